@@ -1,0 +1,63 @@
+# Everything is installed into .venv; Python 3.11 or newer is all that must be there before.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+FAILED := { echo "could not install what pyproject.toml asks for: the first time, and after it changes, this needs the network" >&2; exit 1; }
+
+# A stamp's name says what was installed: this text of pyproject.toml, for this folder.
+# While the stamp is there, nothing is installed and no network is needed.
+KEY := $(shell { pwd; cat pyproject.toml; } | cksum | cut -d ' ' -f 1)
+RUNTIME := .venv/runtime-$(KEY)
+DEVELOPMENT := .venv/development-$(KEY)
+
+.PHONY: help demo test lint format wheel clean python
+.NOTPARALLEL:
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: python $(RUNTIME) ## explore, compare and report on the embedded example
+	$(BIN)/sfumato demo
+
+test: lint ## lint, then run all tests
+	$(BIN)/python -m pytest
+
+lint: python $(DEVELOPMENT) ## check style, format and types
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+format: python $(DEVELOPMENT) ## mend style and format in place
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+
+wheel: python $(DEVELOPMENT) ## build the wheel into dist/
+	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+
+clean: ## remove .venv, caches and built files
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A .venv made by another Python than the one asked for is not used in its place.
+python: $(BIN)/python
+	@[ '$(origin PYTHON)' = file ] || [ "$$($(PYTHON) -V)" = "$$($(BIN)/python -V)" ] || \
+	  { echo ".venv holds $$($(BIN)/python -V), not $(PYTHON): run 'make clean' first" >&2; exit 1; }
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "sfumato needs Python 3.11 or newer; name one with PYTHON=, as in: make demo PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear .venv || \
+	  { rm -rf .venv; echo "could not make .venv; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }
+
+$(RUNTIME):
+	@echo "installing sfumato into .venv (once)"
+	@rm -f .venv/runtime-* .venv/development-*
+	@$(INSTALL) --editable . || $(FAILED)
+	@touch $@
+
+$(DEVELOPMENT):
+	@echo "installing sfumato and its test tools into .venv (once)"
+	@rm -f .venv/runtime-* .venv/development-*
+	@{ $(INSTALL) 'pip>=25.1' && $(INSTALL) --editable . --group dev; } || $(FAILED)
+	@touch $(RUNTIME) $@

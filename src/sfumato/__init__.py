@@ -1,0 +1,60 @@
+"""sfumato: find, compare, choose and publish a privacy-preserving release of a table about people."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# The public names and the module that each lives in. They are imported when they are first used, so
+# that `import sfumato` (and with it the command line) costs next to nothing.
+_HOME = {
+    "AccuracyGain": "measures",
+    "AsIs": "sanitizers",
+    "Attribute": "schema",
+    "Dates": "hierarchy",
+    "Discernibility": "measures",
+    "EquivalenceClasses": "classes",
+    "FullDomain": "sanitizers",
+    "GeneralLoss": "measures",
+    "Hierarchy": "hierarchy",
+    "Intervals": "hierarchy",
+    "KAnonymity": "models",
+    "KnowledgeGain": "measures",
+    "Measurement": "measures",
+    "Mondrian": "sanitizers",
+    "Prefixes": "hierarchy",
+    "PrivacyLoss": "measures",
+    "PrivacyModel": "models",
+    "ProbabilisticDiversity": "models",
+    "Recipe": "recipe",
+    "ReidentificationRisk": "measures",
+    "Release": "release",
+    "Schema": "schema",
+    "SuppressQuasiIdentifiers": "sanitizers",
+    "SuppressSensitive": "sanitizers",
+    "SuppressionLoss": "measures",
+    "TCloseness": "models",
+    "Table": "table",
+    "TotalLoss": "measures",
+    "WeightedK": "measures",
+    "measure": "measures",
+    "register": "registry",
+    "sanitize": "sanitizers",
+}
+_ROOMS = frozenset({"datasets", "errors"})
+
+__all__ = sorted([*_HOME, *_ROOMS, "__version__"])  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"sfumato.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+    return getattr(import_module(f"sfumato.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,189 @@
+"""Cells: the released values of one attribute, each a set of original values with a label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
+from sfumato.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
+from sfumato.table import Column, Value, decode, text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class ValueSets:
+    """For each released value the original values that it may stand for.
+
+    Parameters
+    ----------
+    starts, members
+        Released value ``i`` stands for the domain codes ``members[starts[i]:starts[i + 1]]``.
+    sizes
+        How many leaves of the hierarchy each released value covers, those that do not occur included.
+    n_leaves
+        How many leaves there are.
+    """
+
+    starts: Integers
+    members: Codes
+    sizes: Integers
+    n_leaves: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "starts", frozen(self.starts, np.int64))
+        object.__setattr__(self, "members", frozen(self.members, np.int32))
+        object.__setattr__(self, "sizes", frozen(self.sizes, np.int64))
+
+    @property
+    def losses(self) -> Floats:
+        """For each released value (|set| - 1) / (|domain| - 1); a one-value domain costs nothing."""
+        if self.n_leaves <= 1:
+            return np.zeros(len(self.sizes))
+        return (self.sizes - 1) / (self.n_leaves - 1)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every released value stands for one original value."""
+        return bool((np.diff(self.starts) == 1).all() and (self.sizes == 1).all())
+
+    def contain(self, released: Codes, original: Codes) -> Booleans:
+        """Return for each pair whether the released value may stand for the original one."""
+        member_keys = np.repeat(np.arange(len(self.sizes)), np.diff(self.starts)) * (1 << 32) + self.members
+        return np.isin(released.astype(np.int64) * (1 << 32) + original, member_keys)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The released cells of one attribute.
+
+    Parameters
+    ----------
+    codes
+        For each released row the position of its value in ``labels``.
+    labels
+        The released values as they are printed, each once; ``None`` is a released missing value.
+    domain
+        The original values that the sets speak of; empty when the cells were read from a file.
+    sets
+        What each released value stands for; ``None`` when that is unknown or when a value is not a
+        set (a noisy number).
+    """
+
+    codes: Codes = field(repr=False)
+    labels: tuple[Label, ...] = field(repr=False)
+    domain: tuple[Value, ...] = field(default=(), repr=False)
+    sets: ValueSets | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "codes", frozen(self.codes, np.int32))
+
+    def take(self, rows: Integers) -> Cells:
+        """Return the cells of these rows."""
+        return Cells(sealed(self.codes[rows]), self.labels, self.domain, self.sets)
+
+    def to_arrow(self, rows: Integers) -> pa.Array:
+        """Return the cells of these rows: typed when all are exact, else as text."""
+        if self.sets is not None and self.sets.exact:
+            return decode(tuple(self.domain[member] for member in self.sets.members), self.codes[rows])
+        return decode(self.labels, self.codes[rows])
+
+
+def exact_cells(column: Column, rows: Integers) -> Cells:
+    """Release every value as it is."""
+    n_values = len(column.domain)
+    sets = ValueSets(np.arange(n_values + 1), np.arange(n_values, dtype=np.int32), np.ones(n_values), n_values)
+    labels = tuple(text(value) for value in column.domain)
+    return Cells(sealed(column.codes[rows]), labels, column.domain, sets)
+
+
+def suppressed_cells(column: Column, hierarchy: Hierarchy, rows: Integers) -> Cells:
+    """Release ``*`` for every value."""
+    return level_cells(column, hierarchy, hierarchy.height, rows)
+
+
+def level_cells(column: Column, hierarchy: Hierarchy, level: int, rows: Integers) -> Cells:
+    """Release every value as its node on one level of the hierarchy."""
+    nodes = hierarchy.node_of[level]
+    order = np.argsort(nodes, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(nodes))])
+    sets = ValueSets(starts, order, hierarchy.sizes[level], hierarchy.n_leaves)
+    return _merged(nodes[column.codes[rows]], hierarchy.labels[level], column.domain, sets)
+
+
+def range_cells(column: Column, hierarchy: Hierarchy, low: Codes, high: Codes, rows: Integers) -> Cells:
+    """Release every value as the smallest cover of the domain codes ``low`` to ``high`` of its row.
+
+    Numbers are covered by an interval. Categories are covered along the hierarchy: by a value, a
+    node, or a set of sibling nodes.
+    """
+    pairs, codes = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
+    cover = _number_cover if column.kind == "numeric" else _branch_cover
+    covers = [cover(column, hierarchy, int(pair >> 32), int(pair & 0xFFFFFFFF)) for pair in pairs]
+    members = [np.arange(first, last + 1, dtype=np.int32) for _, first, last, _ in covers]
+    starts = np.concatenate([[0], np.cumsum([len(codes) for codes in members])])
+    sizes = np.array([size for _, _, _, size in covers])
+    sets = ValueSets(starts, np.concatenate(members), sizes, hierarchy.n_leaves)
+    return _merged(codes.astype(np.int32), tuple(label for label, _, _, _ in covers), column.domain, sets)
+
+
+_Cover = tuple[Label, int, int, int]
+"""Label, first code, last code, number of leaves."""
+
+
+def _number_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:
+    size = high - low + 1
+    if low == high:
+        return text(column.domain[low]), low, high, 1
+    if size == len(column.domain):
+        return ROOT, low, high, hierarchy.n_leaves
+    if column.domain[high] is not None:
+        return _number_label(column.domain, low, high), low, high, size
+    return set_label([_number_label(column.domain, low, high - 1), None]), low, high, size
+
+
+def _number_label(domain: tuple[Value, ...], low: int, high: int) -> str:
+    """Print integers half open and other numbers closed, so that the set is told exactly."""
+    first, last = domain[low], domain[high]
+    if low == high or isinstance(first, str) or isinstance(last, str) or first is None or last is None:
+        return text(first) or ""
+    if isinstance(first, int) and isinstance(last, int):
+        return interval_label(first, last + 1)
+    return interval_label(first, last, closed=True)
+
+
+def _branch_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:
+    """Cover by the children of the lowest node above both ends; by the node itself if that takes all."""
+    if low == high:
+        return text(column.domain[low]), low, high, 1
+    level = int(hierarchy.joins[low + 1 : high + 1].max())
+    node = hierarchy.node_of[level, low]
+    below = hierarchy.node_of[level - 1]
+    whole = np.flatnonzero(hierarchy.node_of[level] == node)
+    taken = np.flatnonzero((below >= below[low]) & (below <= below[high]))
+    if len(taken) == len(whole):
+        return hierarchy.labels[level][node], int(whole[0]), int(whole[-1]), int(hierarchy.sizes[level][node])
+    children = range(int(below[low]), int(below[high]) + 1)
+    label = set_label(hierarchy.labels[level - 1][child] for child in children)
+    size = int(hierarchy.sizes[level - 1][list(children)].sum())
+    return label, int(taken[0]), int(taken[-1]), size
+
+
+def _merged(codes: Codes, labels: tuple[Label, ...], domain: tuple[Value, ...], sets: ValueSets) -> Cells:
+    """Give values with the same label one code: a reader cannot tell them apart, so neither may we."""
+    place: dict[Label, int] = {}
+    new_code = np.array([place.setdefault(label, len(place)) for label in labels], dtype=np.int32)
+    if len(place) == len(labels):
+        return Cells(codes, labels, domain, sets)
+    owner = np.repeat(new_code, np.diff(sets.starts)).astype(np.int64)
+    pairs = np.unique(owner << 32 | sets.members)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(pairs >> 32))])
+    sizes = np.zeros(len(place), dtype=np.int64)
+    np.maximum.at(sizes, new_code, sets.sizes)
+    sizes = np.maximum(sizes, np.diff(starts))
+    union = ValueSets(starts, (pairs & 0xFFFFFFFF).astype(np.int32), sizes, sets.n_leaves)
+    return Cells(new_code[codes], tuple(place), domain, union)

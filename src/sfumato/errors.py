@@ -1,0 +1,102 @@
+"""What can go wrong, as one tree.
+
+::
+
+    SfumatoError              anything that sfumato raises on purpose
+    ├── UserError             exit 1: what was given cannot be used; the message names the remedy
+    │   ├── DataError         a file or a column
+    │   ├── SchemaError       a role, a kind or an attribute
+    │   ├── HierarchyError    a hierarchy
+    │   ├── ParameterError    a method's name or parameter
+    │   ├── ProjectError      a key of the project file
+    │   └── StoreError        the store of candidates
+    ├── PolicyNotMet          exit 2: the release exists but may not be published
+    ├── VerificationFailed    exit 2: a published folder is not what its manifest says
+    └── Infeasible            exit 3: no release can satisfy what was asked
+
+A message is one line and never shows a record's value.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SfumatoError(Exception):
+    """Anything that sfumato raises on purpose."""
+
+    exit_code = 1
+
+
+class UserError(SfumatoError):
+    """What was given cannot be used."""
+
+
+class DataError(UserError):
+    """A file or a column that cannot be used."""
+
+
+class SchemaError(UserError):
+    """A role, a kind or an attribute that does not fit the table."""
+
+
+class HierarchyError(UserError):
+    """A hierarchy that is not a tree or does not fit its attribute."""
+
+
+class ParameterError(UserError):
+    """An unknown method, or a parameter that it does not take."""
+
+
+class ProjectError(UserError):
+    """A key of the project file that is unknown, missing or wrong."""
+
+
+class StoreError(UserError):
+    """A store that cannot be opened, or a candidate that it does not hold."""
+
+
+class PolicyNotMet(SfumatoError):
+    """A release that the publisher's own policy forbids."""
+
+    exit_code = 2
+
+
+class VerificationFailed(SfumatoError):
+    """A published folder that is not what its manifest says."""
+
+    exit_code = 2
+
+
+class Infeasible(SfumatoError):
+    """A requirement that no release of this table can satisfy.
+
+    Parameters
+    ----------
+    message
+        One line.
+    reached
+        The level that was reached instead, where there is one.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, reached: float | None = None) -> None:
+        super().__init__(message)
+        self.reached = reached
+
+    def __reduce__(self) -> tuple[type[Infeasible], tuple[str, float | None]]:
+        return type(self), (str(self), self.reached)
+
+
+def suggestion(given: str, allowed: Iterable[str]) -> str:
+    """Return ``; did you mean 'x'?`` for the nearest allowed name, or an empty string.
+
+    Examples
+    --------
+    >>> suggestion("mondrain", ["mondrian", "clustering"])
+    "; did you mean 'mondrian'?"
+    """
+    near = difflib.get_close_matches(given, list(allowed), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,383 @@
+"""Hierarchy: how the values of an attribute generalize, level by level, up to one root ``*``."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+
+from sfumato.arrays import Codes, Integers, frozen, sealed
+from sfumato.errors import HierarchyError
+from sfumato.table import Kind, Value, number, text
+
+ROOT = "*"
+Label = str | None
+"""The label of a node; ``None`` only for a missing value that stands for itself."""
+
+NestedMapping = Mapping[str, "NestedMapping"] | Sequence[str]
+DateUnit = Literal["month", "quarter", "year", "decade"]
+
+
+class HierarchySource(Protocol):
+    """Anything that gives a hierarchy once the values of the attribute are known."""
+
+    def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
+        """Return the hierarchy over these values."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Levels 0 (the value itself) to ``height`` (one root), each a partition coarser than the one below.
+
+    Parameters
+    ----------
+    values
+        The values at the bottom, in order.
+    node_of
+        For each level and each value the number of its node.
+    labels
+        For each level the labels of its nodes.
+    sizes
+        For each level how many leaves lie below each node, those that do not occur in the data included.
+
+    Examples
+    --------
+    >>> hierarchy = Hierarchy.nested({"Europe": ["France", "Italy"], "Asia": ["Japan"]})
+    >>> hierarchy.height, hierarchy.labels[1]
+    (2, ('Europe', 'Asia'))
+    """
+
+    values: tuple[Value, ...] = field(repr=False)
+    node_of: Codes = field(repr=False)
+    labels: tuple[tuple[Label, ...], ...] = field(repr=False)
+    sizes: tuple[Integers, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "node_of", frozen(self.node_of, np.int32))
+        object.__setattr__(self, "sizes", tuple(frozen(sizes, np.int64) for sizes in self.sizes))
+
+    @property
+    def height(self) -> int:
+        """The level of the root."""
+        return len(self.labels) - 1
+
+    @property
+    def n_leaves(self) -> int:
+        """How many leaves there are, those that do not occur in the data included."""
+        return int(self.sizes[-1][0])
+
+    @cached_property
+    def joins(self) -> Codes:
+        """For each value the lowest level on which it shares a node with the value before it (first: 0).
+
+        Between two neighbours in order this is where the hierarchy puts its boundary: the higher the
+        level, the deeper the divide.
+        """
+        together = self.node_of[:, 1:] == self.node_of[:, :-1]
+        return sealed(np.concatenate([[0], together.argmax(axis=0)]).astype(np.int32))
+
+    @classmethod
+    def of_levels(cls, values: Sequence[Value], levels: Sequence[Sequence[Label]]) -> Hierarchy:
+        """Build from the label of every value on every level above 0; a root is added where it lacks."""
+        columns: list[Sequence[Label]] = [[text(value) for value in values], *levels]
+        if len(set(columns[-1])) > 1:
+            columns.append([ROOT] * len(values))
+        order = _contiguous_order(columns)
+        columns = [[column[row] for row in order] for column in columns]
+        numbered = [_number_labels(column) for column in columns]
+        _check_nested([codes for codes, _ in numbered])
+        node_of = np.array([codes for codes, _ in numbered], dtype=np.int32)
+        sizes = tuple(np.bincount(codes) for codes, _ in numbered)
+        labels = tuple(labels for _, labels in numbered)
+        return cls(tuple(values[row] for row in order), node_of, (*labels[:-1], (ROOT,)), sizes)
+
+    @classmethod
+    def flat(cls, values: Sequence[Value]) -> Hierarchy:
+        """Build the two-level hierarchy of a value and the root."""
+        return cls.of_levels(values, [[ROOT] * len(values)])
+
+    @classmethod
+    def nested(cls, mapping: NestedMapping) -> Hierarchy:
+        """Build from ``{"Europe": ["France", "Italy"], "Asia": {"East": ["Japan"]}}``.
+
+        A leaf that lies less deep than others stands for itself on the levels between.
+        """
+        paths = list(_paths(mapping, ()))
+        if not paths:
+            raise HierarchyError("the nested mapping has no values; list at least one")
+        depth = max(len(path) for path in paths)
+        leaves = [path[-1] for path in paths]
+        if len(set(leaves)) < len(leaves):
+            raise HierarchyError("a value stands in two branches; a value has one place in a hierarchy")
+        padded = [path[:-1] + (path[-1],) * (depth - len(path) + 1) for path in paths]
+        levels = [[path[depth - 1 - level] for path in padded] for level in range(1, depth)]
+        return cls.of_levels(leaves, [*levels, [ROOT] * len(leaves)])
+
+    @classmethod
+    def read(cls, path: str | Path, *, separator: str = ";") -> Hierarchy:
+        """Read a hierarchy in ARX's format: ``value;level1;level2;…``, no header, one row for each value."""
+        try:
+            written = Path(path).read_text(encoding="utf-8-sig")
+        except OSError as error:
+            reason = error.strerror or "unreadable"
+            raise HierarchyError(f"cannot read the hierarchy {Path(path).name}: {reason}") from None
+        except UnicodeDecodeError:
+            raise HierarchyError(f"the hierarchy {Path(path).name} is not UTF-8; save it as UTF-8") from None
+        rows = [row for row in csv.reader(io.StringIO(written), delimiter=separator) if row]
+        return cls.of_rows(rows, Path(path).name)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Sequence[str]], source: str = "the hierarchy") -> Hierarchy:
+        """Build from rows of ``value, level 1, level 2, …``."""
+        if not rows:
+            raise HierarchyError(f"{source} is empty; write one row 'value;level1;…;*' for each value")
+        for position, row in enumerate(rows, start=1):
+            if len(row) != len(rows[0]):
+                raise HierarchyError(
+                    f"row {position} of {source} has {len(row)} levels where row 1 has {len(rows[0])}; "
+                    "give every row the same number"
+                )
+        leaves: list[Value] = [cell.strip() or None for cell in (row[0] for row in rows)]
+        if len(set(leaves)) < len(leaves):
+            raise HierarchyError(f"a value has two rows in {source}; keep one")
+        levels = [[row[level].strip() for row in rows] for level in range(1, len(rows[0]))]
+        try:
+            return cls.of_levels(leaves, levels or [[ROOT] * len(rows)])
+        except HierarchyError as error:
+            raise HierarchyError(f"{source}: {error}") from None
+
+    def rows(self) -> list[list[str]]:
+        """Return the rows of ARX's format: value, level 1, …, root."""
+        return [
+            [self.labels[level][self.node_of[level, value]] or "" for level in range(self.height + 1)]
+            for value in range(len(self.values))
+        ]
+
+    def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
+        """Return the part of this hierarchy above the values that occur, ordered as domains are.
+
+        Categories come in the order of the leaves, numbers ascending. A missing value that the
+        hierarchy does not place becomes a branch of its own below the root.
+        """
+        place = {text(value): position for position, value in enumerate(self.values)}
+        present = [value for value in values if value is not None or None in place]
+        lacking = sum(text(value) not in place for value in present)
+        if lacking:
+            raise HierarchyError(f"{lacking} of its {len(values)} values are not in the hierarchy; add them")
+        if kind == "categorical":
+            present.sort(key=lambda value: place[text(value)])
+        rows = np.array([place[text(value)] for value in present], dtype=np.int64)
+        part = self._restricted(tuple(present), rows)
+        return part._with_missing() if len(present) < len(values) else part
+
+    def _restricted(self, values: tuple[Value, ...], rows: Integers) -> Hierarchy:
+        node_of, labels, sizes = [], [], []
+        for level in range(self.height + 1):
+            codes, nodes = _first_seen(self.node_of[level, rows])
+            node_of.append(codes)
+            labels.append(tuple(self.labels[level][node] for node in nodes))
+            sizes.append(self.sizes[level][nodes])
+        return Hierarchy(values, np.array(node_of, dtype=np.int32), tuple(labels), tuple(sizes))
+
+    def _with_missing(self) -> Hierarchy:
+        """Append the missing value: itself on every level but the root."""
+        own = [[len(labels)] for labels in self.labels[:-1]] + [[0]]
+        node_of = np.concatenate([self.node_of, np.array(own, dtype=np.int32)], axis=1)
+        labels = tuple((*labels, None) for labels in self.labels[:-1])
+        sizes = tuple(np.append(sizes, 1) for sizes in self.sizes[:-1])
+        return Hierarchy((*self.values, None), node_of, (*labels, (ROOT,)), (*sizes, self.sizes[-1] + 1))
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Intervals of growing width, aligned at multiples of the width: ``[20, 30)``, ``[20, 40)``, …."""
+
+    widths: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.widths or any(width <= 0 for width in self.widths):
+            raise HierarchyError("interval widths must be positive; give for example intervals = [5, 10, 20]")
+        for narrow, wide in zip(self.widths, self.widths[1:], strict=False):
+            if wide <= narrow or not math.isclose(wide / narrow, round(wide / narrow), rel_tol=1e-9):
+                raise HierarchyError(
+                    f"interval width {wide:g} is not a multiple of {narrow:g}; "
+                    "each width must be a multiple of the one before"
+                )
+
+    def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
+        """Return the hierarchy over these numbers."""
+        present = [value for value in values if value is not None]
+        numbers = [value for value in present if not isinstance(value, str)]
+        if kind != "numeric" or len(numbers) < len(present):
+            raise HierarchyError("intervals need numbers; set kind = \"numeric\" or take another hierarchy")
+        levels = [[_interval(value, width) for value in numbers] for width in self.widths]
+        built = Hierarchy.of_levels(present, [*levels, [ROOT] * len(present)])
+        return built._with_missing() if len(present) < len(values) else built
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """The first so many characters, fewer on each level: ZIP codes, ICD chapters, ISO dates."""
+
+    lengths: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        falling = all(long > short for long, short in zip(self.lengths, self.lengths[1:], strict=False))
+        if not self.lengths or not falling or min(self.lengths) < 1:
+            raise HierarchyError("prefix lengths must fall and stay above 0; give for example prefixes = [4, 3, 2]")
+
+    def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
+        """Return the hierarchy over these values as they are written, in the order of their writing."""
+        written = sorted((text(value) or "", value) for value in values if value is not None)
+        if kind == "numeric":
+            written = [(text(value) or "", value) for value in values if value is not None]
+        levels = [_prefixes([spelled for spelled, _ in written], length) for length in self.lengths]
+        built = Hierarchy.of_levels([value for _, value in written], [*levels, [ROOT] * len(written)])
+        return built._with_missing() if len(written) < len(values) else built
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Months, quarters, years, decades of dates written ``2026-11-15`` or in a given format."""
+
+    units: tuple[DateUnit, ...] = ("month", "year")
+    format: str = "%Y-%m-%d"
+
+    _ORDER = ("month", "quarter", "year", "decade")
+
+    def __post_init__(self) -> None:
+        if not self.units or list(self.units) != sorted(set(self.units), key=self._ORDER.index):
+            raise HierarchyError(f"date units must come in this order, each once: {', '.join(self._ORDER)}")
+
+    def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
+        """Return the hierarchy over these dates, in the order of time."""
+        present = [value for value in values if value is not None]
+        dated = [(_date(text(value) or "", self.format), value) for value in present]
+        unread = sum(date is None for date, _ in dated)
+        if unread:
+            raise HierarchyError(
+                f"{unread} of its {len(values)} values are not dates of the format {self.format}; "
+                "give the right format or another hierarchy"
+            )
+        dated.sort(key=lambda pair: pair[0] or datetime.date.min)
+        levels = [[_date_label(date, unit) for date, _ in dated if date] for unit in self.units]
+        built = Hierarchy.of_levels([value for _, value in dated], [*levels, [ROOT] * len(dated)])
+        return built._with_missing() if len(present) < len(values) else built
+
+
+@dataclass(frozen=True)
+class Flat:
+    """The value or nothing: what an attribute without a hierarchy has."""
+
+    def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
+        """Return the two-level hierarchy over these values."""
+        return Hierarchy.flat(values)
+
+
+def interval_label(low: int | float, high: int | float, *, closed: bool = False) -> str:
+    """Return ``[low, high)``, or ``[low, high]`` when closed.
+
+    Examples
+    --------
+    >>> interval_label(20, 30)
+    '[20, 30)'
+    """
+    return f"[{text(low)}, {text(high)}{']' if closed else ')'}"
+
+
+def set_label(labels: Iterable[Label]) -> str:
+    """Return ``{a, b}``; what contains a comma, brace or quote is quoted, a missing value is ``missing``.
+
+    Examples
+    --------
+    >>> set_label(["State-gov", "Private, other", None])
+    '{State-gov, "Private, other", missing}'
+    """
+    return "{" + ", ".join(_quoted(label) for label in labels) + "}"
+
+
+def _quoted(label: Label) -> str:
+    if label is None:
+        return "missing"
+    plain = not any(sign in label for sign in ',{}"') and label != "missing"
+    is_interval = label.startswith("[") and number(label[1:].split(",")[0]) is not None
+    return label if plain or is_interval else '"' + label.replace('"', '""') + '"'
+
+
+def _interval(value: int | float, width: float) -> str:
+    # the small push keeps 0.3 / 0.1 in the interval that begins at 0.3
+    index = math.floor(value / width + 1e-9)
+    return interval_label(_rounded(index * width), _rounded((index + 1) * width))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.12g}")
+
+
+def _prefixes(written: Sequence[str], length: int) -> list[Label]:
+    longer = {value[:length] for value in written if len(value) > length}
+    return [value[:length] + "*" if value[:length] in longer else value for value in written]
+
+
+def _date(written: str, format_: str) -> datetime.date | None:
+    try:
+        return datetime.datetime.strptime(written, format_).date()
+    except ValueError:
+        return None
+
+
+def _date_label(date: datetime.date, unit: str) -> str:
+    if unit == "month":
+        return f"{date.year:04}-{date.month:02}"
+    if unit == "quarter":
+        return f"{date.year:04}-Q{(date.month + 2) // 3}"
+    return f"{date.year:04}" if unit == "year" else f"{date.year // 10 * 10:04}s"
+
+
+def _paths(mapping: NestedMapping, above: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    if isinstance(mapping, Mapping):
+        for label, below in mapping.items():
+            yield from _paths(below, (*above, str(label)))
+    elif isinstance(mapping, str) or not all(isinstance(leaf, str) for leaf in mapping):
+        raise HierarchyError('a nested mapping ends in lists of text, for example Europe = ["France", "Italy"]')
+    else:
+        yield from ((*above, leaf) for leaf in mapping)
+
+
+def _contiguous_order(columns: Sequence[Sequence[Label]]) -> list[int]:
+    """Sort the leaves so that every node's leaves stand together, otherwise as given."""
+    ranks = [_number_labels(column)[0] for column in reversed(columns)]
+    return [int(row) for row in np.lexsort(ranks[::-1])]
+
+
+def _number_labels(column: Sequence[Label]) -> tuple[list[int], tuple[Label, ...]]:
+    places: dict[Label, int] = {}
+    codes = [places.setdefault(label, len(places)) for label in column]
+    return codes, tuple(places)
+
+
+def _first_seen(nodes: Codes) -> tuple[Codes, Integers]:
+    """Number the nodes anew in the order in which they occur; also return the old numbers."""
+    old, first, inverse = np.unique(nodes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    new = np.empty(len(old), dtype=np.int32)
+    new[order] = np.arange(len(old), dtype=np.int32)
+    return new[inverse], old[order].astype(np.int64)
+
+
+def _check_nested(levels: Sequence[Sequence[int]]) -> None:
+    for level, (below, above) in enumerate(zip(levels, levels[1:], strict=False)):
+        torn = len(set(zip(below, above, strict=True))) - len(set(below))
+        if torn:
+            raise HierarchyError(
+                f"not a tree: {torn} node(s) of level {level} have more than one parent on level {level + 1}; "
+                "give each node one parent"
+            )

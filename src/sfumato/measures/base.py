@@ -1,0 +1,219 @@
+"""Measurement, what every measure is, and the one function that takes measurements."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from sfumato import registry
+from sfumato.classes import SensitiveCounts
+from sfumato.models.base import Better, PrivacyModel
+from sfumato.release import Release
+
+Axis = Literal["privacy", "utility"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number about one release.
+
+    Parameters
+    ----------
+    measure
+        The name of the measure.
+    value
+        The number; ``None`` when the measure does not apply to this release.
+    axis
+        The side: ``privacy`` or ``utility``.
+    better
+        Whether ``lower`` or ``higher`` is better.
+    attribute
+        The sensitive attribute that it speaks of, if one.
+    interval
+        The confidence interval, if the measure samples.
+    baseline
+        What the number is to be compared with, if the measure compares.
+    detail
+        More numbers, by name.
+    """
+
+    measure: str
+    value: float | None
+    axis: Axis
+    better: Better
+    attribute: str | None = None
+    interval: tuple[float, float] | None = None
+    baseline: float | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def applicable(self) -> bool:
+        """Whether the measure applies to the release."""
+        return self.value is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON; infinity is the text ``Infinity``."""
+        return {
+            "measure": self.measure,
+            "attribute": self.attribute,
+            "value": _plain(self.value),
+            "axis": self.axis,
+            "better": self.better,
+            "applicable": self.applicable,
+            "interval": None if self.interval is None else [_plain(end) for end in self.interval],
+            "baseline": _plain(self.baseline),
+            "detail": {name: _plain(value) for name, value in self.detail.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> Measurement:
+        """Read what `to_dict` wrote."""
+        facts = {name: value for name, value in written.items() if name != "applicable"}
+        facts["value"] = _number(facts["value"])
+        facts["interval"] = tuple(map(_number, facts["interval"])) if facts["interval"] else None
+        facts["detail"] = {name: _number(value) for name, value in facts["detail"].items()}
+        return cls(**facts)
+
+
+class NotApplicable(Exception):
+    """Raised inside a measure that has nothing to say about a release; the message is the reason."""
+
+
+class Measure(ABC):
+    """A way to judge a release: a frozen dataclass that declares its facts.
+
+    Attributes
+    ----------
+    axis
+        The side: ``privacy`` or ``utility``.
+    better
+        Whether ``lower`` or ``higher`` is better.
+    needs
+        ``release`` when the published cells alone suffice (such a measure can be verified by anyone),
+        ``original`` when the original is needed.
+    """
+
+    axis: ClassVar[Axis]
+    better: ClassVar[Better]
+    needs: ClassVar[Literal["release", "original"]] = "original"
+
+    @abstractmethod
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the measurements, one for each sensitive attribute where the measure speaks of one."""
+
+    @property
+    def name(self) -> str:
+        """The registered name."""
+        return registry.name_of(type(self))
+
+    def taken(self, value: float | None, **facts: Any) -> Measurement:
+        """Return a measurement of this measure."""
+        return Measurement(self.name, value, self.axis, self.better, **facts)
+
+
+class SensitiveMeasure(Measure):
+    """A measure of each sensitive attribute by itself."""
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    needs: ClassVar[Literal["release", "original"]] = "release"
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return one measurement for each sensitive attribute."""
+        if not release.groups.sensitive:
+            raise NotApplicable("the release has no sensitive attribute")
+        return tuple(
+            self.taken(value, attribute=name, **facts)
+            for name, counts in release.groups.sensitive.items()
+            for value, facts in [self.of_counts(counts, release)]
+        )
+
+    @abstractmethod
+    def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
+        """Return the value, and baseline or detail, for one sensitive attribute."""
+
+
+@dataclass(frozen=True)
+class LevelReached(Measure):
+    """The level that a release reached in a privacy model: the worst score of its classes.
+
+    Examples
+    --------
+    >>> from sfumato import AsIs, KAnonymity, datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), AsIs())
+    >>> LevelReached(KAnonymity()).measure(release)[0].value
+    1.0
+    """
+
+    model: PrivacyModel
+
+    axis: ClassVar[Axis] = "privacy"
+    needs: ClassVar[Literal["release", "original"]] = "release"
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return registry.name_of(type(self.model))
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the level as one measurement."""
+        classes = release.partition(self.model)
+        if self.model.guards == "attribute" and not classes.sensitive:
+            raise NotApplicable("the release has no sensitive attribute")
+        fixed = {
+            name: value
+            for name, value in registry.describe(self.model)[1].items()
+            if name != self.model.parameter
+        }
+        level = self.model.level(classes)
+        return (Measurement(self.name, level, "privacy", self.model.better, detail=fixed),)
+
+
+def measure(release: Release, measures: Iterable[str | Mapping[str, Any] | Measure]) -> list[Measurement]:
+    """Measure a release.
+
+    Parameters
+    ----------
+    release
+        What would be published.
+    measures
+        Measures, or their names; a privacy model's name gives the level that the release reached.
+
+    Examples
+    --------
+    >>> from sfumato import SuppressQuasiIdentifiers, datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
+    >>> [m.value for m in measure(release, ["privacy-loss", "general-loss", "k-anonymity"])]
+    [0.0, 1.0, 12.0]
+    """
+    taken: list[Measurement] = []
+    for wanted in measures:
+        asked = wanted if isinstance(wanted, Measure) else registry.build_measure(wanted)
+        try:
+            taken += asked.measure(release)
+        except NotApplicable as reason:
+            better = asked.model.better if isinstance(asked, LevelReached) else asked.better
+            taken.append(Measurement(asked.name, None, asked.axis, better, detail={"reason": str(reason)}))
+    return taken
+
+
+def worst_value(measurements: Iterable[Measurement], name: str) -> float | None:
+    """Return the value of a measure, the worst over the sensitive attributes; ``None`` if there is none."""
+    found = [m for m in measurements if m.measure == name and m.value is not None]
+    values = [m.value for m in found if m.value is not None]
+    if not values:
+        return None
+    return max(values) if found[0].better == "lower" else min(values)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _number(value: Any) -> Any:
+    return float(value) if value in ("Infinity", "-Infinity") else value

@@ -1,0 +1,123 @@
+"""What a release loses: information in the cells, and records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.models.base import Better
+from sfumato.registry import register
+from sfumato.release import Release
+
+
+@dataclass(frozen=True)
+class _Loss(Measure):
+    axis: ClassVar[Axis] = "utility"
+    better: ClassVar[Better] = "lower"
+
+
+@register
+@dataclass(frozen=True)
+class GeneralLoss(_Loss):
+    """The mean loss of a quasi-identifying cell: (values it may stand for - 1) / (values in all - 1).
+
+    GL% sums over the released records and divides by all original ones; suppressed records are
+    counted by `suppression-loss`. The detail has the loss of each attribute.
+
+    References
+    ----------
+    V. Iyengar, "Transforming data to satisfy privacy constraints", 2002; R. Dewri et al., 2011,
+    equations 3 and 4.
+
+    Examples
+    --------
+    >>> GeneralLoss().axis
+    'utility'
+    """
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the mean loss over all cells, attributes weighted as the schema says."""
+        losses = attribute_losses(release)
+        weights = np.array([release.schema[name].weight for name in losses])
+        total = float(np.array(list(losses.values())) @ weights / max(weights.sum(), 1e-300)) if losses else 0.0
+        return (self.taken(total, detail=losses),)
+
+
+@register
+@dataclass(frozen=True)
+class SuppressionLoss(_Loss):
+    """The share of the records that are left out (SL%).
+
+    Examples
+    --------
+    >>> SuppressionLoss().needs
+    'release'
+    """
+
+    needs: ClassVar[Literal["release", "original"]] = "release"
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return suppressed records / original records."""
+        detail = {"suppressed": release.n_suppressed, "records": release.n_original}
+        return (self.taken(release.n_suppressed / release.n_original, detail=detail),)
+
+
+@register
+@dataclass(frozen=True)
+class TotalLoss(_Loss):
+    """General loss plus suppression loss: a suppressed record loses all its cells.
+
+    References
+    ----------
+    R. Dewri et al., 2011, section 4.
+
+    Examples
+    --------
+    >>> TotalLoss().better
+    'lower'
+    """
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return GL% + SL%."""
+        (general,) = GeneralLoss().measure(release)
+        (suppression,) = SuppressionLoss().measure(release)
+        parts = {"general-loss": general.value, "suppression-loss": suppression.value}
+        return (self.taken(sum(value or 0.0 for value in parts.values()), detail=parts),)
+
+
+@register
+@dataclass(frozen=True)
+class Discernibility(_Loss):
+    """How many records each record cannot be told from: Σ|E|² + n · suppressed.
+
+    References
+    ----------
+    R. Bayardo, R. Agrawal, "Data privacy through optimal k-anonymization", 2005.
+
+    Examples
+    --------
+    >>> Discernibility().axis
+    'utility'
+    """
+
+    needs: ClassVar[Literal["release", "original"]] = "release"
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the sum of squared class sizes, each suppressed record counting as all records."""
+        # Python integers: n² of a large table does not fit 64 bits for long
+        squares = sum(int(size) ** 2 for size in release.classes.sizes)
+        return (self.taken(float(squares + release.n_original * release.n_suppressed)),)
+
+
+def attribute_losses(release: Release) -> dict[str, float]:
+    """Return for each quasi-identifier the loss of its cells, as a share of all original records' cells."""
+    losses = {}
+    for name in release.schema.quasi_identifiers:
+        cells = release.cells[name]
+        if cells.sets is None:
+            raise NotApplicable(f"the released values of {name!r} are not sets of original values")
+        losses[name] = float(cells.sets.losses[cells.codes] @ release.weights / release.n_original)
+    return losses

@@ -1,0 +1,116 @@
+"""What every privacy model is: a score for each class, and a limit that the score must keep."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Floats
+from sfumato.classes import EquivalenceClasses, SensitiveCounts
+from sfumato.errors import ParameterError
+
+Better = Literal["lower", "higher"]
+
+# A score this near to the limit is a tie: 0.1 + 0.2 must keep a limit of 0.3.
+_TIE = 1e-12
+
+
+class PrivacyModel(ABC):
+    """A requirement on every class of a release.
+
+    A model is a frozen dataclass that declares its facts and gives one score for each class.
+
+    Attributes
+    ----------
+    guards
+        ``identity`` models look at the classes of equal quasi-identifiers, ``attribute`` models at the
+        groups that share one published distribution of the sensitive attribute.
+    monotone
+        Whether merging two classes never lowers the safety.
+    better
+        Whether a ``higher`` or a ``lower`` score is safer.
+    strict
+        Whether a score exactly at the limit fails.
+    parameter
+        The field that holds the limit.
+    """
+
+    guards: ClassVar[Literal["identity", "attribute"]]
+    monotone: ClassVar[bool]
+    better: ClassVar[Better]
+    strict: ClassVar[bool] = False
+    parameter: ClassVar[str]
+
+    @abstractmethod
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return one score for each class, never NaN."""
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """The single models that must all hold."""
+        return (self,)
+
+    @property
+    def limit(self) -> float:
+        """The score that every class must keep."""
+        return float(getattr(self, self.parameter))
+
+    def satisfied(self, classes: EquivalenceClasses) -> Booleans:
+        """Return for each class whether the model holds in it."""
+        scores = self.scores(classes)
+        spare = scores - self.limit if self.better == "higher" else self.limit - scores
+        return spare > _TIE if self.strict else spare >= -_TIE
+
+    def level(self, classes: EquivalenceClasses) -> float:
+        """Return the level that a release reached: the worst score of its classes."""
+        scores = self.scores(classes)
+        return float(scores.min() if self.better == "higher" else scores.max())
+
+    def __and__(self, other: PrivacyModel) -> PrivacyModel:
+        return all_of([self, other])
+
+
+@dataclass(frozen=True)
+class Conjunction(PrivacyModel):
+    """Several models that must all hold. Made by ``&``, never registered by itself."""
+
+    models: tuple[PrivacyModel, ...]
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """The single models that must all hold."""
+        return self.models
+
+    @property
+    def limit(self) -> float:
+        """All of them."""
+        return float(len(self.models))
+
+    better: ClassVar[Better] = "higher"
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return for each class how many of the models hold."""
+        return np.sum([part.satisfied(classes) for part in self.models], axis=0, dtype=np.float64)
+
+
+def all_of(models: Iterable[PrivacyModel]) -> PrivacyModel:
+    """Return the model that holds when all of these hold."""
+    parts = tuple(part for model in models for part in model.parts)
+    names = [type(part).__name__ for part in parts]
+    if len(set(names)) < len(names):
+        raise ParameterError("a model stands twice in one requirement; keep the stricter one")
+    return parts[0] if len(parts) == 1 else Conjunction(parts)
+
+
+def worst_attribute(
+    classes: EquivalenceClasses, better: Better, score: Callable[[SensitiveCounts], Floats]
+) -> Floats:
+    """Return for each class the least safe score over all sensitive attributes."""
+    if not classes.sensitive:
+        raise ParameterError("the model needs a sensitive attribute; give one attribute role = 'sensitive'")
+    each = [score(counts) for counts in classes.sensitive.values()]
+    return np.min(each, axis=0) if better == "higher" else np.max(each, axis=0)

@@ -1,0 +1,56 @@
+"""Models that compare the distribution in a group with that of the whole table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from sfumato.arrays import Floats
+from sfumato.classes import EquivalenceClasses
+from sfumato.distances import jensen_shannon, total_variation
+from sfumato.errors import ParameterError
+from sfumato.models.base import Better, PrivacyModel, worst_attribute
+from sfumato.registry import register
+
+_DISTANCES = {"equal": total_variation, "js": jensen_shannon}
+
+
+@register
+@dataclass(frozen=True)
+class TCloseness(PrivacyModel):
+    """The sensitive distribution of every group is within distance t of the whole table's.
+
+    Parameters
+    ----------
+    t
+        The largest distance.
+    distance
+        ``equal`` is the earth mover's distance when all values are equally far apart (= total
+        variation); ``js`` is the Jensen-Shannon divergence (natural logarithm).
+
+    References
+    ----------
+    N. Li, T. Li, S. Venkatasubramanian, "t-closeness: privacy beyond k-anonymity and l-diversity",
+    2007; with Jensen-Shannon: N. Li, T. Li, 2009.
+
+    Examples
+    --------
+    >>> TCloseness(0.2, distance="js")
+    TCloseness(t=0.2, distance='js')
+    """
+
+    t: float = 0.2
+    distance: Literal["equal", "js"] = "equal"
+
+    guards: ClassVar[Literal["attribute"]] = "attribute"
+    monotone: ClassVar[bool] = True
+    better: ClassVar[Better] = "lower"
+    parameter: ClassVar[str] = "t"
+
+    def __post_init__(self) -> None:
+        if not self.t >= 0:
+            raise ParameterError(f"t must be at least 0, not {self.t:g}")
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return D(p(E, ·), prior) for each group."""
+        return worst_attribute(classes, self.better, _DISTANCES[self.distance])

@@ -1,0 +1,77 @@
+"""Recipe: how a release is made, as data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A sanitizer's name, its parameters and the seed of its randomness.
+
+    The same recipe on the same table gives the same release. The seed is the owner's secret: who has
+    it can undo the shuffle of the published rows.
+
+    Examples
+    --------
+    >>> recipe = Recipe("mondrian", {"model": {"k-anonymity": {"k": 10}}})
+    >>> Recipe.from_json(recipe.to_json()) == recipe
+    True
+    """
+
+    sanitizer: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+    @classmethod
+    def of(cls, sanitizer: object, seed: int = 0) -> Recipe:
+        """Write down a sanitizer with all its parameters."""
+        name, parameters = registry.describe(sanitizer)
+        return cls(name, parameters, seed)
+
+    def build(self) -> Any:
+        """Return the sanitizer, its parameters checked."""
+        return registry.build("sanitizer", self.sanitizer, self.parameters)
+
+    def generator(self) -> np.random.Generator:
+        """Return a fresh source of randomness from the seed."""
+        return np.random.default_rng(self.seed)
+
+    def normalized(self) -> Recipe:
+        """Return the same recipe with every parameter written out, defaults included."""
+        return replace(Recipe.of(self.build()), seed=self.seed)
+
+    @property
+    def key(self) -> str:
+        """A hash of the method and its parameters, the seed left out."""
+        return hashlib.sha256(self.public_json().encode()).hexdigest()
+
+    def public_json(self) -> str:
+        """Return what may be published of the recipe: everything but the seed."""
+        return json.dumps({"sanitizer": self.sanitizer, "parameters": self.parameters}, sort_keys=True)
+
+    def to_json(self) -> str:
+        """Return the recipe with its seed, for the owner's eyes."""
+        facts = {"sanitizer": self.sanitizer, "parameters": self.parameters, "seed": self.seed}
+        return json.dumps(facts, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, written: str) -> Recipe:
+        """Read what `to_json` or `public_json` wrote."""
+        try:
+            facts = json.loads(written)
+            return cls(facts["sanitizer"], facts["parameters"], facts.get("seed", 0))
+        except (ValueError, KeyError, TypeError):
+            raise ParameterError("not a recipe; expected sanitizer, parameters and seed as JSON") from None
+
+    def __str__(self) -> str:
+        return registry.phrase(self.sanitizer, self.parameters)

@@ -1,0 +1,199 @@
+"""Everything that can be named in a project file: register it, look it up, build it, describe it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from importlib import import_module, metadata
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
+
+from sfumato.errors import ParameterError, SfumatoError, suggestion
+
+Kind = Literal["sanitizer", "model", "measure", "search"]
+
+# A registered class has exactly one of these methods, and that says what it is.
+_KIND_OF_METHOD: dict[str, Kind] = {
+    "sanitize": "sanitizer",
+    "scores": "model",
+    "measure": "measure",
+    "propose": "search",
+}
+_ROOMS = ("sfumato.models", "sfumato.sanitizers", "sfumato.measures", "sfumato.search")
+_PLUGINS = "sfumato.plugins"
+_registered: dict[Kind, dict[str, type[Any]]] = {kind: {} for kind in get_args(Kind)}
+_loaded = False
+
+_Class = TypeVar("_Class", bound=type[Any])
+
+
+def register(cls: _Class) -> _Class:
+    """Register a frozen dataclass under its name in kebab case: ``KAnonymity`` is ``k-anonymity``.
+
+    A name that is taken is refused.
+    """
+    kinds = [kind for method, kind in _KIND_OF_METHOD.items() if hasattr(cls, method)]
+    if len(kinds) != 1 or not dataclasses.is_dataclass(cls):
+        raise TypeError(f"{cls.__name__} must be a dataclass with one of {', '.join(_KIND_OF_METHOD)}")
+    name = name_of(cls)
+    taken = _registered[kinds[0]].get(name)
+    if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise TypeError(f"the {kinds[0]} name {name!r} is taken by {taken.__module__}.{taken.__qualname__}")
+    _registered[kinds[0]][name] = cls
+    return cls
+
+
+def name_of(cls: type[Any]) -> str:
+    """Return the registered name of a class.
+
+    Examples
+    --------
+    >>> class TCloseness: ...
+    >>> name_of(TCloseness)
+    't-closeness'
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__).lower()
+
+
+def registered(kind: Kind) -> dict[str, type[Any]]:
+    """Return everything registered of a kind, by name."""
+    _load()
+    return dict(sorted(_registered[kind].items()))
+
+
+def look_up(kind: Kind, name: str) -> type[Any]:
+    """Return the class of this name, or say which name is near."""
+    known = registered(kind)
+    if name not in known:
+        hint = suggestion(name, known)
+        raise ParameterError(f"no {kind} {name!r}{hint} (sfumato methods lists them all)")
+    return known[name]
+
+
+def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
+    """Make an instance from a name and plain parameters, as they stand in a project file."""
+    cls = look_up(kind, name)
+    given = dict(parameters or {})
+    fields = parameters_of(cls)
+    for key in given:
+        if key not in fields:
+            hint = suggestion(key, fields) or f"; it has {', '.join(fields) or 'no parameters'}"
+            raise ParameterError(f"{kind} {name!r} has no parameter {key!r}{hint}")
+    hints = get_type_hints(cls)
+    try:
+        return cls(**{_identifier(key): _convert(hints[_identifier(key)], value) for key, value in given.items()})
+    except SfumatoError as error:
+        raise type(error)(f"{name}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{kind} {name!r}: {_one_line(error)}") from None
+
+
+def build_model(written: Mapping[str, Any]) -> Any:
+    """Make a model from ``{"k-anonymity": {"k": 5}, "t-closeness": {"t": 0.2}}``: all must hold."""
+    from sfumato.models.base import all_of
+
+    if not isinstance(written, Mapping) or not written:
+        raise ParameterError("a model is written { name = { parameter = value } }, for example { k-anonymity = { k = 5 } }")
+    return all_of([build("model", name, parameters) for name, parameters in written.items()])
+
+
+def build_measure(written: str | Mapping[str, Any]) -> Any:
+    """Make a measure from its name or ``{name: parameters}``; a model's name gives the level reached."""
+    from sfumato.measures.base import LevelReached
+
+    name, parameters = (written, {}) if isinstance(written, str) else _single(written)
+    if name in registered("model"):
+        return LevelReached(build("model", name, parameters))
+    known = {**registered("measure"), **registered("model")}
+    if name not in known:
+        raise ParameterError(f"no measure {name!r}{suggestion(name, known)} (sfumato methods lists them all)")
+    return build("measure", name, parameters)
+
+
+def describe(instance: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name and the plain parameters of an instance: the inverse of `build`."""
+    return name_of(type(instance)), {
+        name: _plain(getattr(instance, _identifier(name))) for name in parameters_of(type(instance))
+    }
+
+
+def parameters_of(cls: type[Any]) -> dict[str, dataclasses.Field[Any]]:
+    """Return the parameters of a class: its fields, written in kebab case."""
+    return {field.name.replace("_", "-"): field for field in dataclasses.fields(cls) if field.init}
+
+
+def phrase(name: str, parameters: Mapping[str, Any]) -> str:
+    """Return a recipe in one short line.
+
+    Examples
+    --------
+    >>> phrase("mondrian", {"model": {"k-anonymity": {"k": 5}, "t-closeness": {"t": 0.2}}})
+    'mondrian k=5 t=0.2'
+    """
+    words = [name]
+    for key, value in parameters.items():
+        if key == "model":
+            words += [f"{inner}={_short(v)}" for ps in value.values() for inner, v in ps.items()]
+        else:
+            words.append(f"{key}={_short(value)}")
+    return " ".join(words)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key}:{_short(inner)}" for key, inner in value.items()) + "}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON can hold it."""
+    parts = getattr(value, "parts", None)
+    if parts is not None:
+        return dict(describe(part) for part in parts)
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _convert(wanted: Any, given: Any) -> Any:
+    """Convert a plain value to the type of a field; ``ValueError`` says what was wanted."""
+    import msgspec
+
+    from sfumato.models.base import PrivacyModel
+
+    def decode(type_: Any, value: Any) -> Any:
+        return build_model(value) if type_ is PrivacyModel else value
+
+    if isinstance(given, PrivacyModel):
+        return given
+    try:
+        return msgspec.convert(given, wanted, dec_hook=decode)
+    except msgspec.ValidationError as error:
+        cause = error.__cause__
+        raise (cause if isinstance(cause, SfumatoError) else ValueError(_one_line(error))) from None
+
+
+def _single(written: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    if len(written) != 1:
+        raise ParameterError("a measure with parameters is written { name = { parameter = value } }, one at a time")
+    return next(iter(written.items()))
+
+
+def _identifier(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _load() -> None:
+    """Import the rooms and the plug-ins, once."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    for room in _ROOMS:
+        import_module(room)
+    for entry in metadata.entry_points(group=_PLUGINS):
+        entry.load()

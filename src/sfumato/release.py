@@ -1,0 +1,198 @@
+"""Release: exactly what would be published, and nothing that would not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
+from sfumato.cells import Cells, exact_cells
+from sfumato.classes import EquivalenceClasses, count_classes
+from sfumato.kernels.grouping import number_rows, sum_by_group
+from sfumato.models.base import PrivacyModel
+from sfumato.recipe import Recipe
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Release:
+    """The released rows of a table. A suppressed record is not in it, nor is its sensitive value.
+
+    Parameters
+    ----------
+    schema
+        What each attribute is.
+    cells
+        The released values of every released attribute.
+    weights
+        The number of records of each released row.
+    n_original
+        The number of records of the original.
+    original, rows
+        The (bound) original table and, for each released row, the original row that it comes from;
+        ``None`` when the release was read from files.
+    group_of
+        The group of each row, where it is not its class: the records that share one published
+        distribution of the sensitive values.
+    recipe
+        How it was made.
+    notes
+        What a reader should know, in sentences.
+    """
+
+    schema: Schema
+    cells: Mapping[str, Cells]
+    weights: Integers = field(repr=False)
+    n_original: int
+    original: Table | None = field(default=None, repr=False)
+    rows: Integers | None = field(default=None, repr=False)
+    group_of: Integers | None = field(default=None, repr=False)
+    recipe: Recipe | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", frozen(self.weights, np.int64))
+        if self.rows is not None:
+            object.__setattr__(self, "rows", frozen(self.rows, np.int64))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of distinct released rows."""
+        return len(self.weights)
+
+    @cached_property
+    def n_records(self) -> int:
+        """The number of released records."""
+        return int(self.weights.sum())
+
+    @property
+    def n_suppressed(self) -> int:
+        """The number of records that are left out."""
+        return self.n_original - self.n_records
+
+    @cached_property
+    def kept(self) -> Integers:
+        """For each row of the original, how many of its records are released."""
+        if self.original is None or self.rows is None:
+            raise ValueError("a release that was read from files does not know its original")
+        return sealed(sum_by_group(self.rows, self.original.n_rows, self.weights))
+
+    @cached_property
+    def classes(self) -> EquivalenceClasses:
+        """The records with equal released quasi-identifiers: what identity disclosure looks at."""
+        cells = [self.cells[name] for name in self.schema.quasi_identifiers]
+        class_of, n_classes = number_rows(
+            [cell.codes for cell in cells], [len(cell.labels) for cell in cells], self.n_rows
+        )
+        return count_classes(class_of, n_classes, self.weights, self._sensitive())
+
+    @cached_property
+    def groups(self) -> EquivalenceClasses:
+        """The records that share one published sensitive distribution: what attribute disclosure looks at."""
+        if self.group_of is None:
+            return self.classes
+        group_of, n_groups = number_rows([self.group_of], [int(self.group_of.max()) + 1], self.n_rows)
+        return count_classes(group_of, n_groups, self.weights, self._sensitive())
+
+    def partition(self, model: PrivacyModel) -> EquivalenceClasses:
+        """Return the classes or the groups, whichever the model guards."""
+        return self.classes if model.guards == "identity" else self.groups
+
+    def _sensitive(self) -> dict[str, tuple[Codes, Floats]]:
+        return {
+            name: (self.cells[name].codes, self._prior(name))
+            for name in self.schema.sensitive
+            if name in self.cells
+        }
+
+    def _prior(self, name: str) -> Floats:
+        """Return p(T, ·) over the released values: of all original records, or of these when read from files."""
+        cells = self.cells[name]
+        if self.original is None or cells.sets is None:
+            counts = sum_by_group(cells.codes.astype(np.int64), len(cells.labels), self.weights)
+            return counts / self.n_records
+        column = self.original[name]
+        counts = sum_by_group(column.codes.astype(np.int64), len(column.domain), self.original.weights)
+        return np.add.reduceat(counts[cells.sets.members], cells.sets.starts[:-1]) / self.original.n_records
+
+    def to_arrow(self, rng: np.random.Generator | None = None) -> pa.Table:
+        """Return one Arrow row for each released record, in random order.
+
+        Without a generator the order comes from the recipe's seed.
+        """
+        import pyarrow as pa
+
+        source = rng or (self.recipe or Recipe("as-is")).generator()
+        rows = source.permutation(np.repeat(np.arange(self.n_rows), self.weights))
+        return pa.table({name: self.cells[name].to_arrow(rows) for name in self.schema.released})
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+def released(
+    table: Table,
+    schema: Schema,
+    cells: Mapping[str, Cells],
+    rows: Integers | None = None,
+    weights: Integers | None = None,
+    notes: tuple[str, ...] = (),
+) -> Release:
+    """Make a release from the cells of the attributes that a sanitizer changed; the others stay exact.
+
+    Parameters
+    ----------
+    table, schema
+        The bound table and schema.
+    cells
+        The changed attributes, one cell for each released row.
+    rows
+        The original row of each released row; all rows by default.
+    weights
+        The records of each released row; those of the original rows by default.
+    """
+    source = np.arange(table.n_rows) if rows is None else rows
+    every = {name: cells.get(name) or exact_cells(table[name], source) for name in schema.released}
+    return Release(
+        schema=schema,
+        cells=every,
+        weights=table.weights[source] if weights is None else weights,
+        n_original=table.n_records,
+        original=table,
+        rows=source,
+        notes=notes,
+    )
+
+
+def without_rows(release: Release, drop: Booleans) -> Release:
+    """Suppress rows: they leave the release entirely."""
+    keep = np.flatnonzero(~drop)
+    return replace(
+        release,
+        cells={name: cells.take(keep) for name, cells in release.cells.items()},
+        weights=sealed(release.weights[keep]),
+        rows=None if release.rows is None else sealed(release.rows[keep]),
+        group_of=None if release.group_of is None else sealed(release.group_of[keep]),
+    )
+
+
+def failing_rows(release: Release, model: PrivacyModel) -> Booleans:
+    """Return for each released row whether the model fails in its class or group."""
+    fails = np.zeros(release.n_rows, dtype=np.bool_)
+    for part in model.parts:
+        classes = release.partition(part)
+        fails |= ~part.satisfied(classes)[classes.class_of]
+    return fails
+
+
+def holds(release: Release, model: PrivacyModel) -> bool:
+    """Return whether the model holds in every class of the release."""
+    return all(bool(part.satisfied(release.partition(part)).all()) for part in model.parts)

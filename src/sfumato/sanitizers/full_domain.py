@@ -1,0 +1,89 @@
+"""Full-domain recoding: one level of its hierarchy for each attribute, the same for every record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.cells import level_cells
+from sfumato.errors import Infeasible, ParameterError, suggestion
+from sfumato.models.anonymity import KAnonymity
+from sfumato.models.base import PrivacyModel
+from sfumato.registry import register
+from sfumato.release import Release, failing_rows, released, without_rows
+from sfumato.sanitizers.base import check_feasible
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+
+@register
+@dataclass(frozen=True)
+class FullDomain:
+    """Generalize every attribute to one level and suppress the records that are still too distinct.
+
+    Parameters
+    ----------
+    levels
+        The level of each quasi-identifier; one that is not named stays exact (level 0).
+    model
+        What must hold. Records in classes where it fails are suppressed.
+    suppression
+        The largest share of the records that may be suppressed.
+
+    References
+    ----------
+    P. Samarati, "Protecting respondents' identities in microdata release", 2001.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, datasets, sanitize
+    >>> table, schema = datasets.hospital()
+    >>> how = FullDomain({"zip": 2, "age": 2, "sex": 1}, KAnonymity(2), suppression=0.25)
+    >>> sanitize(table, schema, how).n_suppressed <= 3
+    True
+    """
+
+    levels: Mapping[str, int] = field(default_factory=dict)
+    model: PrivacyModel = KAnonymity(5)
+    suppression: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.suppression <= 1:
+            raise ParameterError(f"suppression must be a share between 0 and 1, not {self.suppression:g}")
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Release every quasi-identifier on its level, without the records that fail."""
+        names = schema.require("quasi-identifying", "full-domain")
+        self._check_levels(schema, names)
+        check_feasible(table, schema, self.model)
+        rows = np.arange(table.n_rows)
+        cells = {
+            name: level_cells(table[name], schema.hierarchy(name), self.levels.get(name, 0), rows)
+            for name in names
+        }
+        release = released(table, schema, cells)
+        fails = failing_rows(release, self.model)
+        self._check_suppression(int(release.weights[fails].sum()), table.n_records)
+        return without_rows(release, fails)
+
+    def _check_levels(self, schema: Schema, names: tuple[str, ...]) -> None:
+        for name, level in self.levels.items():
+            if name not in names:
+                hint = suggestion(name, names) or f"; they are {', '.join(names)}"
+                raise ParameterError(f"levels: no quasi-identifier {name!r}{hint}")
+            height = schema.hierarchy(name).height
+            if not 0 <= level <= height:
+                raise ParameterError(f"levels: {name!r} has levels 0 to {height}, not {level}")
+
+    def _check_suppression(self, n_failing: int, n_records: int) -> None:
+        share = n_failing / n_records
+        if n_failing == n_records:
+            raise Infeasible("every record would be suppressed; choose higher levels or a weaker model", share)
+        if share > self.suppression:
+            raise Infeasible(
+                f"{n_failing:,} of {n_records:,} records ({share:.1%}) fail the model at these levels, more than "
+                f"the suppression limit of {self.suppression:.1%}; choose higher levels or a higher limit",
+                share,
+            )

@@ -1,0 +1,75 @@
+"""The two ends of every frontier: publish the table as it is, or withhold what matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.cells import suppressed_cells
+from sfumato.registry import register
+from sfumato.release import Release, released
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+
+@register
+@dataclass(frozen=True)
+class AsIs:
+    """Remove the identifying attributes and nothing else: no utility is lost.
+
+    Examples
+    --------
+    >>> AsIs()
+    AsIs()
+    """
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Release every record as it is."""
+        return released(table, schema, {})
+
+
+@register
+@dataclass(frozen=True)
+class SuppressQuasiIdentifiers:
+    """Withhold all quasi-identifiers: nothing can be learned about one person more than another.
+
+    References
+    ----------
+    J. Brickell, V. Shmatikov, "The cost of privacy", 2008 (trivial sanitization).
+
+    Examples
+    --------
+    >>> SuppressQuasiIdentifiers()
+    SuppressQuasiIdentifiers()
+    """
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Release ``*`` for every quasi-identifier."""
+        return _suppressed(table, schema, schema.require("quasi-identifying", "suppress-quasi-identifiers"))
+
+
+@register
+@dataclass(frozen=True)
+class SuppressSensitive:
+    """Withhold all sensitive attributes.
+
+    References
+    ----------
+    J. Brickell, V. Shmatikov, "The cost of privacy", 2008 (trivial sanitization).
+
+    Examples
+    --------
+    >>> SuppressSensitive()
+    SuppressSensitive()
+    """
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Release ``*`` for every sensitive attribute."""
+        return _suppressed(table, schema, schema.require("sensitive", "suppress-sensitive"))
+
+
+def _suppressed(table: Table, schema: Schema, names: tuple[str, ...]) -> Release:
+    rows = np.arange(table.n_rows)
+    cells = {name: suppressed_cells(table[name], schema.hierarchy(name), rows) for name in names}
+    return released(table, schema, cells)

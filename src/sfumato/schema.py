@@ -1,0 +1,225 @@
+"""Schema: what each attribute is, and the table prepared accordingly."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+
+from sfumato.errors import HierarchyError, SchemaError, suggestion
+from sfumato.hierarchy import Flat, Hierarchy, HierarchySource
+from sfumato.table import Column, Kind, Table, Value, number, text
+
+Role = Literal["identifying", "quasi-identifying", "sensitive", "insensitive"]
+ROLES: tuple[str, ...] = get_args(Role)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute: its role, its kind, how it generalizes, and its weight in losses.
+
+    Parameters
+    ----------
+    name
+        The column.
+    role
+        ``identifying`` (never released), ``quasi-identifying``, ``sensitive`` or ``insensitive``.
+    kind
+        ``numeric`` or ``categorical``; ``None`` takes the table's.
+    hierarchy
+        How the values generalize; ``None`` is the value or nothing.
+    weight
+        How much the loss of this attribute matters beside the others'.
+    """
+
+    name: str
+    role: Role
+    kind: Kind | None = None
+    hierarchy: HierarchySource | None = None
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.weight < 0:
+            raise SchemaError(f"attribute {self.name!r}: a weight cannot be negative; give 0 or more")
+        if self.role not in ROLES:
+            hint = suggestion(str(self.role), ROLES)
+            raise SchemaError(f"attribute {self.name!r}: no role {self.role!r}{hint} (roles: {', '.join(ROLES)})")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The attributes of a table.
+
+    Examples
+    --------
+    >>> schema = Schema.of(age="quasi-identifying", diagnosis="sensitive")
+    >>> schema.quasi_identifiers
+    ('age',)
+    """
+
+    attributes: tuple[Attribute, ...]
+    missing: Literal["category", "drop"] = "category"
+    decimal: str = "."
+    _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in self.attributes})
+
+    def __getitem__(self, name: str) -> Attribute:
+        if name not in self._by_name:
+            raise SchemaError(f"no attribute {name!r}{suggestion(name, self._by_name)}")
+        return self._by_name[name]
+
+    @classmethod
+    def of(cls, roles: Mapping[str, Role] | None = None, /, **more: Role) -> Schema:
+        """Build from roles alone, every attribute without a hierarchy."""
+        return cls(tuple(Attribute(name, role) for name, role in {**(roles or {}), **more}.items()))
+
+    def _named(self, role: Role) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes if attribute.role == role)
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        """The attributes that never leave the house."""
+        return self._named("identifying")
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The attributes by which an adversary could recognise a person."""
+        return self._named("quasi-identifying")
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The attributes that an adversary would like to learn."""
+        return self._named("sensitive")
+
+    @property
+    def insensitive(self) -> tuple[str, ...]:
+        """The attributes that are released as they are."""
+        return self._named("insensitive")
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """Everything but the identifying attributes, in the order of the schema."""
+        return tuple(a.name for a in self.attributes if a.role != "identifying")
+
+    def hierarchy(self, name: str) -> Hierarchy:
+        """Return the hierarchy of an attribute of a bound schema."""
+        built = self[name].hierarchy
+        if not isinstance(built, Hierarchy):
+            raise SchemaError(f"attribute {name!r} is not bound to a table; call schema.bind(table) first")
+        return built
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of roles, kinds and hierarchies, to recognise the same bound schema again."""
+        return hashlib.sha256(repr(self._facts()).encode()).hexdigest()
+
+    def _facts(self) -> list[object]:
+        def shape(source: HierarchySource | None) -> object:
+            if not isinstance(source, Hierarchy):
+                return source
+            return source.labels, source.node_of.tolist(), [sizes.tolist() for sizes in source.sizes]
+
+        facts: list[object] = [self.missing]
+        return facts + [(a.name, a.role, a.kind, a.weight, shape(a.hierarchy)) for a in self.attributes]
+
+    def bind(self, table: Table) -> tuple[Table, Schema]:
+        """Prepare a table for this schema, and this schema for the table.
+
+        Identifying attributes are dropped at once, records with missing values if the schema says so,
+        text becomes numbers where the schema says numeric, domains are put in the order of the
+        hierarchies, and equal rows are put together. Binding again changes nothing.
+        """
+        _check_names(self, table)
+        kept = table.select(self.released)
+        if self.missing == "drop":
+            kept = _without_missing(kept)
+        bound = [_bound(self[name], kept[name], self.decimal) for name in self.released]
+        columns = {attribute.name: column for attribute, column in bound}
+        kept_attributes = {attribute.name: attribute for attribute, _ in bound}
+        attributes = tuple(kept_attributes.get(a.name, a) for a in self.attributes)
+        return kept.with_columns(columns), replace(self, attributes=attributes)
+
+    def require(self, role: Role, what_for: str) -> tuple[str, ...]:
+        """Return the attributes of a role, or say that there is none."""
+        names = self._named(role)
+        if not names:
+            raise SchemaError(f"{what_for} needs a {role} attribute; give one attribute role = {role!r}")
+        return names
+
+
+def _check_names(schema: Schema, table: Table) -> None:
+    names = [attribute.name for attribute in schema.attributes]
+    if len(set(names)) < len(names):
+        raise SchemaError(f"attribute {next(n for n in names if names.count(n) > 1)!r} is described twice; keep one")
+    unknown = [name for name in schema.released if name not in table.columns]
+    if unknown:
+        hint = suggestion(unknown[0], table.columns)
+        raise SchemaError(f"no column {unknown[0]!r} in the data{hint or '; it has ' + ', '.join(table.columns)}")
+    forgotten = [name for name in table.columns if name not in set(names)]
+    if forgotten:
+        raise SchemaError(
+            f"column {forgotten[0]!r} of the data has no role; "
+            f"describe it (a column silently published is a leak){_and_more(forgotten)}"
+        )
+    if not schema.released:
+        raise SchemaError("every attribute is identifying, so nothing could be released; give one another role")
+
+
+def _and_more(names: list[str]) -> str:
+    return f", and {len(names) - 1} more" if len(names) > 1 else ""
+
+
+def _without_missing(table: Table) -> Table:
+    complete = np.ones(table.n_rows, dtype=np.bool_)
+    for column in table.columns.values():
+        if column.has_missing:
+            complete &= column.codes < len(column.domain) - 1
+    if not complete.any():
+        raise SchemaError('every record lacks some value; set missing = "category" to keep them')
+    return table.take(np.flatnonzero(complete))
+
+
+def _bound(attribute: Attribute, column: Column, decimal: str) -> tuple[Attribute, Column]:
+    kind = attribute.kind or column.kind
+    typed = column.tightened() if kind == column.kind else _as_kind(attribute.name, column.tightened(), kind, decimal)
+    source = attribute.hierarchy or Flat()
+    try:
+        hierarchy = source.build(typed.domain, kind)
+    except HierarchyError as error:
+        raise HierarchyError(f"hierarchy of {attribute.name!r}: {error}") from None
+    return replace(attribute, kind=kind, hierarchy=hierarchy), typed.reordered(hierarchy.values, kind)
+
+
+def _as_kind(name: str, column: Column, kind: Kind, decimal: str) -> Column:
+    if kind == "categorical":
+        return Column(column.codes, tuple(text(value) for value in column.domain), "categorical")
+    numbers: list[Value] = [None if v is None else number(str(v), decimal) for v in column.domain]
+    wrong = sum(n is None and v is not None for n, v in zip(numbers, column.domain, strict=True))
+    if wrong:
+        raise SchemaError(
+            f"attribute {name!r} is numeric, but {wrong} of its {len(numbers)} distinct values are not numbers; "
+            'set kind = "categorical" or list them in missing-values'
+        )
+    domain: tuple[Value, ...] = (*sorted({n for n in numbers if n is not None}, key=float),)
+    if column.has_missing:
+        domain = (*domain, None)
+    place = {value: position for position, value in enumerate(domain)}
+    new_code = np.array([place[value] for value in numbers], dtype=np.int32)
+    return Column(new_code[column.codes], domain, "numeric")
+
+
+def roles_of(names: Iterable[str], role: Role) -> dict[str, Role]:
+    """Give several attributes one role.
+
+    Examples
+    --------
+    >>> roles_of(["age", "sex"], "quasi-identifying")
+    {'age': 'quasi-identifying', 'sex': 'quasi-identifying'}
+    """
+    return dict.fromkeys(names, role)

@@ -1,0 +1,341 @@
+"""Table: the microdata as integer codes over ordered domains, each distinct row once with its weight."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sfumato.arrays import Codes, Integers, frozen, sealed
+from sfumato.errors import DataError, suggestion
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["numeric", "categorical"]
+Value = str | int | float | None
+"""One value of a domain; ``None`` is a missing value."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute of every row, as codes into an ordered domain.
+
+    Parameters
+    ----------
+    codes
+        For each row the position of its value in the domain.
+    domain
+        The values that occur, in order; a missing value (``None``) comes last.
+    kind
+        ``numeric`` when the values are numbers, else ``categorical``.
+    """
+
+    codes: Codes = field(repr=False)
+    domain: tuple[Value, ...] = field(repr=False)
+    kind: Kind = "categorical"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "codes", frozen(self.codes, np.int32))
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some row lacks this value."""
+        return bool(self.domain) and self.domain[-1] is None
+
+    def take(self, rows: Integers) -> Column:
+        """Return the column of these rows, its domain unchanged."""
+        return Column(sealed(self.codes[rows]), self.domain, self.kind)
+
+    def tightened(self) -> Column:
+        """Return the same column with a domain of only the values that occur."""
+        used = np.zeros(len(self.domain), dtype=np.bool_)
+        used[self.codes] = True
+        if used.all():
+            return self
+        new_code = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        domain = tuple(value for value, occurs in zip(self.domain, used, strict=True) if occurs)
+        return Column(sealed(new_code[self.codes]), domain, self.kind)
+
+    def reordered(self, domain: tuple[Value, ...], kind: Kind | None = None) -> Column:
+        """Return the same column over a domain with the same values in another order."""
+        place = {value: position for position, value in enumerate(domain)}
+        new_code = np.array([place[value] for value in self.domain], dtype=np.int32)
+        return Column(sealed(new_code[self.codes]), domain, kind or self.kind)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The microdata, immutable: every distinct row once, with the number of records that it stands for.
+
+    Examples
+    --------
+    >>> table = Table.from_arrow({"age": [31, 42, 31], "sex": ["f", "m", "f"]})
+    >>> table.n_records, table.n_rows
+    (3, 2)
+    >>> table["age"].domain
+    (31, 42)
+    """
+
+    columns: Mapping[str, Column]
+    weights: Integers = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", frozen(self.weights, np.int64))
+        object.__setattr__(self, "columns", dict(self.columns))
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self.columns:
+            hint = suggestion(name, self.columns)
+            raise DataError(f"no column {name!r} in the table{hint or '; it has ' + ', '.join(self.columns)}")
+        return self.columns[name]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of distinct rows."""
+        return len(self.weights)
+
+    @cached_property
+    def n_records(self) -> int:
+        """The number of records (people): the sum of the weights."""
+        return int(self.weights.sum())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the whole content, to recognise the same table again."""
+        digest = hashlib.sha256()
+        for name, column in self.columns.items():
+            digest.update(repr((name, column.kind, column.domain)).encode())
+            digest.update(np.ascontiguousarray(column.codes, dtype="<i4").tobytes())
+        digest.update(np.ascontiguousarray(self.weights, dtype="<i8").tobytes())
+        return digest.hexdigest()
+
+    def select(self, names: Iterable[str]) -> Table:
+        """Return the table of these columns, with rows that have become equal put together."""
+        return compacted({name: self[name] for name in names}, self.weights)
+
+    def take(self, rows: Integers) -> Table:
+        """Return the table of these rows, each domain reduced to the values that still occur."""
+        columns = {name: column.take(rows).tightened() for name, column in self.columns.items()}
+        return Table(columns, sealed(self.weights[rows]))
+
+    def with_columns(self, columns: Mapping[str, Column]) -> Table:
+        """Return the table with these columns instead, rows that have become equal put together."""
+        return compacted(columns, self.weights)
+
+    @classmethod
+    def read(cls, path: str | Path, *, missing_values: Iterable[str] = (), **dialect: str | None) -> Table:
+        """Read a CSV, Parquet or Feather file.
+
+        Parameters
+        ----------
+        path
+            The file. A CSV file's columns are read as text, so that leading zeros survive.
+        missing_values
+            Spellings of a missing value beside the empty field.
+        dialect
+            ``separator``, ``encoding``, ``quote`` of a CSV file where they should not be sniffed.
+        """
+        from sfumato.reading import read_arrow
+
+        return cls.from_arrow(read_arrow(path, **dialect), missing_values=missing_values)
+
+    @classmethod
+    def from_arrow(cls, source: Any, *, missing_values: Iterable[str] = ()) -> Table:
+        """Take any object with the Arrow PyCapsule interface, or a mapping of columns.
+
+        pandas and Polars frames, DuckDB relations and Arrow tables all have it.
+        """
+        import pyarrow as pa
+
+        arrow = source if isinstance(source, pa.Table) else _as_arrow(source)
+        if len(set(arrow.column_names)) < arrow.num_columns:
+            twice = sorted({name for name in arrow.column_names if arrow.column_names.count(name) > 1})
+            raise DataError(f"column {twice[0]!r} occurs more than once; rename one of them")
+        if arrow.num_rows == 0 or arrow.num_columns == 0:
+            raise DataError("the table has no records; give one with at least one row and one column")
+        spellings = frozenset(missing_values)
+        columns = {name: _encode(name, arrow.column(name), spellings) for name in arrow.column_names}
+        return compacted(columns, np.ones(arrow.num_rows, dtype=np.int64))
+
+    def to_arrow(self) -> pa.Table:
+        """Return one Arrow row for each record."""
+        import pyarrow as pa
+
+        rows = np.repeat(np.arange(self.n_rows), self.weights)
+        return pa.table({name: decode(column.domain, column.codes[rows]) for name, column in self.columns.items()})
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+def compacted(columns: Mapping[str, Column], weights: Integers) -> Table:
+    """Put equal rows together and add up their weights."""
+    from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+
+    number, n_distinct = number_rows(
+        [column.codes for column in columns.values()],
+        [len(column.domain) for column in columns.values()],
+        len(weights),
+    )
+    if n_distinct == len(weights):
+        return Table(columns, weights)
+    first = first_row_of_group(number, n_distinct)
+    totals = sum_by_group(number, n_distinct, weights)
+    return Table({name: column.take(first) for name, column in columns.items()}, sealed(totals))
+
+
+def text(value: Value) -> str | None:
+    """Return a value as it is written in a file: ``39``, ``2.5``, ``Private``; a missing one is ``None``.
+
+    Examples
+    --------
+    >>> text(39.0), text(2.5), text("0171"), text(None)
+    ('39', '2.5', '0171', None)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def number(written: str, decimal: str = ".") -> int | float | None:
+    """Return the number that is written, or ``None`` if it is not one.
+
+    Examples
+    --------
+    >>> number("39"), number("2,5", decimal=","), number("n/a"), number("inf")
+    (39, 2.5, None, None)
+    """
+    plain = written.replace(decimal, ".") if decimal != "." else written
+    try:
+        return int(plain) if plain.lstrip("+-").isdecimal() else _finite(float(plain))
+    except ValueError:
+        return None
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def decode(domain: tuple[Value, ...], codes: Codes) -> pa.Array:
+    """Return the values behind the codes as an Arrow array: integers, floats, or text."""
+    import pyarrow as pa
+
+    present = [value for value in domain if value is not None]
+    if present and all(isinstance(value, int) for value in present):
+        values = pa.array(domain, type=pa.int64())
+    elif present and all(isinstance(value, (int, float)) for value in present):
+        values = pa.array([None if value is None else float(value) for value in domain], type=pa.float64())
+    else:
+        values = pa.array([text(value) for value in domain], type=pa.string())
+    return values.take(pa.array(codes))
+
+
+def _as_arrow(source: Any) -> pa.Table:
+    import pyarrow as pa
+
+    if not (hasattr(source, "__arrow_c_stream__") or isinstance(source, Mapping)):
+        raise DataError(
+            f"cannot read a table from {type(source).__name__}; "
+            "give a file, an Arrow table, a pandas or Polars frame, or a DuckDB relation"
+        )
+    try:
+        return pa.table(source)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        # Arrow's own message shows the value that it stumbled over
+        raise DataError("a column mixes types that do not go together; give each column one type") from None
+
+
+def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -> Column:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    kind: Kind = "categorical"
+    if _is_numeric(plain.type):
+        kind = "numeric"
+    elif not _is_text(plain.type):
+        plain = _written(name, plain)
+    encoded = plain.combine_chunks() if isinstance(plain, pa.ChunkedArray) else plain
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = pa.concat_arrays(encoded.chunks) if encoded.num_chunks else pa.array([], encoded.type)
+    encoded = pc.dictionary_encode(encoded)
+    values = [_plain_value(value, missing_values) for value in encoded.dictionary.to_pylist()]
+    indices = np.asarray(encoded.indices.fill_null(len(values)), dtype=np.int64)
+    return _ordered(values, indices, kind)
+
+
+def _is_numeric(arrow_type: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_integer(arrow_type) or pa.types.is_floating(arrow_type) or pa.types.is_decimal(arrow_type)
+    )
+
+
+def _is_text(arrow_type: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type) or pa.types.is_string_view(arrow_type)
+    )
+
+
+def _written(name: str, array: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return dates, times and truth values as text."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(array.type):
+        return _timestamps_as_text(array)
+    try:
+        return array.cast(pa.string())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        raise DataError(f"column {name!r} has the type {array.type}; give it as text or numbers") from None
+
+
+def _timestamps_as_text(array: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write whole days as dates, so that a column of dates that pandas calls times stays dates."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    days = array.cast(pa.date32(), safe=False)
+    midnight = pc.all(pc.equal(days.cast(array.type), array)).as_py()
+    return (days if midnight else array).cast(pa.string())
+
+
+def _plain_value(value: Any, missing_values: frozenset[str]) -> Value:
+    if value is None or value == "" or (isinstance(value, str) and value in missing_values):
+        return None
+    if isinstance(value, str):
+        return value
+    as_float = float(value)
+    if math.isnan(as_float):
+        return None
+    if isinstance(value, int):
+        return value
+    return int(as_float) if as_float.is_integer() and abs(as_float) < 2**53 else as_float
+
+
+def _ordered(values: list[Value], indices: Integers, kind: Kind) -> Column:
+    """Sort numbers, keep categories in the order in which they first occur, put missing last."""
+    present = list(dict.fromkeys(value for value in values if value is not None))
+    if kind == "numeric":
+        present.sort(key=lambda value: float(value))  # type: ignore[arg-type]
+    domain: tuple[Value, ...] = tuple(present)
+    lacks = any(value is None for value in values) or bool((indices == len(values)).any())
+    if lacks:
+        domain = (*domain, None)
+    place = {value: position for position, value in enumerate(domain)}
+    new_code = np.array([place[value] for value in values] + [len(present)], dtype=np.int32)
+    return Column(sealed(new_code[indices]), domain, kind).tightened()
