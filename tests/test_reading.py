@@ -451,6 +451,13 @@ class TestTypedFormats:
         assert "'age'" in refusal(tmp_path / f"people{suffix}")
 
 
+def test_a_column_name_that_is_not_utf_8_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "people.arrow"
+    as_ipc_file(pa.table({"postcode": [1]}), path)
+    path.write_bytes(path.read_bytes().replace(b"postcode", b"\xffostcode"))
+    assert "damaged" in refusal(path)
+
+
 def test_folder_names_add_no_columns_to_a_parquet_file(tmp_path: Path) -> None:
     (tmp_path / "year=2024").mkdir()
     as_parquet(pa.table({"a": [1]}), tmp_path / "year=2024" / "people.parquet")
@@ -542,8 +549,8 @@ def test_any_bytes_are_either_read_or_refused_in_one_line(
     path.write_bytes(content)
     try:
         table = read_arrow(path)
-    except DataError as error:
-        assert "\n" not in str(error)
+    except DataError:
+        refusal(path)
     else:
         assert table.num_rows > 0
         assert all(table.column_names)

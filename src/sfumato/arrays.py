@@ -18,19 +18,21 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 def frozen(array: Any, dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
     """Return the array with this element type, contiguous and read-only.
 
-    An array that is already so is returned as it is; one that could still be written by the caller
-    is copied, so that nobody can change a value object from outside.
+    An array that is already so is returned as it is; one that the caller could still write, even
+    through another view of the same memory, is copied, so that nobody can change a value object
+    from outside.
     """
-    given = np.asarray(array, dtype=dtype)
-    if not given.flags.writeable and given.flags.c_contiguous:
-        return given
-    # a fresh array that nobody else holds needs no copy
-    own = given if given is not array and given.base is None and given.flags.c_contiguous else given.copy()
-    own.setflags(write=False)
-    return own
+    if isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.c_contiguous and _is_sealed(array):
+        return array
+    return sealed(np.array(array, dtype=dtype, order="C"))
 
 
 def sealed(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     """Make an array of our own read-only, without a copy."""
     array.setflags(write=False)
     return array
+
+
+def _is_sealed(array: npt.NDArray[Any]) -> bool:
+    owner = array if array.base is None else array.base
+    return not array.flags.writeable and isinstance(owner, np.ndarray) and not owner.flags.writeable

@@ -86,10 +86,13 @@ class Cells:
         """Return the cells of these rows."""
         return Cells(sealed(self.codes[rows]), self.labels, self.domain, self.sets)
 
-    def to_arrow(self, rows: Integers) -> pa.Array:
-        """Return the cells of these rows: typed when all are exact, else as text."""
-        if self.sets is not None and self.sets.exact:
-            return decode(tuple(self.domain[member] for member in self.sets.members), self.codes[rows])
+    def to_arrow(self, rows: Integers, *, typed: bool = True) -> pa.Array:
+        """Return the cells of these rows: numbers as numbers where all cells are exact, else as text."""
+        if typed and self.sets is not None and self.sets.exact:
+            values = tuple(self.domain[member] for member in self.sets.members)
+            # a node above a single value is written as the node: what was generalized stays so
+            if self.labels == tuple(text(value) for value in values):
+                return decode(values, self.codes[rows])
         return decode(self.labels, self.codes[rows])
 
 
@@ -142,16 +145,16 @@ def _number_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> 
     if size == len(column.domain):
         return ROOT, low, high, hierarchy.n_leaves
     if column.domain[high] is not None:
-        return _number_label(column.domain, low, high), low, high, size
-    return set_label([_number_label(column.domain, low, high - 1), None]), low, high, size
+        return _number_label(column, low, high), low, high, size
+    return set_label([_number_label(column, low, high - 1), None]), low, high, size
 
 
-def _number_label(domain: tuple[Value, ...], low: int, high: int) -> str:
+def _number_label(column: Column, low: int, high: int) -> str:
     """Print integers half open and other numbers closed, so that the set is told exactly."""
-    first, last = domain[low], domain[high]
+    first, last = column.domain[low], column.domain[high]
     if low == high or isinstance(first, str) or isinstance(last, str) or first is None or last is None:
         return text(first) or ""
-    if isinstance(first, int) and isinstance(last, int):
+    if column.is_whole:
         return interval_label(first, last + 1)
     return interval_label(first, last, closed=True)
 

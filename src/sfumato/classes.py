@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers, frozen, sealed
+from sfumato.hierarchy import Hierarchy, Label
+
+
+@dataclass(frozen=True)
+class SensitiveDomain:
+    """What the codes of a sensitive attribute mean, for models that need to know.
+
+    Parameters
+    ----------
+    labels
+        The value behind each code.
+    hierarchy
+        How the values generalize; without one all are equally far apart.
+    """
+
+    labels: tuple[Label, ...] = field(default=(), repr=False)
+    hierarchy: Hierarchy | None = None
 
 
 @dataclass(frozen=True)
@@ -23,6 +41,7 @@ class SensitiveCounts:
     values: Codes
     counts: Integers
     prior: Floats
+    domain: SensitiveDomain = SensitiveDomain()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "starts", frozen(self.starts, np.int64))
@@ -92,6 +111,7 @@ def count_classes(
     n_classes: int,
     weights: Integers,
     sensitive: Mapping[str, tuple[Codes, Floats]],
+    domains: Mapping[str, SensitiveDomain] = MappingProxyType({}),
 ) -> EquivalenceClasses:
     """Count the records and the sensitive values of each class.
 
@@ -105,11 +125,17 @@ def count_classes(
         The number of records of each row.
     sensitive
         For each sensitive attribute the codes of the rows and the prior over the codes.
+    domains
+        For each sensitive attribute what the codes mean.
     """
     from sfumato.kernels.grouping import sum_by_group, value_counts
 
     counted = {
-        name: SensitiveCounts(*value_counts(class_of, n_classes, codes, len(prior), weights), prior)
+        name: SensitiveCounts(
+            *value_counts(class_of, n_classes, codes, len(prior), weights),
+            prior,
+            domains.get(name, SensitiveDomain()),
+        )
         for name, (codes, prior) in sensitive.items()
     }
     return EquivalenceClasses(class_of, sum_by_group(class_of, n_classes, weights), counted)

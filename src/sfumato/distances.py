@@ -32,6 +32,53 @@ def jensen_shannon(sensitive: SensitiveCounts) -> Floats:
     return _rounded(np.minimum((sensitive.total(present) + absent) / 2, math.log(2)))
 
 
+def ordered_distance(sensitive: SensitiveCounts) -> Floats:
+    """Return the earth mover's distance when values are as far apart as they are in order.
+
+    The sum over all values of |P(E, ·) - P(T, ·)|, the distributions cumulated, divided by m - 1.
+    Between two values that occur in a group its cumulated share stands still, so every such stretch
+    is summed at once from prefix sums of the prior.
+    """
+    n_values = len(sensitive.prior)
+    if n_values < 2:
+        return np.zeros(len(sensitive.starts) - 1)
+    cumulated = np.cumsum(sensitive.prior)
+    before = np.concatenate([[0.0], np.cumsum(cumulated)])
+    reached = np.cumsum(sensitive.shares)
+    offsets = np.repeat(np.arange(len(sensitive.starts) - 1), np.diff(sensitive.starts))
+    reached = reached - offsets
+    first = sensitive.values.astype(np.int64)
+    last = np.append(first[1:], 0)
+    last[sensitive.starts[1:] - 1] = n_values - 1
+    crossing = np.clip(np.searchsorted(cumulated, reached), first, last)
+    above = reached * (crossing - first) - (before[crossing] - before[first])
+    below = before[last] - before[crossing] - reached * (last - crossing)
+    start = before[first[sensitive.starts[:-1]]]
+    return _rounded((sensitive.total(above + below) + start) / (n_values - 1))
+
+
+def hierarchical_distance(sensitive: SensitiveCounts) -> Floats:
+    """Return the earth mover's distance when values are as far apart as their lowest common node is high.
+
+    On a tree with levels this is the mean over the levels below the root of the total variation
+    between the distributions of the nodes.
+    """
+    hierarchy = sensitive.domain.hierarchy
+    if hierarchy is None or hierarchy.height < 1:
+        return total_variation(sensitive)
+    group = np.repeat(np.arange(len(sensitive.starts) - 1), np.diff(sensitive.starts))
+    distance = np.zeros(len(sensitive.starts) - 1)
+    for level in range(hierarchy.height):
+        nodes = hierarchy.node_of[level].astype(np.int64)
+        n_nodes = len(hierarchy.labels[level])
+        node_prior = np.bincount(nodes, weights=sensitive.prior, minlength=n_nodes)
+        pairs, entry = np.unique(group * n_nodes + nodes[sensitive.values], return_inverse=True)
+        share = np.bincount(entry, weights=sensitive.shares)
+        excess = np.maximum(share - node_prior[pairs % n_nodes], 0.0)
+        distance += np.bincount(pairs // n_nodes, weights=excess, minlength=len(distance))
+    return _rounded(distance / hierarchy.height)
+
+
 def _rounded(distances: Floats) -> Floats:
     return np.where(distances < _ROUNDING, 0.0, distances)
 

@@ -8,6 +8,7 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, Protocol
@@ -88,16 +89,18 @@ class Hierarchy:
     def of_levels(cls, values: Sequence[Value], levels: Sequence[Sequence[Label]]) -> Hierarchy:
         """Build from the label of every value on every level above 0; a root is added where it lacks."""
         columns: list[Sequence[Label]] = [[text(value) for value in values], *levels]
-        if len(set(columns[-1])) > 1:
+        if not levels or len(set(columns[-1])) > 1:
             columns.append([ROOT] * len(values))
         order = _contiguous_order(columns)
         columns = [[column[row] for row in order] for column in columns]
         numbered = [_number_labels(column) for column in columns]
         _check_nested([codes for codes, _ in numbered])
         node_of = np.array([codes for codes, _ in numbered], dtype=np.int32)
-        sizes = tuple(np.bincount(codes) for codes, _ in numbered)
-        labels = tuple(labels for _, labels in numbered)
-        return cls(tuple(values[row] for row in order), node_of, (*labels[:-1], (ROOT,)), sizes)
+        sizes = [np.bincount(codes) for codes, _ in numbered[:-1]]
+        labels = [labels for _, labels in numbered[:-1]]
+        return cls(
+            tuple(values[row] for row in order), node_of, (*labels, (ROOT,)), (*sizes, np.array([len(values)]))
+        )
 
     @classmethod
     def flat(cls, values: Sequence[Value]) -> Hierarchy:
@@ -131,7 +134,10 @@ class Hierarchy:
             raise HierarchyError(f"cannot read the hierarchy {Path(path).name}: {reason}") from None
         except UnicodeDecodeError:
             raise HierarchyError(f"the hierarchy {Path(path).name} is not UTF-8; save it as UTF-8") from None
-        rows = [row for row in csv.reader(io.StringIO(written), delimiter=separator) if row]
+        try:
+            rows = [row for row in csv.reader(io.StringIO(written), delimiter=separator) if row]
+        except csv.Error:
+            raise HierarchyError(f"the hierarchy {Path(path).name} is not a CSV file; save it as one") from None
         return cls.of_rows(rows, Path(path).name)
 
     @classmethod
@@ -148,9 +154,11 @@ class Hierarchy:
         leaves: list[Value] = [cell.strip() or None for cell in (row[0] for row in rows)]
         if len(set(leaves)) < len(leaves):
             raise HierarchyError(f"a value has two rows in {source}; keep one")
-        levels = [[row[level].strip() for row in rows] for level in range(1, len(rows[0]))]
+        levels: list[list[Label]] = [
+            [row[level].strip() or None for row in rows] for level in range(1, len(rows[0]))
+        ]
         try:
-            return cls.of_levels(leaves, levels or [[ROOT] * len(rows)])
+            return cls.of_levels(leaves, levels)
         except HierarchyError as error:
             raise HierarchyError(f"{source}: {error}") from None
 
@@ -180,12 +188,15 @@ class Hierarchy:
 
     def _restricted(self, values: tuple[Value, ...], rows: Integers) -> Hierarchy:
         node_of, labels, sizes = [], [], []
-        for level in range(self.height + 1):
+        for level in range(self.height):
             codes, nodes = _first_seen(self.node_of[level, rows])
             node_of.append(codes)
             labels.append(tuple(self.labels[level][node] for node in nodes))
             sizes.append(self.sizes[level][nodes])
-        return Hierarchy(values, np.array(node_of, dtype=np.int32), tuple(labels), tuple(sizes))
+        node_of.append(np.zeros(len(rows), dtype=np.int32))
+        return Hierarchy(
+            values, np.array(node_of, dtype=np.int32), (*labels, (ROOT,)), (*sizes, self.sizes[-1])
+        )
 
     def _with_missing(self) -> Hierarchy:
         """Append the missing value: itself on every level but the root."""
@@ -203,12 +214,12 @@ class Intervals:
     widths: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not self.widths or any(width <= 0 for width in self.widths):
+        if not self.widths or not all(0 < width < math.inf for width in self.widths):
             raise HierarchyError("interval widths must be positive; give for example intervals = [5, 10, 20]")
         for narrow, wide in zip(self.widths, self.widths[1:], strict=False):
-            if wide <= narrow or not math.isclose(wide / narrow, round(wide / narrow), rel_tol=1e-9):
+            if wide <= narrow or _exact(wide) % _exact(narrow):
                 raise HierarchyError(
-                    f"interval width {wide:g} is not a multiple of {narrow:g}; "
+                    f"interval width {text(wide)} is not a multiple of {text(narrow)}; "
                     "each width must be a multiple of the one before"
                 )
 
@@ -218,9 +229,8 @@ class Intervals:
         numbers = [value for value in present if not isinstance(value, str)]
         if kind != "numeric" or len(numbers) < len(present):
             raise HierarchyError("intervals need numbers; set kind = \"numeric\" or take another hierarchy")
-        levels = [[_interval(value, width) for value in numbers] for width in self.widths]
-        built = Hierarchy.of_levels(present, [*levels, [ROOT] * len(present)])
-        return built._with_missing() if len(present) < len(values) else built
+        levels = [_intervals(numbers, width) for width in self.widths]
+        return Hierarchy.of_levels(present, [*levels, [ROOT] * len(present)]).build(values, kind)
 
 
 @dataclass(frozen=True)
@@ -235,13 +245,10 @@ class Prefixes:
             raise HierarchyError("prefix lengths must fall and stay above 0; give for example prefixes = [4, 3, 2]")
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
-        """Return the hierarchy over these values as they are written, in the order of their writing."""
-        written = sorted((text(value) or "", value) for value in values if value is not None)
-        if kind == "numeric":
-            written = [(text(value) or "", value) for value in values if value is not None]
-        levels = [_prefixes([spelled for spelled, _ in written], length) for length in self.lengths]
-        built = Hierarchy.of_levels([value for _, value in written], [*levels, [ROOT] * len(written)])
-        return built._with_missing() if len(written) < len(values) else built
+        """Return the hierarchy over these values as they are written, categories in the order of their writing."""
+        written = sorted(text(value) or "" for value in values if value is not None)
+        levels = [_prefixes(written, length) for length in self.lengths]
+        return Hierarchy.of_levels(written, [*levels, [ROOT] * len(written)]).build(values, kind)
 
 
 @dataclass(frozen=True)
@@ -254,11 +261,11 @@ class Dates:
     _ORDER = ("month", "quarter", "year", "decade")
 
     def __post_init__(self) -> None:
-        if not self.units or list(self.units) != sorted(set(self.units), key=self._ORDER.index):
+        if not self.units or tuple(self.units) != tuple(unit for unit in self._ORDER if unit in self.units):
             raise HierarchyError(f"date units must come in this order, each once: {', '.join(self._ORDER)}")
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
-        """Return the hierarchy over these dates, in the order of time."""
+        """Return the hierarchy over these dates, those that are text in the order of time."""
         present = [value for value in values if value is not None]
         dated = [(_date(text(value) or "", self.format), value) for value in present]
         unread = sum(date is None for date, _ in dated)
@@ -269,8 +276,7 @@ class Dates:
             )
         dated.sort(key=lambda pair: pair[0] or datetime.date.min)
         levels = [[_date_label(date, unit) for date, _ in dated if date] for unit in self.units]
-        built = Hierarchy.of_levels([value for _, value in dated], [*levels, [ROOT] * len(dated)])
-        return built._with_missing() if len(present) < len(values) else built
+        return Hierarchy.of_levels([value for _, value in dated], [*levels, [ROOT] * len(dated)]).build(values, kind)
 
 
 @dataclass(frozen=True)
@@ -312,14 +318,21 @@ def _quoted(label: Label) -> str:
     return label if plain or is_interval else '"' + label.replace('"', '""') + '"'
 
 
-def _interval(value: int | float, width: float) -> str:
-    # the small push keeps 0.3 / 0.1 in the interval that begins at 0.3
-    index = math.floor(value / width + 1e-9)
-    return interval_label(_rounded(index * width), _rounded((index + 1) * width))
+def _intervals(numbers: Sequence[int | float], width: float) -> list[Label]:
+    step = _exact(width)
+    places = [int(_exact(value) // step) for value in numbers]
+    ends = {place: _plain(place * step) for found in set(places) for place in (found, found + 1)}
+    labels = {place: interval_label(ends[place], ends[place + 1]) for place in set(places)}
+    return [labels[place] for place in places]
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.12g}")
+def _exact(value: int | float) -> int | Fraction:
+    """Return a number as it is written: 0.3 is three times 0.1, which it is not in binary."""
+    return value if isinstance(value, int) else Fraction(str(value))
+
+
+def _plain(value: int | Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
 
 
 def _prefixes(written: Sequence[str], length: int) -> list[Label]:

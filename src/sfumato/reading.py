@@ -446,7 +446,7 @@ def _read_parquet(path: Path) -> pa.Table | None:
         # read_table would take folder names such as "year=2024" for further columns
         with parquet.ParquetFile(path) as file:
             return _validated(file.read())
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeError):
         return None
 
 
@@ -458,12 +458,13 @@ def _read_ipc(path: Path) -> pa.Table | None:
             is_file_format = source.read(6) == b"ARROW1"
             source.seek(0)
             return _validated((pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source).read_all())
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeError):
         return None
 
 
 def _validated(table: pa.Table) -> pa.Table:
     table.validate(full=True)
+    "".join(table.column_names)  # the names are decoded only when they are asked for
     return table
 
 

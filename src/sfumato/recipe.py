@@ -68,10 +68,12 @@ class Recipe:
     def from_json(cls, written: str) -> Recipe:
         """Read what `to_json` or `public_json` wrote."""
         try:
-            facts = json.loads(written)
-            return cls(facts["sanitizer"], facts["parameters"], facts.get("seed", 0))
-        except (ValueError, KeyError, TypeError):
-            raise ParameterError("not a recipe; expected sanitizer, parameters and seed as JSON") from None
+            match json.loads(written):
+                case {"sanitizer": str(name), "parameters": dict(parameters), **more}:
+                    return cls(name, parameters, int(more.get("seed", 0)))
+        except (ValueError, TypeError):
+            pass
+        raise ParameterError("not a recipe; expected sanitizer, parameters and seed as JSON")
 
     def __str__(self) -> str:
         return registry.phrase(self.sanitizer, self.parameters)

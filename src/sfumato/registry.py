@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from importlib import import_module, metadata
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from sfumato.errors import ParameterError, SfumatoError, suggestion
 
@@ -73,15 +73,18 @@ def look_up(kind: Kind, name: str) -> type[Any]:
 def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
     """Make an instance from a name and plain parameters, as they stand in a project file."""
     cls = look_up(kind, name)
-    given = dict(parameters or {})
+    given = {} if parameters is None else parameters
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"{kind} {name!r}: its parameters are written {{ parameter = value }}")
     fields = parameters_of(cls)
     for key in given:
         if key not in fields:
-            hint = suggestion(key, fields) or f"; it has {', '.join(fields) or 'no parameters'}"
+            hint = suggestion(str(key), fields) or f"; it has {', '.join(fields) or 'no parameters'}"
             raise ParameterError(f"{kind} {name!r} has no parameter {key!r}{hint}")
     hints = get_type_hints(cls)
     try:
-        return cls(**{_identifier(key): _convert(hints[_identifier(key)], value) for key, value in given.items()})
+        values = {key: _convert(key, hints[_identifier(key)], value) for key, value in given.items()}
+        return cls(**{_identifier(key): value for key, value in values.items()})
     except SfumatoError as error:
         raise type(error)(f"{name}: {error}") from None
     except (TypeError, ValueError) as error:
@@ -122,21 +125,39 @@ def parameters_of(cls: type[Any]) -> dict[str, dataclasses.Field[Any]]:
     return {field.name.replace("_", "-"): field for field in dataclasses.fields(cls) if field.init}
 
 
-def phrase(name: str, parameters: Mapping[str, Any]) -> str:
-    """Return a recipe in one short line.
+def phrase(sanitizer: str, parameters: Mapping[str, Any]) -> str:
+    """Return a recipe in one short line: what differs from the defaults, a model's limit always.
 
     Examples
     --------
     >>> phrase("mondrian", {"model": {"k-anonymity": {"k": 5}, "t-closeness": {"t": 0.2}}})
     'mondrian k=5 t=0.2'
     """
-    words = [name]
+    known = registered("sanitizer").get(sanitizer)
+    words = [sanitizer]
+    for name, given in parameters.get("model", {}).items():
+        words += _model_words(name, given)
     for key, value in parameters.items():
-        if key == "model":
-            words += [f"{inner}={_short(v)}" for ps in value.values() for inner, v in ps.items()]
-        else:
+        if key != "model" and value != _default(known, key):
             words.append(f"{key}={_short(value)}")
     return " ".join(words)
+
+
+def _model_words(name: str, given: Mapping[str, Any]) -> list[str]:
+    known = registered("model").get(name)
+    limit = getattr(known, "parameter", None)
+    ordered = sorted(given.items(), key=lambda pair: pair[0] != limit)
+    return [f"{key}={_short(value)}" for key, value in ordered if key == limit or value != _default(known, key)]
+
+
+def _default(cls: type[Any] | None, parameter: str) -> Any:
+    """Return the default of a parameter in its plain form; something unequal to all if there is none."""
+    field = parameters_of(cls).get(parameter) if cls is not None else None
+    if field is None:
+        return object()
+    if field.default_factory is not dataclasses.MISSING:
+        return _plain(field.default_factory())
+    return _plain(field.default)
 
 
 def _short(value: Any) -> str:
@@ -147,15 +168,15 @@ def _short(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """Return a parameter as JSON can hold it."""
-    parts = getattr(value, "parts", None)
-    if parts is not None:
-        return dict(describe(part) for part in parts)
+    written = getattr(value, "written", None)
+    if written is not None:
+        return dict(describe(model) for model in written)
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
-def _convert(wanted: Any, given: Any) -> Any:
+def _convert(key: str, wanted: Any, given: Any) -> Any:
     """Convert a plain value to the type of a field; ``ValueError`` says what was wanted."""
     import msgspec
 
@@ -170,11 +191,19 @@ def _convert(wanted: Any, given: Any) -> Any:
         return msgspec.convert(given, wanted, dec_hook=decode)
     except msgspec.ValidationError as error:
         cause = error.__cause__
-        raise (cause if isinstance(cause, SfumatoError) else ValueError(_one_line(error))) from None
+        raise (cause if isinstance(cause, SfumatoError) else ValueError(_complaint(key, wanted, given, error))) from None
+
+
+def _complaint(key: str, wanted: Any, given: Any, error: Exception) -> str:
+    if get_origin(wanted) is Literal:
+        allowed = [str(value) for value in get_args(wanted)]
+        return f"no {key} {given!r}{suggestion(str(given), allowed) or '; allowed are ' + ', '.join(allowed)}"
+    what, _, _ = _one_line(error).partition(" - at ")
+    return f"{key}: {what[0].lower()}{what[1:]}"
 
 
 def _single(written: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    if len(written) != 1:
+    if not isinstance(written, Mapping) or len(written) != 1:
         raise ParameterError("a measure with parameters is written { name = { parameter = value } }, one at a time")
     return next(iter(written.items()))
 
@@ -192,8 +221,13 @@ def _load() -> None:
     global _loaded
     if _loaded:
         return
-    _loaded = True
     for room in _ROOMS:
         import_module(room)
     for entry in metadata.entry_points(group=_PLUGINS):
-        entry.load()
+        try:
+            entry.load()
+        except Exception as error:
+            raise ParameterError(
+                f"the plug-in {entry.name!r} does not load ({_one_line(error)}); repair or uninstall it"
+            ) from error
+    _loaded = True

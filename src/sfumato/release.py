@@ -11,7 +11,8 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 from sfumato.cells import Cells, exact_cells
-from sfumato.classes import EquivalenceClasses, count_classes
+from sfumato.classes import EquivalenceClasses, SensitiveDomain, count_classes
+from sfumato.hierarchy import Hierarchy
 from sfumato.kernels.grouping import number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
@@ -60,8 +61,11 @@ class Release:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))
+        object.__setattr__(self, "cells", dict(self.cells))
         if self.rows is not None:
             object.__setattr__(self, "rows", frozen(self.rows, np.int64))
+        if self.group_of is not None:
+            object.__setattr__(self, "group_of", frozen(self.group_of, np.int64))
 
     @property
     def n_rows(self) -> int:
@@ -92,7 +96,7 @@ class Release:
         class_of, n_classes = number_rows(
             [cell.codes for cell in cells], [len(cell.labels) for cell in cells], self.n_rows
         )
-        return count_classes(class_of, n_classes, self.weights, self._sensitive())
+        return count_classes(class_of, n_classes, self.weights, self._sensitive(), self._domains())
 
     @cached_property
     def groups(self) -> EquivalenceClasses:
@@ -100,7 +104,7 @@ class Release:
         if self.group_of is None:
             return self.classes
         group_of, n_groups = number_rows([self.group_of], [int(self.group_of.max()) + 1], self.n_rows)
-        return count_classes(group_of, n_groups, self.weights, self._sensitive())
+        return count_classes(group_of, n_groups, self.weights, self._sensitive(), self._domains())
 
     def partition(self, model: PrivacyModel) -> EquivalenceClasses:
         """Return the classes or the groups, whichever the model guards."""
@@ -113,6 +117,19 @@ class Release:
             if name in self.cells
         }
 
+    def _domains(self) -> dict[str, SensitiveDomain]:
+        return {
+            name: SensitiveDomain(self.cells[name].labels, self._hierarchy(name))
+            for name in self.schema.sensitive
+            if name in self.cells
+        }
+
+    def _hierarchy(self, name: str) -> Hierarchy | None:
+        """Return the hierarchy over the released values, where they are the original ones."""
+        source = self.schema[name].hierarchy
+        fits = isinstance(source, Hierarchy) and self.cells[name].labels == source.labels[0]
+        return source if fits and isinstance(source, Hierarchy) else None
+
     def _prior(self, name: str) -> Floats:
         """Return p(T, ·) over the released values: of all original records, or of these when read from files."""
         cells = self.cells[name]
@@ -123,16 +140,20 @@ class Release:
         counts = sum_by_group(column.codes.astype(np.int64), len(column.domain), self.original.weights)
         return np.add.reduceat(counts[cells.sets.members], cells.sets.starts[:-1]) / self.original.n_records
 
-    def to_arrow(self, rng: np.random.Generator | None = None) -> pa.Table:
-        """Return one Arrow row for each released record, in random order.
+    def to_arrow(self, *, typed: bool = True) -> pa.Table:
+        """Return one Arrow row for each released record, in an order that the recipe's seed shuffles.
 
-        Without a generator the order comes from the recipe's seed.
+        Parameters
+        ----------
+        typed
+            Give numbers as numbers where a column has only exact values; else everything is text, as
+            in a CSV file.
         """
         import pyarrow as pa
 
-        source = rng or (self.recipe or Recipe("as-is")).generator()
-        rows = source.permutation(np.repeat(np.arange(self.n_rows), self.weights))
-        return pa.table({name: self.cells[name].to_arrow(rows) for name in self.schema.released})
+        rng = (self.recipe or Recipe("as-is")).generator()
+        rows = rng.permutation(np.repeat(np.arange(self.n_rows), self.weights))
+        return pa.table({name: self.cells[name].to_arrow(rows, typed=typed) for name in self.schema.released})
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -189,10 +210,10 @@ def failing_rows(release: Release, model: PrivacyModel) -> Booleans:
     fails = np.zeros(release.n_rows, dtype=np.bool_)
     for part in model.parts:
         classes = release.partition(part)
-        fails |= ~part.satisfied(classes)[classes.class_of]
+        fails |= ~part.keeps_limit(classes)[classes.class_of]
     return fails
 
 
 def holds(release: Release, model: PrivacyModel) -> bool:
     """Return whether the model holds in every class of the release."""
-    return all(bool(part.satisfied(release.partition(part)).all()) for part in model.parts)
+    return all(bool(part.keeps_limit(release.partition(part)).all()) for part in model.parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from sfumato.table import Column, Kind, Table, Value, number, text
 
 Role = Literal["identifying", "quasi-identifying", "sensitive", "insensitive"]
 ROLES: tuple[str, ...] = get_args(Role)
+KINDS: tuple[str, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,14 @@ class Attribute:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.weight < 0:
-            raise SchemaError(f"attribute {self.name!r}: a weight cannot be negative; give 0 or more")
-        if self.role not in ROLES:
-            hint = suggestion(str(self.role), ROLES)
-            raise SchemaError(f"attribute {self.name!r}: no role {self.role!r}{hint} (roles: {', '.join(ROLES)})")
+        if not 0 <= self.weight < math.inf:
+            raise SchemaError(f"attribute {self.name!r}: a weight cannot be {self.weight:g}; give 0 or more")
+        for what, given, allowed in (("role", self.role, ROLES), ("kind", self.kind or KINDS[0], KINDS)):
+            if given not in allowed:
+                hint = suggestion(str(given), allowed)
+                raise SchemaError(
+                    f"attribute {self.name!r}: no {what} {given!r}{hint} ({what}s: {', '.join(allowed)})"
+                )
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,10 @@ class Schema:
     _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if self.missing not in ("category", "drop"):
+            raise SchemaError(f"missing cannot be {self.missing!r}; give 'category' or 'drop'")
+        if self.decimal not in (".", ","):
+            raise SchemaError(f"decimal cannot be {self.decimal!r}; give '.' or ','")
         object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in self.attributes})
 
     def __getitem__(self, name: str) -> Attribute:
@@ -179,7 +188,7 @@ def _without_missing(table: Table) -> Table:
     complete = np.ones(table.n_rows, dtype=np.bool_)
     for column in table.columns.values():
         if column.has_missing:
-            complete &= column.codes < len(column.domain) - 1
+            complete &= column.codes != column.domain.index(None)
     if not complete.any():
         raise SchemaError('every record lacks some value; set missing = "category" to keep them')
     return table.take(np.flatnonzero(complete))
@@ -206,7 +215,7 @@ def _as_kind(name: str, column: Column, kind: Kind, decimal: str) -> Column:
             f"attribute {name!r} is numeric, but {wrong} of its {len(numbers)} distinct values are not numbers; "
             'set kind = "categorical" or list them in missing-values'
         )
-    domain: tuple[Value, ...] = (*sorted({n for n in numbers if n is not None}, key=float),)
+    domain: tuple[Value, ...] = (*sorted({n for n in numbers if n is not None}),)
     if column.has_missing:
         domain = (*domain, None)
     place = {value: position for position, value in enumerate(domain)}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +24,8 @@ Kind = Literal["numeric", "categorical"]
 Value = str | int | float | None
 """One value of a domain; ``None`` is a missing value."""
 
+_INDEX = re.compile(r"__index_level_\d+__")
+
 
 @dataclass(frozen=True)
 class Column:
@@ -32,7 +36,8 @@ class Column:
     codes
         For each row the position of its value in the domain.
     domain
-        The values that occur, in order; a missing value (``None``) comes last.
+        The values that occur, in order; a missing value (``None``) comes last unless a hierarchy has
+        a place for it.
     kind
         ``numeric`` when the values are numbers, else ``categorical``.
     """
@@ -47,7 +52,12 @@ class Column:
     @property
     def has_missing(self) -> bool:
         """Whether some row lacks this value."""
-        return bool(self.domain) and self.domain[-1] is None
+        return None in self.domain
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the values are numbers without a fraction."""
+        return all(value is None or isinstance(value, int) for value in self.domain)
 
     def take(self, rows: Integers) -> Column:
         """Return the column of these rows, its domain unchanged."""
@@ -155,11 +165,12 @@ class Table:
     def from_arrow(cls, source: Any, *, missing_values: Iterable[str] = ()) -> Table:
         """Take any object with the Arrow PyCapsule interface, or a mapping of columns.
 
-        pandas and Polars frames, DuckDB relations and Arrow tables all have it.
+        pandas and Polars frames, DuckDB relations and Arrow tables all have it. The index of a pandas
+        frame counts as a column only where it has a name.
         """
         import pyarrow as pa
 
-        arrow = source if isinstance(source, pa.Table) else _as_arrow(source)
+        arrow = _without_index(source if isinstance(source, pa.Table) else _as_arrow(source))
         if len(set(arrow.column_names)) < arrow.num_columns:
             twice = sorted({name for name in arrow.column_names if arrow.column_names.count(name) > 1})
             raise DataError(f"column {twice[0]!r} occurs more than once; rename one of them")
@@ -206,7 +217,7 @@ def text(value: Value) -> str | None:
     """
     if value is None or isinstance(value, str):
         return value
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(int(value)) if isinstance(value, int) or value.is_integer() else repr(float(value))
 
 
 def number(written: str, decimal: str = ".") -> int | float | None:
@@ -217,25 +228,32 @@ def number(written: str, decimal: str = ".") -> int | float | None:
     >>> number("39"), number("2,5", decimal=","), number("n/a"), number("inf")
     (39, 2.5, None, None)
     """
-    plain = written.replace(decimal, ".") if decimal != "." else written
-    try:
-        return int(plain) if plain.lstrip("+-").isdecimal() else _finite(float(plain))
-    except ValueError:
+    # 1.234 with a decimal comma is one thousand or a slip; 1_000 is a number to Python alone
+    if (decimal != "." and "." in written) or "_" in written:
         return None
+    plain = written.replace(decimal, ".")
+    try:
+        value = int(plain) if plain.lstrip("+-").isdecimal() else _whole_or_float(float(plain))
+    except (ValueError, OverflowError):
+        return None
+    return value if isinstance(value, int) or math.isfinite(value) else None
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _whole_or_float(value: float) -> int | float:
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def decode(domain: tuple[Value, ...], codes: Codes) -> pa.Array:
-    """Return the values behind the codes as an Arrow array: integers, floats, or text."""
+    """Return the values behind the codes as an Arrow array: integers, floats, or text.
+
+    Whole numbers beyond 64 bits are text.
+    """
     import pyarrow as pa
 
     present = [value for value in domain if value is not None]
-    if present and all(isinstance(value, int) for value in present):
+    if present and all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
         values = pa.array(domain, type=pa.int64())
-    elif present and all(isinstance(value, (int, float)) for value in present):
+    elif any(isinstance(value, float) for value in present):
         values = pa.array([None if value is None else float(value) for value in domain], type=pa.float64())
     else:
         values = pa.array([text(value) for value in domain], type=pa.string())
@@ -251,17 +269,26 @@ def _as_arrow(source: Any) -> pa.Table:
             "give a file, an Arrow table, a pandas or Polars frame, or a DuckDB relation"
         )
     try:
-        return pa.table(source)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        # Arrow's own message shows the value that it stumbled over
-        raise DataError("a column mixes types that do not go together; give each column one type") from None
+        return pa.table(dict(source) if isinstance(source, Mapping) else source)
+    except Exception as error:
+        reason = type(error).__name__
+    # raised out here: what Arrow or a database says shows the value that it stumbled over
+    raise DataError(
+        f"the columns of the {type(source).__name__} do not make a table ({reason}); "
+        "give each column one type and the same number of values"
+    )
+
+
+def _without_index(arrow: pa.Table) -> pa.Table:
+    """Leave out the row labels that pandas adds as columns: they would tell which record a row is."""
+    return arrow.drop_columns([name for name in arrow.column_names if _INDEX.fullmatch(name)])
 
 
 def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -> Column:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    plain = array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    plain = _looked_up(array) if pa.types.is_dictionary(array.type) else array
     kind: Kind = "categorical"
     if _is_numeric(plain.type):
         kind = "numeric"
@@ -273,7 +300,25 @@ def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -
     encoded = pc.dictionary_encode(encoded)
     values = [_plain_value(value, missing_values) for value in encoded.dictionary.to_pylist()]
     indices = np.asarray(encoded.indices.fill_null(len(values)), dtype=np.int64)
+    _refuse_infinite(name, values, indices)
     return _ordered(values, indices, kind)
+
+
+def _looked_up(array: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Put the values of a dictionary in place of its indices; Arrow's own cast cannot do it for all types."""
+    import pyarrow as pa
+
+    def values(dictionary: pa.Array) -> pa.Array:
+        return dictionary.cast(pa.large_string()) if pa.types.is_string_view(dictionary.type) else dictionary
+
+    return pa.chunked_array([values(chunk.dictionary).take(chunk.indices) for chunk in array.chunks])
+
+
+def _refuse_infinite(name: str, values: list[Value], indices: Integers) -> None:
+    infinite = [place for place, value in enumerate(values) if isinstance(value, float) and math.isinf(value)]
+    if infinite:
+        n_records = int(np.isin(indices, infinite).sum())
+        raise DataError(f"column {name!r} has {n_records} infinite numbers; make them finite or leave them missing")
 
 
 def _is_numeric(arrow_type: pa.DataType) -> bool:
@@ -296,12 +341,22 @@ def _written(name: str, array: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return dates, times and truth values as text."""
     import pyarrow as pa
 
-    if pa.types.is_timestamp(array.type):
-        return _timestamps_as_text(array)
-    try:
-        return array.cast(pa.string())
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        raise DataError(f"column {name!r} has the type {array.type}; give it as text or numbers") from None
+    types = pa.types
+    writable = (types.is_null, types.is_boolean, types.is_date, types.is_time, types.is_timestamp, _is_binary)
+    if any(is_type(array.type) for is_type in writable):
+        try:
+            return _timestamps_as_text(array) if types.is_timestamp(array.type) else array.cast(pa.string())
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            pass
+    raise DataError(f"column {name!r} has the type {array.type}; give it as text or numbers")
+
+
+def _is_binary(arrow_type: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_binary(arrow_type) or pa.types.is_large_binary(arrow_type) or pa.types.is_binary_view(arrow_type)
+    )
 
 
 def _timestamps_as_text(array: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -309,29 +364,32 @@ def _timestamps_as_text(array: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    days = array.cast(pa.date32(), safe=False)
-    midnight = pc.all(pc.equal(days.cast(array.type), array)).as_py()
+    local = pc.local_timestamp(array) if array.type.tz else array
+    days = local.cast(pa.date32(), safe=False)
+    midnight = pc.all(pc.equal(days.cast(local.type), local)).as_py()
     return (days if midnight else array).cast(pa.string())
 
 
 def _plain_value(value: Any, missing_values: frozenset[str]) -> Value:
-    if value is None or value == "" or (isinstance(value, str) and value in missing_values):
+    if value is None:
         return None
     if isinstance(value, str):
-        return value
-    as_float = float(value)
-    if math.isnan(as_float):
-        return None
+        # blanks around a value are never seen by a reader, so they must not make two values of one
+        stripped = value.strip()
+        return None if stripped == "" or stripped in missing_values else stripped
     if isinstance(value, int):
         return value
-    return int(as_float) if as_float.is_integer() and abs(as_float) < 2**53 else as_float
+    if isinstance(value, Decimal) and value == value.to_integral_value():
+        return int(value)
+    as_float = float(value)
+    return None if math.isnan(as_float) else _whole_or_float(as_float)
 
 
 def _ordered(values: list[Value], indices: Integers, kind: Kind) -> Column:
     """Sort numbers, keep categories in the order in which they first occur, put missing last."""
-    present = list(dict.fromkeys(value for value in values if value is not None))
+    present: list[Any] = list(dict.fromkeys(value for value in values if value is not None))
     if kind == "numeric":
-        present.sort(key=lambda value: float(value))  # type: ignore[arg-type]
+        present.sort()
     domain: tuple[Value, ...] = tuple(present)
     lacks = any(value is None for value in values) or bool((indices == len(values)).any())
     if lacks:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
+from sfumato.errors import ParameterError
 from sfumato.hierarchy import Hierarchy, HierarchySource, Intervals, Prefixes
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import Table
@@ -65,6 +66,8 @@ def adult_records(subset: Subset = "complete", columns: tuple[str, ...] | None =
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
+    if subset not in get_args(Subset):
+        raise ParameterError(f"no subset {subset!r} of Adult; there are {', '.join(get_args(Subset))}")
     records = pq.read_table(FOLDER / "adult.parquet")
     if subset != "all":
         records = records.drop_null()

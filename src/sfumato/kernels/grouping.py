@@ -112,7 +112,7 @@ def value_counts(
     starts = np.zeros(n_groups + 1, np.int64)
     found_values = np.empty(group.size, np.int32)
     found_counts = np.empty(group.size, np.int64)
-    scratch = np.zeros(n_values, np.int64)
+    scratch = np.full(n_values, -1, np.int64)
     seen = np.empty(n_values, np.int32)
     filled = 0
     for index in range(n_groups):
@@ -120,7 +120,8 @@ def value_counts(
         for place in range(row_starts[index], row_starts[index + 1]):
             row = rows[place]
             value = values[row]
-            if scratch[value] == 0:
+            if scratch[value] < 0:
+                scratch[value] = 0
                 seen[n_seen] = value
                 n_seen += 1
             scratch[value] += weights[row]
@@ -128,7 +129,7 @@ def value_counts(
         for value in ordered:
             found_values[filled] = value
             found_counts[filled] = scratch[value]
-            scratch[value] = 0
+            scratch[value] = -1
             filled += 1
         starts[index + 1] = filled
     return starts, found_values[:filled].copy(), found_counts[:filled].copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -13,15 +14,30 @@ from sfumato.registry import register
 from sfumato.release import Release
 
 
-@dataclass(frozen=True)
 class _Loss(Measure):
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "lower"
 
 
+class _QuasiIdentifierLoss(_Loss):
+    """A loss that looks at quasi-identifiers only: it has nothing to say where more is withheld."""
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the measurement, unless the release also withholds sensitive values."""
+        for name in release.schema.sensitive:
+            sets = release.cells[name].sets
+            if sets is not None and not sets.exact:
+                raise NotApplicable(f"{name!r} is withheld, and a loss of quasi-identifiers would not count that")
+        return (self.of_quasi_identifiers(release),)
+
+    @abstractmethod
+    def of_quasi_identifiers(self, release: Release) -> Measurement:
+        """Return the measurement of the quasi-identifiers."""
+
+
 @register
 @dataclass(frozen=True)
-class GeneralLoss(_Loss):
+class GeneralLoss(_QuasiIdentifierLoss):
     """The mean loss of a quasi-identifying cell: (values it may stand for - 1) / (values in all - 1).
 
     GL% sums over the released records and divides by all original ones; suppressed records are
@@ -38,12 +54,12 @@ class GeneralLoss(_Loss):
     'utility'
     """
 
-    def measure(self, release: Release) -> tuple[Measurement, ...]:
+    def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return the mean loss over all cells, attributes weighted as the schema says."""
         losses = attribute_losses(release)
         weights = np.array([release.schema[name].weight for name in losses])
         total = float(np.array(list(losses.values())) @ weights / max(weights.sum(), 1e-300)) if losses else 0.0
-        return (self.taken(total, detail=losses),)
+        return self.taken(total, detail=losses)
 
 
 @register
@@ -67,7 +83,7 @@ class SuppressionLoss(_Loss):
 
 @register
 @dataclass(frozen=True)
-class TotalLoss(_Loss):
+class TotalLoss(_QuasiIdentifierLoss):
     """General loss plus suppression loss: a suppressed record loses all its cells.
 
     References
@@ -80,17 +96,17 @@ class TotalLoss(_Loss):
     'lower'
     """
 
-    def measure(self, release: Release) -> tuple[Measurement, ...]:
+    def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return GL% + SL%."""
-        (general,) = GeneralLoss().measure(release)
+        general = GeneralLoss().of_quasi_identifiers(release)
         (suppression,) = SuppressionLoss().measure(release)
         parts = {"general-loss": general.value, "suppression-loss": suppression.value}
-        return (self.taken(sum(value or 0.0 for value in parts.values()), detail=parts),)
+        return self.taken(sum(value or 0.0 for value in parts.values()), detail=parts)
 
 
 @register
 @dataclass(frozen=True)
-class Discernibility(_Loss):
+class Discernibility(_QuasiIdentifierLoss):
     """How many records each record cannot be told from: Σ|E|² + n · suppressed.
 
     References
@@ -105,11 +121,11 @@ class Discernibility(_Loss):
 
     needs: ClassVar[Literal["release", "original"]] = "release"
 
-    def measure(self, release: Release) -> tuple[Measurement, ...]:
+    def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return the sum of squared class sizes, each suppressed record counting as all records."""
         # Python integers: n² of a large table does not fit 64 bits for long
         squares = sum(int(size) ** 2 for size in release.classes.sizes)
-        return (self.taken(float(squares + release.n_original * release.n_suppressed)),)
+        return self.taken(float(squares + release.n_original * release.n_suppressed))
 
 
 def attribute_losses(release: Release) -> dict[str, float]:

@@ -1,8 +1,27 @@
 """Privacy models: each gives one score for each class, and never searches."""
 
-from sfumato.models.anonymity import KAnonymity
+from sfumato.models.anonymity import AlphaKAnonymity, KAnonymity
 from sfumato.models.base import Conjunction, PrivacyModel, all_of
 from sfumato.models.closeness import TCloseness
-from sfumato.models.diversity import ProbabilisticDiversity
+from sfumato.models.disclosure import BetaLikeness, DeltaDisclosure
+from sfumato.models.diversity import (
+    DistinctDiversity,
+    EntropyDiversity,
+    ProbabilisticDiversity,
+    RecursiveDiversity,
+)
 
-__all__ = ["Conjunction", "KAnonymity", "PrivacyModel", "ProbabilisticDiversity", "TCloseness", "all_of"]
+__all__ = [
+    "AlphaKAnonymity",
+    "BetaLikeness",
+    "Conjunction",
+    "DeltaDisclosure",
+    "DistinctDiversity",
+    "EntropyDiversity",
+    "KAnonymity",
+    "PrivacyModel",
+    "ProbabilisticDiversity",
+    "RecursiveDiversity",
+    "TCloseness",
+    "all_of",
+]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from sfumato.arrays import Floats
-from sfumato.classes import EquivalenceClasses
+from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
-from sfumato.models.base import Better, PrivacyModel
+from sfumato.models.base import Better, PrivacyModel, worst_attribute
 from sfumato.registry import register
 
 
@@ -49,3 +50,59 @@ class KAnonymity(PrivacyModel):
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the size of each class."""
         return classes.sizes.astype(np.float64)
+
+
+@register
+@dataclass(frozen=True)
+class AlphaKAnonymity(PrivacyModel):
+    """k-anonymity, and no sensitive value has a share above alpha in any group.
+
+    Parameters
+    ----------
+    alpha
+        The largest share of a value.
+    k
+        The smallest size of a class.
+    alphas
+        Another largest share for single values, by name; a value that is named here ignores ``alpha``.
+
+    References
+    ----------
+    R. Wong et al., "(alpha, k)-anonymity", 2006.
+
+    Examples
+    --------
+    >>> [type(part).__name__ for part in AlphaKAnonymity(0.5, k=3).parts]
+    ['KAnonymity', 'AlphaKAnonymity']
+    """
+
+    alpha: float = 0.5
+    k: int = 5
+    alphas: Mapping[str, float] = field(default_factory=dict)
+
+    guards: ClassVar[Literal["attribute"]] = "attribute"
+    monotone: ClassVar[bool] = True
+    better: ClassVar[Better] = "lower"
+    parameter: ClassVar[str] = "alpha"
+
+    def __post_init__(self) -> None:
+        for alpha in (self.alpha, *self.alphas.values()):
+            if not 0 < alpha <= 1:
+                raise ParameterError(f"alpha must be a share above 0 and at most 1, not {alpha:g}")
+        KAnonymity(self.k)
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """k-anonymity of the classes, and the share of the values in the groups."""
+        return (KAnonymity(self.k), self)
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return the largest share of each group, a value with an alpha of its own scaled to ``alpha``."""
+
+        def score(sensitive: SensitiveCounts) -> Floats:
+            own = np.array([self.alphas.get(label or "", self.alpha) for label in sensitive.domain.labels])
+            scale = self.alpha / own[sensitive.values] if len(own) else 1.0
+            largest: Floats = sensitive.largest(sensitive.shares * scale)
+            return largest
+
+        return worst_attribute(classes, self.better, score)

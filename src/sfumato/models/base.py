@@ -55,15 +55,24 @@ class PrivacyModel(ABC):
         return (self,)
 
     @property
+    def written(self) -> tuple[PrivacyModel, ...]:
+        """The models as a project file names them."""
+        return (self,)
+
+    @property
     def limit(self) -> float:
         """The score that every class must keep."""
         return float(getattr(self, self.parameter))
 
-    def satisfied(self, classes: EquivalenceClasses) -> Booleans:
-        """Return for each class whether the model holds in it."""
+    def keeps_limit(self, classes: EquivalenceClasses) -> Booleans:
+        """Return for each class whether its score keeps the limit."""
         scores = self.scores(classes)
         spare = scores - self.limit if self.better == "higher" else self.limit - scores
         return spare > _TIE if self.strict else spare >= -_TIE
+
+    def satisfied(self, classes: EquivalenceClasses) -> Booleans:
+        """Return for each class whether every part of the model holds in it."""
+        return np.logical_and.reduce([part.keeps_limit(classes) for part in self.parts])
 
     def level(self, classes: EquivalenceClasses) -> float:
         """Return the level that a release reached: the worst score of its classes."""
@@ -83,27 +92,32 @@ class Conjunction(PrivacyModel):
     @property
     def parts(self) -> tuple[PrivacyModel, ...]:
         """The single models that must all hold."""
+        return tuple(part for model in self.models for part in model.parts)
+
+    @property
+    def written(self) -> tuple[PrivacyModel, ...]:
+        """The models as a project file names them."""
         return self.models
 
     @property
     def limit(self) -> float:
         """All of them."""
-        return float(len(self.models))
+        return float(len(self.parts))
 
     better: ClassVar[Better] = "higher"
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return for each class how many of the models hold."""
-        return np.sum([part.satisfied(classes) for part in self.models], axis=0, dtype=np.float64)
+        return np.sum([part.keeps_limit(classes) for part in self.parts], axis=0, dtype=np.float64)
 
 
 def all_of(models: Iterable[PrivacyModel]) -> PrivacyModel:
     """Return the model that holds when all of these hold."""
-    parts = tuple(part for model in models for part in model.parts)
-    names = [type(part).__name__ for part in parts]
+    written = tuple(single for model in models for single in model.written)
+    names = [type(single).__name__ for single in written]
     if len(set(names)) < len(names):
         raise ParameterError("a model stands twice in one requirement; keep the stricter one")
-    return parts[0] if len(parts) == 1 else Conjunction(parts)
+    return written[0] if len(written) == 1 else Conjunction(written)
 
 
 def worst_attribute(

@@ -7,12 +7,17 @@ from typing import ClassVar, Literal
 
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses
-from sfumato.distances import jensen_shannon, total_variation
+from sfumato.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation
 from sfumato.errors import ParameterError
 from sfumato.models.base import Better, PrivacyModel, worst_attribute
 from sfumato.registry import register
 
-_DISTANCES = {"equal": total_variation, "js": jensen_shannon}
+_DISTANCES = {
+    "equal": total_variation,
+    "ordered": ordered_distance,
+    "hierarchical": hierarchical_distance,
+    "js": jensen_shannon,
+}
 
 
 @register
@@ -25,8 +30,9 @@ class TCloseness(PrivacyModel):
     t
         The largest distance.
     distance
-        ``equal`` is the earth mover's distance when all values are equally far apart (= total
-        variation); ``js`` is the Jensen-Shannon divergence (natural logarithm).
+        The earth mover's distance when all values are ``equal``-ly far apart (= total variation), as
+        far apart as they are ``ordered``, or as their lowest common node is high in the
+        ``hierarchical`` tree; or ``js``, the Jensen-Shannon divergence (natural logarithm).
 
     References
     ----------
@@ -40,7 +46,7 @@ class TCloseness(PrivacyModel):
     """
 
     t: float = 0.2
-    distance: Literal["equal", "js"] = "equal"
+    distance: Literal["equal", "ordered", "hierarchical", "js"] = "equal"
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
     monotone: ClassVar[bool] = True

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
@@ -51,5 +53,138 @@ class ProbabilisticDiversity(PrivacyModel):
             # one division of integers: a group with exactly 1/l must score exactly l
             largest: Floats = sensitive.sizes / sensitive.largest(sensitive.counts)
             return largest
+
+        return worst_attribute(classes, self.better, score)
+
+
+@register
+@dataclass(frozen=True)
+class DistinctDiversity(PrivacyModel):
+    """Every group has at least l different sensitive values.
+
+    Parameters
+    ----------
+    l
+        The smallest number of different values (the p of p-sensitive k-anonymity).
+
+    References
+    ----------
+    A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006.
+
+    Examples
+    --------
+    >>> DistinctDiversity(3).monotone
+    True
+    """
+
+    l: int = 3  # noqa: E741 - the papers' letter
+
+    guards: ClassVar[Literal["attribute"]] = "attribute"
+    monotone: ClassVar[bool] = True
+    better: ClassVar[Better] = "higher"
+    parameter: ClassVar[str] = "l"
+
+    def __post_init__(self) -> None:
+        if self.l < 1:
+            raise ParameterError(f"l must be at least 1, not {self.l}")
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return the number of different values of each group."""
+        return worst_attribute(classes, self.better, lambda s: np.diff(s.starts).astype(np.float64))
+
+
+@register
+@dataclass(frozen=True)
+class EntropyDiversity(PrivacyModel):
+    """The entropy of the sensitive values of every group is at least log l.
+
+    Parameters
+    ----------
+    l
+        Real-valued, at least 1: the number of equally frequent values with that entropy.
+
+    References
+    ----------
+    A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006, definition 4.1.
+
+    Examples
+    --------
+    >>> EntropyDiversity(2.5).limit
+    2.5
+    """
+
+    l: float = 3.0  # noqa: E741 - the papers' letter
+
+    guards: ClassVar[Literal["attribute"]] = "attribute"
+    monotone: ClassVar[bool] = True
+    better: ClassVar[Better] = "higher"
+    parameter: ClassVar[str] = "l"
+
+    def __post_init__(self) -> None:
+        if not self.l >= 1:
+            raise ParameterError(f"l must be at least 1, not {self.l:g}")
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return exp H(E) of each group."""
+
+        def score(sensitive: SensitiveCounts) -> Floats:
+            entropies = sensitive.total(-sensitive.shares * np.log(sensitive.shares))
+            return np.exp(np.maximum(entropies, 0.0))
+
+        return worst_attribute(classes, self.better, score)
+
+
+@register
+@dataclass(frozen=True)
+class RecursiveDiversity(PrivacyModel):
+    """The most frequent value of a group is less than c times as frequent as the rare ones together.
+
+    ``r_1 < c (r_l + … + r_m)``, strictly, with the counts r sorted from the most frequent to the
+    rarest. (c, 1)-diversity always holds.
+
+    Parameters
+    ----------
+    c
+        The factor; Brickell & Shmatikov use 3.
+    l
+        Where the rare values begin.
+
+    References
+    ----------
+    A. Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", 2006, definition 4.3.
+
+    Examples
+    --------
+    >>> RecursiveDiversity(c=3, l=2).strict
+    True
+    """
+
+    c: float = 3.0
+    l: int = 3  # noqa: E741 - the papers' letter
+
+    guards: ClassVar[Literal["attribute"]] = "attribute"
+    monotone: ClassVar[bool] = True
+    better: ClassVar[Better] = "lower"
+    strict: ClassVar[bool] = True
+    parameter: ClassVar[str] = "c"
+
+    def __post_init__(self) -> None:
+        if not self.c > 0:
+            raise ParameterError(f"c must be above 0, not {self.c:g}")
+        if self.l < 1:
+            raise ParameterError(f"l must be at least 1, not {self.l}")
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return r_1 / (r_l + … + r_m) of each group; infinite when there is no l-th value."""
+
+        def score(sensitive: SensitiveCounts) -> Floats:
+            if self.l == 1:
+                return np.zeros(len(sensitive.starts) - 1)
+            group = np.repeat(np.arange(len(sensitive.starts) - 1), np.diff(sensitive.starts))
+            order = np.lexsort((-sensitive.counts, group))
+            rank = np.arange(len(order)) - np.repeat(sensitive.starts[:-1], np.diff(sensitive.starts))
+            rare = sensitive.total(np.where(rank >= self.l - 1, sensitive.counts[order], 0))
+            largest = sensitive.largest(sensitive.counts)
+            return np.divide(largest, rare, out=np.full(len(rare), np.inf), where=rare > 0)
 
         return worst_attribute(classes, self.better, score)

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from sfumato import registry
-from sfumato.classes import EquivalenceClasses, count_classes
+from sfumato.classes import EquivalenceClasses, SensitiveDomain, count_classes
 from sfumato.errors import Infeasible
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
@@ -55,12 +55,13 @@ def sanitize(table: Table, schema: Schema, how: Recipe | Sanitizer, *, seed: int
 
 def whole_table(table: Table, schema: Schema) -> EquivalenceClasses:
     """Return all records as one class."""
-    prior = {}
+    sensitive, domains = {}, {}
     for name in schema.sensitive:
-        column = table[name]
+        column, hierarchy = table[name], schema.hierarchy(name)
         counts = np.bincount(column.codes, weights=table.weights, minlength=len(column.domain))
-        prior[name] = (column.codes, counts / table.n_records)
-    return count_classes(np.zeros(table.n_rows, dtype=np.int64), 1, table.weights, prior)
+        sensitive[name] = (column.codes, counts / table.n_records)
+        domains[name] = SensitiveDomain(hierarchy.labels[0], hierarchy)
+    return count_classes(np.zeros(table.n_rows, dtype=np.int64), 1, table.weights, sensitive, domains)
 
 
 def check_feasible(table: Table, schema: Schema, model: PrivacyModel) -> None:
@@ -69,7 +70,7 @@ def check_feasible(table: Table, schema: Schema, model: PrivacyModel) -> None:
         if part.guards == "attribute":
             schema.require("sensitive", registry.name_of(type(part)))
         everybody = whole_table(table, schema)
-        if not part.satisfied(everybody).all():
+        if not part.keeps_limit(everybody).all():
             reached = part.level(everybody)
             letter = part.parameter
             extreme = "largest" if part.better == "higher" else "smallest"

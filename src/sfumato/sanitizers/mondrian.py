@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import range_cells
-from sfumato.classes import EquivalenceClasses, count_classes
+from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.kernels.splitting import balanced_cuts, divide, ranges, sides
 from sfumato.models.anonymity import KAnonymity
@@ -82,7 +82,7 @@ class _Space:
     scale: Floats
     joins: Codes
     shared: Booleans
-    priors: Mapping[str, Floats]
+    watched: Mapping[str, SensitiveCounts]
 
     @classmethod
     def of(
@@ -107,7 +107,7 @@ class _Space:
             scale=weights / np.maximum(np.array(cardinalities) - 1, 1),
             joins=joins,
             shared=np.array([shared and joins[i, 1:n].max(initial=1) == 1 for i, n in enumerate(cardinalities)]),
-            priors={name: everybody.sensitive[name].prior for name in watched},
+            watched={name: everybody.sensitive[name] for name in watched},
         )
 
 
@@ -158,10 +158,11 @@ def _children(
 ) -> EquivalenceClasses:
     first = len(space.scale)
     sensitive = {
-        name: (records[places, first + position], prior)
-        for position, (name, prior) in enumerate(space.priors.items())
+        name: (records[places, first + position], everybody.prior)
+        for position, (name, everybody) in enumerate(space.watched.items())
     }
-    return count_classes(child_of, n_children, weights[places], sensitive)
+    domains = {name: everybody.domain for name, everybody in space.watched.items()}
+    return count_classes(child_of, n_children, weights[places], sensitive, domains)
 
 
 def _collected(done: list[tuple[Integers, Integers, Codes, Codes]], order: Integers) -> _Parts:

@@ -1,0 +1,58 @@
+"""Catalogue: everything registered, as plain data for listings and for the documentation."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any, get_args
+
+from sfumato import registry
+from sfumato.errors import ParameterError, suggestion
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """Return an entry for every sanitizer, model, measure and search."""
+    return [_entry(kind, name) for kind in get_args(registry.Kind) for name in registry.registered(kind)]
+
+
+def entry(name: str) -> dict[str, Any]:
+    """Return the entry of one name, or say which name is near."""
+    entries = {each["name"]: each for each in catalogue()}
+    if name not in entries:
+        raise ParameterError(f"nothing is called {name!r}{suggestion(name, entries)} (sfumato methods lists them all)")
+    return entries[name]
+
+
+def _entry(kind: registry.Kind, name: str) -> dict[str, Any]:
+    cls = registry.look_up(kind, name)
+    documentation = inspect.getdoc(cls) or ""
+    return {
+        "name": name,
+        "kind": kind,
+        "summary": " ".join(documentation.split("\n\n")[0].split()),
+        "parameters": [
+            {"name": key, "type": str(field.type), "default": _default(field)}
+            for key, field in registry.parameters_of(cls).items()
+        ],
+        "facts": {
+            fact: getattr(cls, fact)
+            for fact in ("guards", "monotone", "strict", "axis", "better", "needs")
+            if isinstance(getattr(cls, fact, None), (str, bool))
+        },
+        "reference": _section(documentation, "References"),
+        "documentation": documentation,
+    }
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    if hasattr(field.default, "written"):
+        return ", ".join(registry.phrase(*registry.describe(model)) for model in field.default.written)
+    if field.default is not dataclasses.MISSING:
+        return str(field.default)
+    return "required" if field.default_factory is dataclasses.MISSING else str(field.default_factory())
+
+
+def _section(documentation: str, head: str) -> str:
+    """Return one section of a numpydoc text, in one line."""
+    _, found, after = documentation.partition(f"{head}\n{'-' * len(head)}\n")
+    return " ".join(after.split("\n\n")[0].split()) if found else ""

@@ -1,0 +1,35 @@
+"""The embedded example as a project folder, as a publisher would have it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from sfumato.datasets import FOLDER, QUASI_IDENTIFIERS, adult_records
+from sfumato.errors import UserError
+from sfumato.files import file_beside
+
+
+def write_demo(folder: Path) -> Path:
+    """Write data, hierarchies and project file into a folder, unless they are there; return the project file."""
+    import pyarrow.parquet as pq
+
+    project = folder / "adult.toml"
+    if project.is_file():
+        return project
+    try:
+        (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot create the folder {folder}: {error.strerror}") from None
+    for source in sorted((FOLDER / "hierarchies" / "adult").glob("*.csv")):
+        _copy(source, folder / "hierarchies" / source.name)
+    with file_beside(folder / "adult.parquet") as place:
+        pq.write_table(adult_records("complete", (*QUASI_IDENTIFIERS, "occupation")), place)
+    # the project file comes last: where it lies, the folder is complete
+    _copy(FOLDER / "demo.toml", project)
+    return project
+
+
+def _copy(source: Path, target: Path) -> None:
+    with file_beside(target) as place:
+        shutil.copyfile(source, place)

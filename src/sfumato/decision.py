@@ -1,0 +1,41 @@
+"""Decision: the human act of choosing a release."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Who chose which release, why and when.
+
+    Parameters
+    ----------
+    candidate
+        The id of the chosen candidate.
+    why
+        The reason, in the words of who decided.
+    by
+        Who decided.
+    when
+        The time, ISO 8601, UTC.
+    policy
+        What had to hold, in words.
+    """
+
+    candidate: str
+    why: str = ""
+    by: str = ""
+    when: str = ""
+    policy: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {**asdict(self), "policy": list(self.policy)}
+
+
+def now() -> str:
+    """Return the present time, ISO 8601, UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,223 @@
+"""Explore: make and measure every candidate of a project, in parallel, one by one into the store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import Infeasible, ProjectError
+from sfumato.frontier import Candidate
+from sfumato.measures.base import Measurement, measure
+from sfumato.project import Project
+from sfumato.recipe import Recipe
+from sfumato.sanitizers.base import sanitize
+from sfumato.schema import Schema
+from sfumato.store import Store
+from sfumato.table import Table
+
+Written = Any
+"""A measure as a project file writes it: its name, or ``{name: parameters}``."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an exploration has come.
+
+    Parameters
+    ----------
+    done, total
+        Candidates of this run that are finished, and all of them.
+    known
+        Candidates that an earlier run had stored.
+    infeasible
+        Candidates of this run that could not be made.
+    elapsed
+        Seconds since the start.
+    latest
+        The recipe that was finished last, in words.
+    """
+
+    done: int
+    total: int
+    known: int
+    infeasible: int
+    elapsed: float
+    latest: str = ""
+
+    @property
+    def remaining(self) -> float | None:
+        """The seconds that are left, estimated from those that were needed so far."""
+        return self.elapsed / self.done * (self.total - self.done) if self.done else None
+
+
+@dataclass(frozen=True)
+class _Task:
+    id: str
+    recipe: Recipe
+    asked: tuple[tuple[str, Written], ...]
+
+
+def source_of(table: Table, schema: Schema) -> str:
+    """Return a hash of a bound table and schema, to know which candidates belong to them."""
+    return hashlib.sha256(f"{table.fingerprint} {schema.fingerprint}".encode()).hexdigest()
+
+
+def explore(
+    project: Project,
+    store: Store,
+    *,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Progress:
+    """Make and measure all candidates of a project that the store does not hold yet.
+
+    Parameters
+    ----------
+    project
+        What to try and to measure.
+    store
+        Where every finished candidate is written at once.
+    seed
+        The seed of a new store; by default one is drawn.
+    workers
+        How many processes work; by default as many as there are processors.
+    progress
+        Called after every candidate.
+    """
+    with store.exclusive():
+        table, schema = project.read()
+        chosen_seed = store.seed(seed)
+        every = _tasks(project, table, schema, chosen_seed)
+        if not every:
+            raise ProjectError(f"{project.path.name} has nothing to try; add a [[try]] block")
+        source = source_of(table, schema)
+        open_tasks = list(_open(every, store))
+        state = Progress(0, len(open_tasks), len(every) - len(open_tasks), 0, 0.0)
+        progress(state)
+        began = time.monotonic()
+        for candidate, taken in _finished(open_tasks, table, schema, workers or os.cpu_count() or 1):
+            store.save(candidate, source, taken)
+            state = replace(
+                state,
+                done=state.done + 1,
+                infeasible=state.infeasible + (candidate.infeasible is not None),
+                elapsed=time.monotonic() - began,
+                latest=str(candidate.recipe),
+            )
+            progress(state)
+        return state
+
+
+def _tasks(project: Project, table: Table, schema: Schema, seed: int) -> list[_Task]:
+    """Return one task for each different recipe that the searches propose."""
+    asked = tuple((json.dumps(written, sort_keys=True), written) for written in project.measures)
+    source = source_of(table, schema)
+    tasks: dict[str, _Task] = {}
+    for position, search in enumerate(project.searches):
+        for recipe in search.propose(table, schema, np.random.default_rng([seed, position])):
+            seeded = replace(recipe, seed=seed)
+            identity = candidate_id(seeded, source)
+            tasks.setdefault(identity, _Task(identity, seeded, asked))
+    return list(tasks.values())
+
+
+def candidate_id(recipe: Recipe, source: str) -> str:
+    """Return the short name of a candidate: a hash of its recipe (without the seed) and its source."""
+    return hashlib.sha256(f"{recipe.key} {source}".encode()).hexdigest()[:8]
+
+
+def _open(tasks: Iterable[_Task], store: Store) -> Iterator[_Task]:
+    """Leave out what is stored: whole candidates, and the measures that a candidate already has."""
+    measured, infeasible = store.measured(), store.infeasible()
+    for task in tasks:
+        missing = tuple(pair for pair in task.asked if pair[0] not in measured.get(task.id, set()))
+        if missing and task.id not in infeasible:
+            yield replace(task, asked=missing)
+
+
+_Result = tuple[Candidate, dict[str, list[Measurement]]]
+
+
+def _finished(tasks: list[_Task], table: Table, schema: Schema, workers: int) -> Iterator[_Result]:
+    """Yield the candidates as they are finished.
+
+    The first one is made here, so that the kernels are compiled (and cached) once and not by every
+    worker at the same time.
+    """
+    for task in tasks[:1]:
+        yield _make(task, table, schema)
+    rest = tasks[1:]
+    if workers == 1 or len(rest) < 2:
+        for task in rest:
+            yield _make(task, table, schema)
+        return
+    with _pool(min(workers, len(rest)), table, schema) as pool:
+        waiting: set[Future[_Result]] = {pool.submit(_work, task) for task in rest}
+        while waiting:
+            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in ready:
+                yield future.result()
+
+
+def _make(task: _Task, table: Table, schema: Schema) -> _Result:
+    began = time.perf_counter()
+    try:
+        release = sanitize(table, schema, task.recipe)
+    except Infeasible as reason:
+        return Candidate(task.id, task.recipe, (), str(reason), time.perf_counter() - began), {}
+    taken = {key: measure(release, [written]) for key, written in task.asked}
+    measurements = tuple(m for each in taken.values() for m in each)
+    return Candidate(task.id, task.recipe, measurements, None, time.perf_counter() - began), taken
+
+
+_bound: tuple[Table, Schema] | None = None
+
+
+def _work(task: _Task) -> _Result:
+    assert _bound is not None
+    return _make(task, *_bound)
+
+
+def _start_worker(pickled: bytes) -> None:
+    """Prepare a worker: Ctrl-C is the parent's business, and nobody outlives the parent."""
+    global _bound
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _bound = pickle.loads(pickled)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextmanager
+def _pool(workers: int, table: Table, schema: Schema) -> Iterator[ProcessPoolExecutor]:
+    """Give a pool of workers that is ended at once when the work is broken off."""
+    context = multiprocessing.get_context("spawn")
+    pickled = pickle.dumps((table, schema))
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(pickled,))
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    pool.shutdown()

@@ -1,0 +1,78 @@
+"""Inspection: what a table looks like, and how risky it is as it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.guess import guess, likely_missing_values
+from sfumato.measures import ReidentificationRisk
+from sfumato.project import Project
+from sfumato.release import Release
+from sfumato.sanitizers import AsIs, sanitize
+from sfumato.schema import Attribute, Schema
+from sfumato.table import Table
+
+
+def inspect_project(path: Path) -> dict[str, Any]:
+    """Return the facts of a project's data, with the roles of the project."""
+    return _facts(*Project.load(path).read())
+
+
+def inspect_data(path: Path, **dialect: str | None) -> dict[str, Any]:
+    """Return the facts of a data file, with guessed roles."""
+    missing = likely_missing_values(Table.read(path, **dialect))
+    table = Table.read(path, missing_values=missing, **dialect)
+    guesses = guess(table)
+    schema = Schema(tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guesses))
+    return _facts(*schema.bind(table))
+
+
+def _facts(table: Table, schema: Schema) -> dict[str, Any]:
+    return {
+        "records": table.n_records,
+        "distinct-rows": table.n_rows,
+        "attributes": [_attribute(table, schema, attribute) for attribute in schema.attributes],
+        "risk": _risk(table, schema),
+    }
+
+
+def _attribute(table: Table, schema: Schema, attribute: Attribute) -> dict[str, Any]:
+    facts: dict[str, Any] = {"name": attribute.name, "role": attribute.role}
+    if attribute.role == "identifying":
+        return {**facts, "kind": "dropped", "distinct": 0, "missing": 0, "levels": 0}
+    column = table[attribute.name]
+    missing = int(table.weights[column.codes == len(column.domain) - 1].sum()) if column.has_missing else 0
+    distinct = len(column.domain) - column.has_missing
+    levels = schema.hierarchy(attribute.name).height + 1
+    return {**facts, "kind": column.kind, "distinct": distinct, "missing": missing, "levels": levels}
+
+
+def _risk(table: Table, schema: Schema) -> dict[str, Any]:
+    """Return how well people could be found if the table were published as it is."""
+    if not schema.quasi_identifiers:
+        sentence = "No attribute is quasi-identifying, so nobody could be recognised by the attributes named."
+        return {"sentences": [sentence]}
+    release = sanitize(table, schema, AsIs())
+    (risk,) = ReidentificationRisk().measure(release)
+    uniques = int(risk.detail["uniques"])
+    return {
+        "unique-records": uniques,
+        "smallest-class": int(release.classes.sizes.min()),
+        "average-risk": risk.detail["average"],
+        "share-at-risk": risk.detail["share-at-risk"],
+        "sentences": [
+            f"Published as it is, {uniques:,} of {table.n_records:,} records ({uniques / table.n_records:.1%}) would be "
+            f"unique in {', '.join(schema.quasi_identifiers)}.",
+            f"Half of the records would share these with at most {_median_class(release) - 1:,} others; an adversary "
+            f"would find a record with a chance of {risk.detail['average']:.1%} on average, "
+            f"{risk.value:.0%} at worst.",
+        ],
+    }
+
+
+def _median_class(release: Release) -> int:
+    sizes = np.sort(release.classes.sizes)
+    return int(sizes[np.searchsorted(np.cumsum(sizes), release.n_records / 2)])

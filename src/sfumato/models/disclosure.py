@@ -1,0 +1,127 @@
+"""Models that bound how much more (or less) likely a value is in a group than in the whole table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from sfumato.arrays import Floats
+from sfumato.classes import EquivalenceClasses, SensitiveCounts
+from sfumato.errors import ParameterError
+from sfumato.models.base import Better, PrivacyModel, worst_attribute
+from sfumato.registry import register
+
+_TIE = 1e-12
+
+
+@register
+@dataclass(frozen=True)
+class DeltaDisclosure(PrivacyModel):
+    """No value is much more or much less frequent in a group than in the whole table.
+
+    ``|log(p(E, s) / p(T, s))| < delta`` for every value s of the table, strictly.
+
+    Parameters
+    ----------
+    delta
+        The bound.
+    base
+        The base of the logarithm: e unless told otherwise; ARX uses 2.
+    absent
+        What a value that a group lacks does: it ``violates`` (the ratio is 0, its logarithm infinite:
+        the paper's definition), or it is ``ignored``, as ARX and pyCANON compute it.
+
+    References
+    ----------
+    J. Brickell, V. Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized
+    data publishing", 2008, definition 4.
+
+    Examples
+    --------
+    >>> DeltaDisclosure(1.5, base=2.0, absent="ignored").limit
+    1.5
+    """
+
+    delta: float = 1.5
+    base: float = math.e
+    absent: Literal["violates", "ignored"] = "violates"
+
+    guards: ClassVar[Literal["attribute"]] = "attribute"
+    monotone: ClassVar[bool] = True
+    better: ClassVar[Better] = "lower"
+    strict: ClassVar[bool] = True
+    parameter: ClassVar[str] = "delta"
+
+    def __post_init__(self) -> None:
+        if not self.delta > 0:
+            raise ParameterError(f"delta must be above 0, not {self.delta:g}")
+        if not self.base > 1:
+            raise ParameterError(f"base must be above 1, not {self.base:g}")
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return the largest |log(p(E, s) / p(T, s))| of each group."""
+
+        def score(sensitive: SensitiveCounts) -> Floats:
+            ratios = np.abs(np.log(sensitive.shares / sensitive.priors)) / math.log(self.base)
+            largest = np.where(ratios < _TIE, 0.0, ratios)
+            worst: Floats = sensitive.largest(largest)
+            if self.absent == "ignored":
+                return worst
+            lacks = np.diff(sensitive.starts) < np.count_nonzero(sensitive.prior)
+            return np.where(lacks, np.inf, worst)
+
+        return worst_attribute(classes, self.better, score)
+
+
+@register
+@dataclass(frozen=True)
+class BetaLikeness(PrivacyModel):
+    """No value gains more than beta in relative frequency inside a group.
+
+    ``(p(E, s) - p(T, s)) / p(T, s) <= beta`` for every value that gains.
+
+    Parameters
+    ----------
+    beta
+        The bound.
+    variant
+        ``basic``, or ``enhanced``: then no value may gain more than ``-log p(T, s)`` either, so that
+        a frequent value cannot become certain.
+
+    References
+    ----------
+    J. Cao, P. Karras, "Publishing microdata with a robust privacy guarantee", 2012.
+
+    Examples
+    --------
+    >>> BetaLikeness(1.0, "enhanced")
+    BetaLikeness(beta=1.0, variant='enhanced')
+    """
+
+    beta: float = 1.0
+    variant: Literal["basic", "enhanced"] = "basic"
+
+    guards: ClassVar[Literal["attribute"]] = "attribute"
+    monotone: ClassVar[bool] = True
+    better: ClassVar[Better] = "lower"
+    parameter: ClassVar[str] = "beta"
+
+    def __post_init__(self) -> None:
+        if not self.beta >= 0:
+            raise ParameterError(f"beta must be at least 0, not {self.beta:g}")
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return the largest gain of each group; infinite where the enhanced bound is broken."""
+
+        def score(sensitive: SensitiveCounts) -> Floats:
+            gains = np.maximum(sensitive.shares / sensitive.priors - 1, 0.0)
+            gains = np.where(gains < _TIE, 0.0, gains)
+            if self.variant == "enhanced":
+                gains = np.where(gains > -np.log(sensitive.priors) + _TIE, np.inf, gains)
+            worst: Floats = sensitive.largest(gains)
+            return worst
+
+        return worst_attribute(classes, self.better, score)

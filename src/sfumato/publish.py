@@ -1,0 +1,266 @@
+"""Publish: write the chosen release with its evidence, all of it or nothing."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sfumato
+from sfumato import registry
+from sfumato.decision import Decision, now
+from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
+from sfumato.files import file_beside, folder_beside
+from sfumato.frontier import Candidate, Frontier, broken_limits
+from sfumato.manifest import CSV, DATAPACKAGE, NAME, PARQUET, REPORT, Manifest, checksum
+from sfumato.measures.base import measure
+from sfumato.project import Project, Written
+from sfumato.release import Release
+from sfumato.sanitizers.base import sanitize
+from sfumato.schema import Schema
+from sfumato.table import Table, number
+from sfumato.verify import read_written, release_of, requirements_of, verify
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ALWAYS_CLAIMED: tuple[Written, ...] = ("k-anonymity", "reidentification-risk")
+_ROWS_AT_ONCE = 100_000
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the report tells beside the release itself.
+
+    Parameters
+    ----------
+    frontier
+        All candidates that could be made.
+    infeasible
+        Those that could not.
+    """
+
+    frontier: Frontier
+    infeasible: tuple[Candidate, ...] = ()
+
+
+def publish(
+    project: Project,
+    table: Table,
+    schema: Schema,
+    candidate: Candidate,
+    evidence: Evidence,
+    folder: str | Path,
+    *,
+    why: str = "",
+    by: str = "",
+) -> tuple[Decision, Release]:
+    """Make a candidate's release once more, check it, and write it with its evidence.
+
+    Everything is written to a temporary place beside the folder, verified there from the files
+    alone, and only then moved. The folder must not exist.
+
+    Parameters
+    ----------
+    project
+        What the policy and the report are taken from.
+    table, schema
+        The bound original.
+    candidate
+        The choice.
+    evidence
+        The frontier that it was chosen from.
+    folder
+        Where to write.
+    why, by
+        The reason, and who decided.
+    """
+    if candidate.infeasible is not None:
+        raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
+    target = Path(folder)
+    if target.exists():
+        raise UserError(f"{target.name} exists already; choose a new folder (nothing is ever overwritten)")
+    release = sanitize(table, schema, candidate.recipe)
+    chosen = replace(candidate, measurements=tuple(measure(release, project.measures)))
+    _check_policy(project, chosen)
+    policy = tuple(f"{name} {limit}" for name, limit in project.policy.items())
+    decision = Decision(candidate.id, why, by, now(), policy)
+    with folder_beside(target) as place:
+        _write_all(place, project, schema, release, chosen, evidence, decision)
+        _check_written(place)
+    return decision, release
+
+
+def _check_policy(project: Project, candidate: Candidate) -> None:
+    broken = broken_limits(candidate, project.policy)
+    if broken:
+        raise PolicyNotMet(f"candidate {candidate.id} does not meet the policy: {'; '.join(broken)}")
+
+
+def _check_written(place: Path) -> None:
+    failed = [check for check in verify(place) if not check.holds]
+    if failed:
+        raise VerificationFailed(
+            f"what was written does not verify ({failed[0].what}: {failed[0].problem}); nothing was published"
+        )
+
+
+def _write_all(
+    place: Path,
+    project: Project,
+    schema: Schema,
+    release: Release,
+    candidate: Candidate,
+    evidence: Evidence,
+    decision: Decision,
+) -> None:
+    from sfumato.report.page import report_html
+
+    write_csv(release, place / CSV)
+    write_parquet(release, place / PARQUET)
+    manifest = _manifest(place, project, schema, release, decision)
+    manifest = replace(manifest, files={name: checksum(place / name) for name in (CSV, PARQUET)})
+    frontier = replace(evidence.frontier, candidates=_with(evidence.frontier.candidates, candidate))
+    page = report_html(
+        publication=project.publication,
+        schema=schema,
+        n_records=release.n_original,
+        frontier=frontier,
+        infeasible=evidence.infeasible,
+        policy=project.policy,
+        chosen=candidate,
+        release=release,
+        decision=decision,
+        claims=manifest.claims,
+        files=manifest.files,
+    )
+    (place / REPORT).write_text(page, encoding="utf-8")
+    _write_json(place / DATAPACKAGE, _datapackage(project, release, manifest.files))
+    files = {name: checksum(place / name) for name in (CSV, PARQUET, REPORT, DATAPACKAGE)}
+    (place / NAME).write_text(replace(manifest, files=files).to_json(), encoding="utf-8")
+
+
+def _with(candidates: tuple[Candidate, ...], chosen: Candidate) -> tuple[Candidate, ...]:
+    return tuple(chosen if candidate.id == chosen.id else candidate for candidate in candidates)
+
+
+def _manifest(place: Path, project: Project, schema: Schema, release: Release, decision: Decision) -> Manifest:
+    """Claim only what the written cells give when they are read again."""
+    assert release.recipe is not None
+    roles = {name: schema[name].role for name in schema.released}
+    empty = Manifest(
+        version=sfumato.__version__,
+        recipe=json.loads(release.recipe.public_json()),
+        roles=roles,
+        missing=schema.missing,
+        n_original=release.n_original,
+        asked=_claimable(project.measures),
+        claims=(),
+        requirements=(),
+        decision=decision.to_dict(),
+    )
+    seen = release_of(read_written(place), empty.schema, release.n_original)
+    claims = tuple(measure(seen, empty.asked))
+    return replace(empty, claims=claims, requirements=requirements_of(seen, release.recipe.parameters))
+
+
+def _claimable(measures: tuple[Written, ...]) -> tuple[Written, ...]:
+    """Return the measures that anybody can recompute from the published cells."""
+    wanted = [*measures, *(name for name in ALWAYS_CLAIMED if name not in measures)]
+    return tuple(written for written in wanted if registry.build_measure(written).needs == "release")
+
+
+def write_release(release: Release, path: str | Path) -> None:
+    """Write a release as CSV, Parquet or Feather, whole or not at all."""
+    target = Path(path)
+    writers: dict[str, Callable[[Release, Path], None]] = {
+        ".csv": write_csv,
+        ".parquet": write_parquet,
+        ".feather": _write_feather,
+    }
+    if target.suffix not in writers:
+        raise UserError(f"cannot write {target.name}; name it .csv, .parquet or .feather")
+    with file_beside(target) as place:
+        writers[target.suffix](release, place)
+
+
+def write_csv(release: Release, place: Path) -> None:
+    """Write the released records as CSV: comma, UTF-8, quotes only where needed."""
+    records = release.to_arrow(typed=False)
+    with place.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(records.column_names)
+        for batch in records.to_batches(max_chunksize=_ROWS_AT_ONCE):
+            writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+
+
+def write_parquet(release: Release, place: Path) -> None:
+    """Write the released records as Parquet."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(release.to_arrow(), place, compression="zstd")
+
+
+def _write_feather(release: Release, place: Path) -> None:
+    import pyarrow.feather as feather
+
+    feather.write_feather(release.to_arrow(), place)
+
+
+def formula_columns(release: Release) -> tuple[str, ...]:
+    """Return the columns with texts that a spreadsheet would take for a formula."""
+    return tuple(
+        name
+        for name in release.schema.released
+        if any(_is_formula(label) for label in release.cells[name].labels)
+    )
+
+
+def _is_formula(label: str | None) -> bool:
+    return label is not None and label.startswith(_FORMULA_SIGNS) and number(label) is None
+
+
+def _datapackage(project: Project, release: Release, files: Any) -> dict[str, Any]:
+    """Describe the data as a Frictionless Data Package."""
+    fields = [{"name": field.name, "type": _field_type(field.type)} for field in release.to_arrow().schema]
+    return {
+        "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
+        "name": _slug(project.publication.title or project.path.stem),
+        "title": project.publication.title or project.path.stem,
+        "description": project.publication.purpose,
+        "resources": [
+            _resource("data", CSV, "csv", files[CSV], fields),
+            _resource("data-parquet", PARQUET, "parquet", files[PARQUET], fields),
+        ],
+    }
+
+
+def _resource(name: str, path: str, kind: str, sha256: str, fields: list[dict[str, str]]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "path": path,
+        "format": kind,
+        "hash": f"sha256:{sha256}",
+        "schema": {"fields": fields, "missingValues": [""]},
+    }
+
+
+def _field_type(arrow_type: pa.DataType) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_integer(arrow_type):
+        return "integer"
+    return "number" if pa.types.is_floating(arrow_type) else "string"
+
+
+def _slug(title: str) -> str:
+    kept = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in title.lower())
+    return "-".join(part for part in kept.split("-") if part) or "release"
+
+
+def _write_json(place: Path, facts: dict[str, Any]) -> None:
+    place.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

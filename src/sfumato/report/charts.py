@@ -1,0 +1,510 @@
+"""Charts: inline SVG for the report, the same bytes for the same numbers.
+
+Drawn by matplotlib through figures of its own (never pyplot, never a display). Text stays text, so it
+can be selected and searched.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+import re
+import threading
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.models.base import Better
+from sfumato.report import words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    Draw = Callable[[Axes], None]
+
+# Okabe and Ito's palette, which the colour-blind can tell apart; its yellow is too pale on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "D", "P", "p", "h")
+INK, FAINT, RULE, FORBIDDEN = "#1b2733", "#5c6b7a", "#d5dbe1", "#8a1538"
+TRIVIAL = {
+    "as-is": "published as it is",
+    "suppress-quasi-identifiers": "quasi-identifiers withheld",
+    "suppress-sensitive": "sensitive attributes withheld",
+}
+_FONTS = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
+_SIZE = 9.5
+_LONGEST_NAME = 32
+_MOST_BARS = 40
+
+# matplotlib keeps its settings in one place for all threads
+_one_at_a_time = threading.Lock()
+
+
+def frontier_chart(
+    frontier: Frontier, *, chosen: Candidate | None = None, limits: Mapping[str, Limit] = {}
+) -> str:
+    """Draw all comparable candidates over the first two axes, and the line of the efficient ones.
+
+    Parameters
+    ----------
+    frontier
+        The candidates; the privacy measure is drawn upwards, the utility measure to the right.
+    chosen
+        The candidate to ring.
+    limits
+        What a policy requires; drawn where it speaks of one of the two axes.
+
+    Returns
+    -------
+    str
+        An SVG element.
+    """
+    plane = _Plane.of(frontier, limits)
+    n_efficient = len(frontier.efficient())
+    description = (
+        f"{len(frontier.comparable)} candidate releases: {plane.x.title} to the right, {plane.y.title} upwards; "
+        f"{n_efficient} of them efficient"
+    )
+
+    def draw(axes: Axes) -> None:
+        plane.prepare(axes)
+        if not frontier.comparable:
+            axes.text(0.5, 0.5, "no candidate can be compared", transform=axes.transAxes, ha="center", color=FAINT)
+            return
+        _draw_limits(axes, plane, limits)
+        _draw_line(axes, plane)
+        _draw_candidates(axes, plane)
+        _draw_marked(axes, plane, chosen)
+
+    return _svg("frontier", description, (7.2, 5.0), draw)
+
+
+def class_sizes_chart(sizes: Sequence[int] | Integers) -> str:
+    """Draw which share of the records lies in classes of at most each size.
+
+    Parameters
+    ----------
+    sizes
+        The number of records of each class.
+    """
+    values, counts = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
+    reached = np.cumsum(values * counts) / max(int(values @ counts), 1)
+
+    def draw(axes: Axes) -> None:
+        axes.set_xscale("log")
+        axes.set_xlabel("class size (records that look alike; log scale)")
+        axes.set_ylabel("share of records in\nclasses of at most this size")
+        axes.set_ylim(0, 1.04)
+        axes.yaxis.set_major_formatter(lambda value, _: words.share(round(value, 9)))
+        _format_log(axes, "x", words.number)
+        if not len(values):
+            axes.text(0.5, 0.5, "no records", transform=axes.transAxes, ha="center", color=FAINT)
+            return
+        low, high = float(values[0]), float(values[-1])
+        axes.set_xlim(low / (high / low) ** 0.06 / 1.25, high * (high / low) ** 0.06 * 1.25)
+        x = np.concatenate([[values[0]], values, [high * 1e3]])
+        y = np.concatenate([[0.0], reached, [1.0]])
+        axes.fill_between(x, y, step="post", color=COLOURS[0], alpha=0.12, linewidth=0)
+        axes.step(x, y, where="post", color=COLOURS[0], linewidth=1.6)
+        axes.grid(axis="both")
+
+    smallest = int(values[0]) if len(values) else 0
+    return _svg("classes", f"Cumulative class sizes; the smallest class has {smallest} records", (7.2, 2.9), draw)
+
+
+def attribute_losses_chart(losses: Mapping[str, float]) -> str:
+    """Draw for each attribute which share of its information is lost, the largest loss first.
+
+    Parameters
+    ----------
+    losses
+        The loss of each attribute, between 0 and 1.
+    """
+    ranked = sorted(losses.items(), key=lambda pair: -pair[1])
+    shown, n_more = ranked[:_MOST_BARS], max(len(ranked) - _MOST_BARS, 0)
+
+    def draw(axes: Axes) -> None:
+        values = [loss for _, loss in shown]
+        places = range(len(shown))
+        axes.barh(places, [1.0] * len(shown), color="#eef1f4", height=0.62)
+        axes.barh(places, values, color=COLOURS[0], height=0.62)
+        for place, value in zip(places, values, strict=True):
+            axes.text(1.015, place, words.share(round(value, 3)), va="center", color=INK)
+        axes.set_yticks(places, [readable(name) for name, _ in shown])
+        axes.set_xlim(0, 1.0)
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.xaxis.set_major_formatter(lambda value, _: words.share(round(value, 9)))
+        more = f" ({n_more} attributes with smaller losses are not drawn)" if n_more else ""
+        axes.set_xlabel(f"information lost{more}")
+        axes.tick_params(axis="y", length=0)
+        for side in ("left", "bottom"):
+            axes.spines[side].set_visible(False)
+
+    height = 0.75 + 0.30 * max(len(shown), 1)
+    return _svg("losses", f"Information lost in each of {len(losses)} attributes", (7.2, height), draw)
+
+
+def readable(name: str) -> str:
+    """Return a name for a picture: one line, no control characters, not too long."""
+    kept = "".join(" " if sign.isspace() else "�" if _is_control(sign) else sign for sign in name)
+    return kept if len(kept) <= _LONGEST_NAME else kept[: _LONGEST_NAME - 1] + "…"
+
+
+def _is_control(sign: str) -> bool:
+    return unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Cn"}
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """One axis: where values go, infinite ones to the border."""
+
+    measure: str
+    better: Better
+    low: float
+    high: float
+    log: bool
+
+    @classmethod
+    def of(cls, measure: str, better: Better, values: Sequence[float], limit: Limit | None) -> _Scale:
+        ends = [] if limit is None else [limit.at_least, limit.at_most]
+        finite = [value for value in (*values, *ends) if math.isfinite(value)] or [0.0, 1.0]
+        low, high = min(finite), max(finite)
+        log = low > 0 and high / low >= 100
+        if low == high:
+            low, high = (low - abs(low) / 2, high + abs(high) / 2) if low else (0.0, 1.0)
+        far_low, far_high = (0.16 if end in values else 0.06 for end in (-math.inf, math.inf))
+        if log:
+            ratio = high / low
+            return cls(measure, better, low / ratio**far_low, high * ratio**far_high, log)
+        span = high - low
+        return cls(measure, better, low - far_low * span, high + far_high * span, log)
+
+    @property
+    def title(self) -> str:
+        return words.measure_words(self.measure).title
+
+    @property
+    def label(self) -> str:
+        return f"{self.title} ({words.direction(self.better)}{', log scale' if self.log else ''})"
+
+    def place(self, value: float) -> float:
+        """Return where a value is drawn: itself, or just inside the border when it is infinite."""
+        return self.at(0.96 if value > 0 else 0.04) if math.isinf(value) else value
+
+    def at(self, fraction: float) -> float:
+        if self.log:
+            return float(self.low * (self.high / self.low) ** fraction)
+        return self.low + fraction * (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """The two axes and what is drawn on them."""
+
+    frontier: Frontier
+    x: _Scale
+    y: _Scale
+
+    @classmethod
+    def of(cls, frontier: Frontier, limits: Mapping[str, Limit]) -> _Plane:
+        first, second = frontier.axes[:2]
+        sides = {m.measure: m.axis for c in frontier.candidates for m in c.measurements}
+        if sides.get(first) == "utility" and sides.get(second) == "privacy":
+            first, second = second, first
+        scales = [
+            _Scale.of(name, frontier.better(name), [c.value(name) or 0.0 for c in frontier.comparable], limits.get(name))
+            for name in (second, first)
+        ]
+        return cls(frontier, *scales)
+
+    def values(self, candidate: Candidate) -> tuple[float, float]:
+        return candidate.value(self.x.measure) or 0.0, candidate.value(self.y.measure) or 0.0
+
+    def point(self, candidate: Candidate) -> tuple[float, float]:
+        x, y = self.values(candidate)
+        return self.x.place(x), self.y.place(y)
+
+    def prepare(self, axes: Axes) -> None:
+        for name, scale in (("x", self.x), ("y", self.y)):
+            axis = axes.xaxis if name == "x" else axes.yaxis
+            axes.set(**{f"{name}label": scale.label})
+            if scale.log:
+                axes.set(**{f"{name}scale": "log"})
+                _format_log(axes, name, _printer(scale.measure))
+            else:
+                printed = _printer(scale.measure)
+                axis.set_major_formatter(lambda value, _, printed=printed: printed(round(value, 12)))
+            axes.set(**{f"{name}lim": (scale.low, scale.high)})
+        axes.grid(axis="both")
+
+
+def _printer(measure: str) -> Callable[[float], str]:
+    return lambda value: words.value_of(measure, value)
+
+
+def _format_log(axes: Axes, name: str, printed: Callable[[float], str]) -> None:
+    from matplotlib.ticker import NullFormatter
+
+    axis = axes.xaxis if name == "x" else axes.yaxis
+    axis.set_major_formatter(lambda value, _: printed(float(f"{value:.12g}")))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _draw_limits(axes: Axes, plane: _Plane, limits: Mapping[str, Limit]) -> None:
+    """Draw each end of a limit as a dashed line and shade the side that it forbids."""
+    for scale, line, shade in ((plane.x, axes.axvline, axes.axvspan), (plane.y, axes.axhline, axes.axhspan)):
+        limit = limits.get(scale.measure, Limit())
+        for end, border in ((limit.at_most, scale.high), (limit.at_least, scale.low)):
+            if math.isfinite(end):
+                line(end, color=FORBIDDEN, linewidth=1.1, linestyle=(0, (5, 3)), label="policy limit", zorder=1.5)
+                shade(end, border, color=FORBIDDEN, alpha=0.06, linewidth=0, zorder=0.5)
+
+
+def _draw_line(axes: Axes, plane: _Plane) -> None:
+    x, y = zip(*_corners(plane), strict=True)
+    axes.plot(x, y, color=FAINT, linewidth=1.3, label="efficient line", zorder=2)
+
+
+def _corners(plane: _Plane) -> list[tuple[float, float]]:
+    """Return the efficient line: from the best x on, keep y until the next point's x, then go to its y."""
+    flat = Frontier(plane.frontier.comparable, (plane.x.measure, plane.y.measure))
+    points = [plane.point(candidate) for candidate in flat.efficient()]
+    steps = [((next_x, y), (next_x, next_y)) for (_, y), (next_x, next_y) in itertools.pairwise(points)]
+    return [points[0], *(corner for step in steps for corner in step)]
+
+
+def _draw_candidates(axes: Axes, plane: _Plane) -> None:
+    """Draw every candidate: filled when efficient, an arrow at the border when infinite."""
+    efficient = {candidate.id for candidate in plane.frontier.efficient()}
+    for name, colour, marker in _families(plane.frontier.comparable):
+        axes.scatter([], [], s=34, marker=marker, color=colour, linewidths=1.2, label=name)
+        alike: dict[tuple[str, bool], list[tuple[float, float]]] = {}
+        for candidate in plane.frontier.comparable:
+            if _family(candidate) == name:
+                key = _arrow(*plane.values(candidate)) or marker, candidate.id in efficient
+                alike.setdefault(key, []).append(plane.point(candidate))
+        for (shape, is_efficient), points in alike.items():
+            axes.scatter(
+                *zip(*points, strict=True),
+                s=38 if is_efficient else 26,
+                marker=shape,
+                facecolors=colour if is_efficient else "white",
+                edgecolors=colour,
+                linewidths=1.2,
+                zorder=4 if is_efficient else 3,
+            )
+
+
+def _arrow(x: float, y: float) -> str | None:
+    if math.isinf(y):
+        return "^" if y > 0 else "v"
+    return (">" if x > 0 else "<") if math.isinf(x) else None
+
+
+def _family(candidate: Candidate) -> str:
+    return "trivial" if candidate.recipe.sanitizer in TRIVIAL else readable(candidate.recipe.sanitizer)
+
+
+def _families(candidates: Iterable[Candidate]) -> list[tuple[str, str, str]]:
+    """Give each sanitizer a colour and a shape of its own, the trivial ones black crosses."""
+    names = sorted({_family(candidate) for candidate in candidates} - {"trivial"})
+    given = [
+        (name, COLOURS[i % len(COLOURS)], MARKERS[(i + i // len(COLOURS)) % len(MARKERS)])
+        for i, name in enumerate(names)
+    ]
+    trivial = any(_family(candidate) == "trivial" for candidate in candidates)
+    return [*given, ("trivial", INK, "X")] if trivial else given
+
+
+def _draw_marked(axes: Axes, plane: _Plane, chosen: Candidate | None) -> None:
+    """Ring the chosen candidate and the knee, and write names beside them and beside the two ends."""
+    comparable = plane.frontier.comparable
+    knee = plane.frontier.knee()
+    ringed = next((c for c in comparable if chosen is not None and c.id == chosen.id), None)
+    if knee is not None:
+        axes.scatter(
+            *plane.point(knee), s=120, facecolors="none", edgecolors=INK, linewidths=1.0, linestyle=":", label="knee", zorder=5
+        )
+    if ringed is not None:
+        axes.scatter(*plane.point(ringed), s=190, facecolors="none", edgecolors=INK, linewidths=1.8, label="chosen", zorder=5)
+    _draw_legend(axes)
+    labels = [(c, TRIVIAL[c.recipe.sanitizer]) for c in comparable if c.recipe.sanitizer in TRIVIAL]
+    if ringed is not None:
+        also = " (the knee)" if knee is not None and knee.id == ringed.id else ""
+        labels.append((ringed, f"chosen: {readable(ringed.id)}{also}"))
+    if knee is not None and (ringed is None or knee.id != ringed.id):
+        labels.append((knee, f"knee: {readable(knee.id)}"))
+    infinite = [c for c in comparable if any(map(math.isinf, plane.values(c)))]
+    labels += [(c, "∞") for c in infinite if c not in [named for named, _ in labels]]
+    _write_labels(axes, plane, labels)
+
+
+def _draw_legend(axes: Axes) -> None:
+    handles, names = axes.get_legend_handles_labels()
+    each = dict(zip(names, handles, strict=True))
+    figure: Any = axes.figure
+    figure.legend(each.values(), each.keys(), loc="outside lower center", ncols=4, frameon=False, handlelength=1.6)
+
+
+def _write_labels(axes: Axes, plane: _Plane, labels: list[tuple[Candidate, str]]) -> None:
+    """Write each label where it covers the fewest points, other labels and the least of the line."""
+    figure: Any = axes.figure
+    figure.draw_without_rendering()
+    frame = axes.get_window_extent()
+    to_pixels = axes.transData.transform
+    points: Floats = to_pixels([plane.point(candidate) for candidate in plane.frontier.comparable])
+    line = _sampled(to_pixels(_corners(plane)))
+    taken: list[tuple[float, float, float, float]] = []
+    for candidate, text in labels:
+        x, y = to_pixels(plane.point(candidate))
+        boxes = [(dx, dy, _box(x + dx, y + dy, text, dx < 0)) for dx, dy in _OFFSETS]
+        costs = [
+            1000 * _outside(box, frame.extents)
+            + 100 * sum(_overlap(box, other) for other in taken)
+            + 10 * _covered(box, points)
+            + 2 * _covered(box, line)
+            + math.hypot(dx, dy) / 20
+            for dx, dy, box in boxes
+        ]
+        dx, dy, box = boxes[int(np.argmin(costs))]
+        taken.append(box)
+        axes.annotate(
+            text,
+            plane.point(candidate),
+            xytext=(dx, dy),
+            textcoords="offset points",
+            ha="left" if dx >= 0 else "right",
+            va="center",
+            color=INK,
+            bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
+            arrowprops={"arrowstyle": "-", "color": FAINT, "linewidth": 0.7, "shrinkB": 7} if math.hypot(dx, dy) > 16 else None,
+            zorder=6,
+        )
+
+
+_OFFSETS = [
+    (side * distance * math.cos(angle), distance * math.sin(angle))
+    for distance in (13.0, 26.0, 42.0, 62.0)
+    for angle in (0.0, 0.5, -0.5, 1.0, -1.0, 1.35, -1.35)
+    for side in (1.0, -1.0)
+]
+
+_Box = tuple[float, float, float, float]
+
+
+def _box(x: float, y: float, text: str, ends_here: bool) -> _Box:
+    """Return where a text lies that begins, or ends, here."""
+    width = 0.58 * _SIZE * len(text)
+    left = x - width if ends_here else x
+    return left, y - 0.75 * _SIZE, left + width, y + 0.75 * _SIZE
+
+
+def _sampled(corners: Floats) -> Floats:
+    """Return points along a line, some pixels apart."""
+    steps = np.linspace(0.0, 1.0, 40)[:, None]
+    parts = [start + steps * (end - start) for start, end in itertools.pairwise(corners)]
+    return np.concatenate([corners, *parts])
+
+
+def _outside(box: _Box, frame: Floats) -> bool:
+    return bool(box[0] < frame[0] or box[1] < frame[1] or box[2] > frame[2] or box[3] > frame[3])
+
+
+def _overlap(box: _Box, other: _Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+
+
+def _covered(box: _Box, points: Floats) -> int:
+    inside = (points > np.array(box[:2]) - 4) & (points < np.array(box[2:]) + 4)
+    return int(inside.all(axis=1).sum())
+
+
+_LOOK: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # a column may be called $x$
+    "axes.formatter.use_mathtext": False,
+    "figure.dpi": 72,
+    "font.size": _SIZE,
+    "legend.fontsize": _SIZE,
+    "axes.labelsize": _SIZE,
+    "axes.labelpad": 6,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": RULE,
+    "grid.linewidth": 0.5,
+    "text.color": INK,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "path.simplify": True,
+}
+
+
+def _svg(name: str, description: str, size: tuple[float, float], draw: Draw) -> str:
+    """Draw on fresh axes with settings of our own and return the SVG element."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    written = io.StringIO()
+    with _one_at_a_time, matplotlib.rc_context(), warnings.catch_warnings():
+        # the reader's browser has the letters that matplotlib's own font lacks
+        warnings.filterwarnings("ignore", message="Glyph")
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_LOOK | {"svg.hashsalt": f"sfumato {name}"})
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure.add_subplot())
+        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(written, format="svg", metadata=no_metadata)
+    return _inlined(written.getvalue(), description)
+
+
+def _inlined(svg: str, description: str) -> str:
+    """Make matplotlib's file an element of a page: no prolog, no style sheet, no ids that could clash."""
+    root = ElementTree.fromstring(svg)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.tail = None
+        if element.tag != "text":
+            element.text = None
+        if element.tag == "g":
+            element.attrib.pop("id", None)
+        _tidy(element.attrib)
+    root.remove(root[0])  # the style sheet, which would reach beyond the picture
+    root.attrib = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-label": description,
+        "stroke-linejoin": "round",
+    }
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _tidy(attributes: dict[str, str]) -> None:
+    for name, value in [*attributes.items()]:
+        if name == "{http://www.w3.org/1999/xlink}href":
+            attributes["href"] = attributes.pop(name)
+        elif name == "transform" and value.startswith("rotate(-0 "):
+            del attributes[name]
+        elif name == "style":
+            attributes[name] = re.sub("font-family: [^;]*", f"font-family: {_FONTS}", value)
+        elif name == "d":
+            attributes[name] = _SIX_DIGITS.sub(r"\1", " ".join(value.split()))
+        elif name in ("x", "y"):
+            attributes[name] = _SIX_DIGITS.sub(r"\1", value)
+
+
+_SIX_DIGITS = re.compile(r"(\.\d\d)\d+")

@@ -1,0 +1,6 @@
+"""Searches: each proposes the recipes to try."""
+
+from sfumato.search.base import Search
+from sfumato.search.sweep import Sweep
+
+__all__ = ["Search", "Sweep"]

@@ -1,0 +1,190 @@
+"""Store: candidates and measurements of one project, in one SQLite file that only the owner reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sfumato.decision import Decision, now
+from sfumato.errors import StoreError
+from sfumato.frontier import Candidate
+from sfumato.measures.base import Measurement
+from sfumato.recipe import Recipe
+
+_TABLES = """
+create table if not exists fact (name text primary key, value text not null);
+create table if not exists candidate (
+    id text primary key,
+    source text not null,          -- hash of the data and the schema that it was made from
+    recipe text not null,          -- with the seed: the owner's secret
+    infeasible text,
+    seconds real not null,
+    made text not null
+);
+create table if not exists measurement (
+    candidate text not null references candidate (id) on delete cascade,
+    asked text not null,           -- the measure with its parameters, as it was asked for
+    position integer not null,
+    facts text not null,
+    primary key (candidate, asked, position)
+);
+create table if not exists decision (candidate text not null, folder text not null, facts text not null);
+"""
+
+
+class Store:
+    """The owner's memory of a project. It holds the seed and no record's value.
+
+    Candidates are written one by one, each in a transaction of its own: what is stored survives
+    whatever happens next.
+    """
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self.path = path
+        if not create and not path.exists():
+            raise StoreError(f"nothing was explored yet: no {path.name}; run `sfumato explore` first")
+        try:
+            self._connection = _connect(path)
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot open the store {path.name}: {error}; move it away or mend it") from None
+        except OSError as error:
+            raise StoreError(f"cannot create the store {path.name}: {error.strerror}") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def seed(self, wanted: int | None = None) -> int:
+        """Return the project's seed: drawn once, then kept; a wanted one must not contradict it."""
+        row = self._connection.execute("select value from fact where name = 'seed'").fetchone()
+        if row is None:
+            chosen = secrets.randbits(63) if wanted is None else wanted
+            with self._writing():
+                self._connection.execute("insert into fact values ('seed', ?)", (str(chosen),))
+            return chosen
+        if wanted is not None and wanted != int(row[0]):
+            raise StoreError(
+                f"the candidates in {self.path.name} were made with another seed; leave --seed out or remove the store"
+            )
+        return int(row[0])
+
+    def save(self, candidate: Candidate, source: str, taken: dict[str, list[Measurement]]) -> None:
+        """Write a candidate, with its measurements by the measure that was asked for."""
+        facts = (candidate.recipe.to_json(), candidate.infeasible, candidate.seconds, now())
+        with self._writing():
+            self._connection.execute(
+                "insert into candidate values (?, ?, ?, ?, ?, ?) on conflict (id) do update set "
+                "infeasible = excluded.infeasible, seconds = excluded.seconds, made = excluded.made",
+                (candidate.id, source, *facts),
+            )
+            self._connection.executemany(
+                "insert or replace into measurement values (?, ?, ?, ?)",
+                [
+                    (candidate.id, asked, position, json.dumps(measurement.to_dict()))
+                    for asked, measurements in taken.items()
+                    for position, measurement in enumerate(measurements)
+                ],
+            )
+
+    def candidates(self, source: str) -> tuple[Candidate, ...]:
+        """Return all candidates that were made from this data and schema, in the order of making."""
+        measured: dict[str, list[Measurement]] = {}
+        for identity, facts in self._connection.execute(
+            "select candidate, facts from measurement order by rowid"
+        ):
+            measured.setdefault(identity, []).append(Measurement.from_dict(json.loads(facts)))
+        rows = self._connection.execute(
+            "select id, recipe, infeasible, seconds from candidate where source = ? order by rowid", (source,)
+        )
+        return tuple(
+            Candidate(identity, Recipe.from_json(recipe), tuple(measured.get(identity, ())), infeasible, seconds)
+            for identity, recipe, infeasible, seconds in rows
+        )
+
+    def measured(self) -> dict[str, set[str]]:
+        """Return for each candidate what was measured."""
+        found: dict[str, set[str]] = {}
+        for identity, asked in self._connection.execute("select distinct candidate, asked from measurement"):
+            found.setdefault(identity, set()).add(asked)
+        return found
+
+    def infeasible(self) -> set[str]:
+        """Return the candidates that could not be made."""
+        rows = self._connection.execute("select id from candidate where infeasible is not null")
+        return {identity for (identity,) in rows}
+
+    def find(self, prefix: str, source: str) -> Candidate:
+        """Return the candidate whose id begins so."""
+        found = [c for c in self.candidates(source) if c.id.startswith(prefix)]
+        if len(found) != 1 or not prefix:
+            problem = "no candidate" if not found else f"{len(found)} candidates"
+            raise StoreError(f"{problem} with an id beginning {prefix!r}; `sfumato frontier --all` lists them")
+        return found[0]
+
+    def record(self, decision: Decision, folder: str) -> None:
+        """Write down a decision."""
+        with self._writing():
+            self._connection.execute(
+                "insert into decision values (?, ?, ?)",
+                (decision.candidate, folder, json.dumps(decision.to_dict())),
+            )
+
+    def decisions(self) -> list[Decision]:
+        """Return all decisions, oldest first."""
+        rows: Iterable[tuple[str]] = self._connection.execute("select facts from decision order by rowid")
+        facts = [json.loads(written) for (written,) in rows]
+        return [Decision(**{**fact, "policy": tuple(fact["policy"])}) for fact in facts]
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the right to explore this project; a second explorer is refused at once.
+
+        The lock is one of SQLite on a file beside the store, so the system lifts it when the
+        process ends, however it ends.
+        """
+        lock = sqlite3.connect(self.path.with_name(f".{self.path.name}.lock"), timeout=0, isolation_level=None)
+        try:
+            lock.execute("begin exclusive")
+        except sqlite3.OperationalError:
+            lock.close()
+            raise StoreError(
+                f"another `sfumato explore` is at work on {self.path.name}; wait for it or stop it"
+            ) from None
+        try:
+            yield
+        finally:
+            lock.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with self._connection:
+                yield
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot write the store {self.path.name}: {error}; nothing stored was lost") from None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    if not path.exists():
+        # only the owner may read it: it holds the seed
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    connection = sqlite3.connect(path, timeout=10)
+    try:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma foreign_keys = on")
+        connection.executescript(_TABLES)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

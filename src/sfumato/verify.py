@@ -1,0 +1,161 @@
+"""Verify: re-check a published folder from its files alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.cells import Cells
+from sfumato.errors import SfumatoError, VerificationFailed
+from sfumato.manifest import CSV, PARQUET, Manifest, Requirement, checksum
+from sfumato.measures.base import Measurement, measure
+from sfumato.reading import read_arrow
+from sfumato.release import Release
+from sfumato.schema import Schema
+from sfumato.table import Table, text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked, and what was found if it does not hold."""
+
+    what: str
+    problem: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it holds."""
+        return not self.problem
+
+
+def verify(folder: str | Path) -> tuple[Check, ...]:
+    """Check a published folder: checksums, both data files alike, every claim recomputed.
+
+    Parameters
+    ----------
+    folder
+        What `publish` wrote. Nothing outside of it is read.
+
+    Returns
+    -------
+    tuple of Check
+        Everything that was checked; the folder is sound when all of them hold.
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise VerificationFailed(f"no folder {place.name}; give one that `sfumato publish` wrote")
+    manifest = Manifest.read(place)
+    checks = [*_file_checks(place, manifest)]
+    try:
+        written, typed = read_written(place), read_arrow(place / PARQUET)
+        checks.append(_same_cells(written, typed))
+        release = release_of(written, manifest.schema, manifest.n_original)
+        return (*checks, *_claim_checks(release, manifest), *_requirement_checks(release, manifest))
+    except SfumatoError as error:
+        return (*checks, Check("the data can be read", str(error)))
+
+
+def read_written(folder: Path) -> pa.Table:
+    """Read the published CSV file, every cell as it is written."""
+    return read_arrow(folder / CSV, separator=",", encoding="utf-8", quote='"')
+
+
+def release_of(written: pa.Table, schema: Schema, n_original: int) -> Release:
+    """Take written cells as the release that a stranger sees: labels, and no original."""
+    if set(written.column_names) != set(schema.released):
+        raise VerificationFailed("the published columns are not those that the manifest names")
+    table = Table.from_arrow(written)
+    cells = {
+        name: Cells(column.codes, tuple(text(value) for value in column.domain))
+        for name, column in table.columns.items()
+    }
+    return Release(schema=schema, cells=cells, weights=table.weights, n_original=n_original)
+
+
+def requirements_of(release: Release, parameters: Mapping[str, Any]) -> tuple[Requirement, ...]:
+    """Return each model that a recipe asks for, with the level that the release reaches."""
+    if "model" not in parameters:
+        return ()
+    return tuple(
+        Requirement(dict([registry.describe(part)]), part.parameter, part.limit, part.level(release.partition(part)))
+        for part in registry.build_model(parameters["model"]).parts
+    )
+
+
+def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
+    for name, expected in manifest.files.items():
+        place = folder / name
+        if Path(name).name != name or not place.is_file():
+            yield Check(f"{name} is there", "the file is missing")
+        else:
+            problem = "" if checksum(place) == expected else "the file was changed after it was published"
+            yield Check(f"{name} has its checksum", problem)
+
+
+def _same_cells(written: pa.Table, typed: pa.Table) -> Check:
+    same = written.column_names == typed.column_names and all(
+        np.array_equal(_texts(written.column(name)), _texts(typed.column(name))) for name in written.column_names
+    )
+    return Check(f"{CSV} and {PARQUET} hold the same cells", "" if same else "they differ")
+
+
+def _texts(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.object_]]:
+    """Return every cell as text, through the distinct values rather than one by one."""
+    import pyarrow as pa
+
+    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    encoded = pa.concat_arrays(plain.chunks).dictionary_encode()
+    values = np.array([*(text(value) for value in encoded.dictionary.to_pylist()), None], dtype=np.object_)
+    return values[np.asarray(encoded.indices.fill_null(len(values) - 1))]
+
+
+def _claim_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
+    found = measure(release, manifest.asked)
+    if len(found) != len(manifest.claims):
+        yield Check("every claim can be recomputed", f"{len(manifest.claims)} claims, {len(found)} recomputed")
+        return
+    for claim, again in zip(manifest.claims, found, strict=True):
+        about = f" of {claim.attribute}" if claim.attribute else ""
+        problem = "" if _same(claim, again) else f"the published cells give {_shown(again.value)}"
+        yield Check(f"{claim.measure}{about} is {_shown(claim.value)}", problem)
+
+
+def _requirement_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
+    found = requirements_of(release, manifest.recipe.get("parameters", {}))
+    if len(found) != len(manifest.requirements):
+        yield Check("every requirement can be recomputed", "the recipe and the requirements do not fit together")
+        return
+    for claim, again in zip(manifest.requirements, found, strict=True):
+        same = claim.model == again.model and _close(claim.reached, again.reached)
+        name = next(iter(claim.model))
+        yield Check(
+            f"{name} reaches {claim.parameter} = {_shown(claim.reached)}, asked was {_shown(claim.limit)}",
+            "" if same else f"the published cells reach {_shown(again.reached)}",
+        )
+
+
+def _same(claim: Measurement, again: Measurement) -> bool:
+    if (claim.measure, claim.attribute) != (again.measure, again.attribute):
+        return False
+    if claim.value is None or again.value is None:
+        return claim.value is again.value
+    return _close(claim.value, again.value)
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+
+
+def _shown(value: float | None) -> str:
+    return "not applicable" if value is None else f"{value:.6g}"

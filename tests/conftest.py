@@ -1,0 +1,113 @@
+"""Tables that many tests share: the embedded ones, a few extreme ones, and tiny random ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, datasets
+
+# The first example of a test may have to wait for a kernel to be compiled.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+Bound = tuple[Table, Schema]
+
+LETTERS = ("a", "b", "c", "d", "e", "f")
+
+
+@pytest.fixture(scope="session")
+def adult() -> Bound:
+    """UCI Adult, 45,222 complete records, bound."""
+    table, schema = datasets.adult()
+    return schema.bind(table)
+
+
+@pytest.fixture(scope="session")
+def hospital() -> Bound:
+    """The twelve patients of the documentation, bound."""
+    table, schema = datasets.hospital()
+    return schema.bind(table)
+
+
+def all_distinct() -> Bound:
+    table = Table.from_arrow({"age": list(range(20, 36)), "sex": ["f", "m"] * 8, "illness": list("aaabbbcccdddeeef")})
+    return table, Schema.of(age="quasi-identifying", sex="quasi-identifying", illness="sensitive")
+
+
+def one_row() -> Bound:
+    table = Table.from_arrow({"age": [31], "sex": ["f"], "illness": ["flu"]})
+    return table, Schema.of(age="quasi-identifying", sex="quasi-identifying", illness="sensitive")
+
+
+def one_sensitive_value() -> Bound:
+    table = Table.from_arrow({"age": [31, 31, 42, 42, 42, 53], "sex": list("fmfmmf"), "illness": ["flu"] * 6})
+    return table, Schema.of(age="quasi-identifying", sex="quasi-identifying", illness="sensitive")
+
+
+EXTREME = {"all-distinct": all_distinct, "one-row": one_row, "one-sensitive-value": one_sensitive_value}
+
+
+@pytest.fixture(scope="session", params=["hospital", *EXTREME])
+def example(request: pytest.FixtureRequest, hospital: Bound) -> Bound:
+    """One bound table after the other: an ordinary one and the extremes."""
+    if request.param == "hospital":
+        return hospital
+    table, schema = EXTREME[request.param]()
+    return schema.bind(table)
+
+
+@st.composite
+def letter_hierarchies(draw: st.DrawFn) -> Hierarchy:
+    """Draw a random tree over the letters. A node may be called like a letter that lies elsewhere."""
+    levels: list[list[str]] = []
+    below = list(LETTERS)
+    for names in (["P", "Q", "R", "a"], ["X", "Y"]):
+        if draw(st.booleans()):
+            parents = {node: draw(st.sampled_from(names)) for node in dict.fromkeys(below)}
+            below = [parents[node] for node in below]
+            levels.append(below)
+    return Hierarchy.of_levels(LETTERS, levels)
+
+
+@st.composite
+def attributes(draw: st.DrawFn, name: str, role: Any) -> Attribute:
+    kind: Any = draw(st.sampled_from(["numeric", "categorical"]))
+    some = st.sampled_from([Intervals((5,)), Intervals((2, 4))]) if kind == "numeric" else letter_hierarchies()
+    weight = draw(st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0]))
+    return Attribute(name, role, kind, draw(st.none() | some), weight)
+
+
+@st.composite
+def bound_tables(draw: st.DrawFn) -> Bound:
+    """Draw up to 30 records of a random schema, with missing values, repeated records and a name."""
+    wanted = {"quasi-identifying": (1, 3), "insensitive": (0, 2), "sensitive": (1, 2)}
+    described = [
+        draw(attributes(f"{role[0]}{place}", role))
+        for role, (least, most) in wanted.items()
+        for place in range(draw(st.integers(least, most)))
+    ]
+    values = {"numeric": st.integers(0, 9), "categorical": st.sampled_from(LETTERS)}
+    record = st.tuples(*(st.none() | values[a.kind or "categorical"] for a in described))
+    repeated = draw(st.lists(st.tuples(record, st.integers(1, 3)), min_size=1, max_size=10))
+    records = [record for record, times in repeated for _ in range(times)]
+    types = {"numeric": pa.int64(), "categorical": pa.string()}
+    columns: dict[str, Any] = {
+        a.name: pa.array([record[place] for record in records], types[a.kind or "categorical"])
+        for place, a in enumerate(described)
+    }
+    columns["name"] = [f"person {place}" for place in range(len(records))]
+    known = [a if columns[a.name].null_count < len(records) else replace(a, hierarchy=None) for a in described]
+    schema = Schema((*known, Attribute("name", "identifying")))
+    return schema.bind(Table.from_arrow(columns))
+
+
+@pytest.fixture(scope="session")
+def tiny_tables() -> st.SearchStrategy[Bound]:
+    """A strategy for tiny random tables with their schemas, bound."""
+    return bound_tables()

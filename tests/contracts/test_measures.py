@@ -1,0 +1,165 @@
+"""What every registered measure must do, whatever it is."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import (
+    AsIs,
+    FullDomain,
+    KAnonymity,
+    Measurement,
+    Mondrian,
+    Release,
+    Schema,
+    SuppressQuasiIdentifiers,
+    SuppressSensitive,
+    Table,
+    measure,
+    registry,
+    sanitize,
+)
+
+Bound = tuple[Table, Schema]
+
+MEASURES = registry.registered("measure")
+NAMES = [*MEASURES, *registry.registered("model")]
+LOSSES = ("general-loss", "suppression-loss", "total-loss")
+
+
+def releases(bound: Bound) -> list[Release]:
+    table, schema = bound
+    k = min(2, table.n_records)
+    ways = [
+        AsIs(),
+        SuppressQuasiIdentifiers(),
+        SuppressSensitive(),
+        Mondrian(KAnonymity(k)),
+        Mondrian(KAnonymity(table.n_records)),
+    ]
+    made = [sanitize(table, schema, how) for how in ways]
+    generalized = dict.fromkeys(schema.quasi_identifiers, 1)
+    if _some_class_reaches(table, schema, generalized, k):
+        made.append(sanitize(table, schema, FullDomain(generalized, KAnonymity(k), suppression=1.0)))
+    return made
+
+
+def _some_class_reaches(table: Table, schema: Schema, levels: dict[str, int], k: int) -> bool:
+    release = sanitize(table, schema, FullDomain(levels, KAnonymity(1)))
+    return bool(release.classes.sizes.max() >= k)
+
+
+def check_measurement(taken: Measurement, name: str, release: Release) -> None:
+    assert taken.measure == name
+    assert taken.axis in ("privacy", "utility")
+    assert taken.better in ("lower", "higher")
+    assert taken.attribute is None or taken.attribute in release.schema.sensitive
+    numbers = [taken.value, taken.baseline, *(taken.interval or ()), *taken.detail.values()]
+    assert not any(isinstance(number, (float, np.floating)) and math.isnan(number) for number in numbers)
+    if taken.value is None:
+        assert taken.detail["reason"]
+    if taken.interval is not None and taken.value is not None:
+        assert taken.interval[0] <= taken.interval[1]
+    assert Measurement.from_dict(json.loads(json.dumps(taken.to_dict()))) == taken
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_measurement_is_a_number_or_says_why_not_and_survives_json(name: str, example: Bound) -> None:
+    for release in releases(example):
+        taken = measure(release, [name])
+        assert taken
+        for measurement in taken:
+            check_measurement(measurement, name, release)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_measuring_twice_gives_the_same(name: str, example: Bound) -> None:
+    for release in releases(example):
+        assert measure(release, [name]) == measure(release, [name])
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_declares_its_facts(name: str, hospital: Bound) -> None:
+    cls = MEASURES[name]
+    assert cls.axis in ("privacy", "utility")
+    assert cls.better in ("lower", "higher")
+    assert cls.needs in ("release", "original")
+    assert cls().name == name
+    for taken in measure(sanitize(*hospital, AsIs()), [name]):
+        assert (taken.axis, taken.better) == (cls.axis, cls.better)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_measure_that_speaks_of_sensitive_attributes_speaks_of_each(name: str, hospital: Bound) -> None:
+    table, schema = hospital
+    both = Schema(tuple(a if a.name != "sex" else type(a)("sex", "sensitive") for a in schema.attributes))
+    spoken_of = {taken.attribute for taken in measure(sanitize(table, both, AsIs()), [name])}
+    assert spoken_of in ({None}, {"sex", "diagnosis"})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_release_without_sensitive_attributes_can_be_measured_or_the_reason_is_given(name: str) -> None:
+    table = Table.from_arrow({"age": [1, 1, 2, 3], "sex": ["f", "f", "m", "m"]})
+    release = sanitize(table, Schema.of(age="quasi-identifying", sex="quasi-identifying"), AsIs())
+    for taken in measure(release, [name]):
+        check_measurement(taken, name, release)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_release_without_quasi_identifiers_can_be_measured_or_the_reason_is_given(name: str) -> None:
+    table = Table.from_arrow({"age": [1, 1, 2, 3], "sex": ["f", "f", "m", "m"]})
+    release = sanitize(table, Schema.of(age="insensitive", sex="sensitive"), AsIs())
+    for taken in measure(release, [name]):
+        check_measurement(taken, name, release)
+
+
+def values(releases: list[Release], name: str) -> list[float]:
+    """Return the values of a measure for the releases that it applies to."""
+    taken = [measurement for release in releases for measurement in measure(release, [name])]
+    return [measurement.value for measurement in taken if measurement.value is not None]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@given(data=st.data())
+@settings(max_examples=25)
+def test_losses_are_in_their_range(name: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject) -> None:
+    assert all(0 <= value <= 1 + 1e-12 for value in values(releases(data.draw(tiny_tables)), name))
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURES if name.endswith("-loss") and name != "privacy-loss"])
+@given(data=st.data())
+@settings(max_examples=25)
+def test_publishing_as_is_loses_nothing(
+    name: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+) -> None:
+    assert values([sanitize(*data.draw(tiny_tables), AsIs())], name) == [0]
+
+
+@pytest.mark.parametrize("name", ["general-loss", "total-loss"])
+@given(data=st.data())
+@settings(max_examples=25)
+def test_suppressing_everything_loses_most(
+    name: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+) -> None:
+    bound = data.draw(tiny_tables)
+    (everything,) = values([sanitize(*bound, SuppressQuasiIdentifiers())], name)
+    others = [release for release in releases(bound) if not release.n_suppressed]
+    assert all(value <= everything + 1e-12 for value in values(others, name))
+    schema = bound[1]
+    weights = {name: schema[name].weight for name in schema.quasi_identifiers}
+    one_valued = [name for name in weights if schema.hierarchy(name).n_leaves == 1]
+    if sum(weights.values()) > sum(weights[name] for name in one_valued) == 0:
+        assert everything == pytest.approx(1, abs=1e-12)
+
+
+def test_withholding_all_quasi_identifiers_tells_an_adversary_nothing(example: Bound) -> None:
+    release = sanitize(*example, SuppressQuasiIdentifiers())
+    taken: list[Any] = measure(release, ["privacy-loss", "knowledge-gain", "accuracy-gain"])
+    assert [measurement.value for measurement in taken] == [0.0] * len(taken)

@@ -1,0 +1,90 @@
+"""Write docs/reference/*.md from what is registered and from the command line itself.
+
+    python tools/reference.py          write the pages
+    python tools/reference.py --check  fail if a page on disk is not what would be written
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sfumato.catalogue import catalogue
+from sfumato.cli import cli
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+HEADS = {
+    "sanitizer": ("sanitizers.md", "Sanitizers", "Each turns a table into a release."),
+    "model": ("models.md", "Privacy models", "Each gives one score for each class of a release."),
+    "measure": (
+        "measures.md",
+        "Measures",
+        "Each gives one number about one release. Every privacy model is a measure too: the level that a "
+        "release reached.",
+    ),
+    "search": ("searches.md", "Searches", "Each proposes the recipes to try."),
+}
+
+
+def pages() -> dict[str, str]:
+    """Return every page by its file name."""
+    written = {"command-line.md": _command_line()}
+    for kind, (name, title, what) in HEADS.items():
+        entries = [_entry(entry) for entry in catalogue() if entry["kind"] == kind]
+        written[name] = "\n\n".join([f"# {title}", what, *entries]) + "\n"
+    return written
+
+
+def _entry(entry: dict[str, Any]) -> str:
+    documentation = re.split(r"\n(?:Parameters|References|Examples|Attributes)\n-+\n", entry["documentation"])[0]
+    parts = [f"## `{entry['name']}`", documentation.strip()]
+    if entry["parameters"]:
+        rows = [f"| `{p['name']}` | `{p['default']}` | {_meaning(entry, p['name'])} |" for p in entry["parameters"]]
+        parts.append("\n".join(["| parameter | default | meaning |", "|---|---|---|", *rows]))
+    if entry["facts"]:
+        parts.append("Facts: " + ", ".join(f"{name} = {value}" for name, value in entry["facts"].items()) + ".")
+    if entry["reference"]:
+        parts.append(f"Source: {entry['reference']}")
+    return "\n\n".join(parts)
+
+
+def _meaning(entry: dict[str, Any], parameter: str) -> str:
+    """Return what the docstring says of a parameter."""
+    name = parameter.replace("-", "_")
+    found = re.search(rf"^(?:\w+, )*{name}(?:, \w+)*\n((?:    .*\n?)+)", entry["documentation"], re.MULTILINE)
+    return " ".join(found.group(1).split()).replace("``", "`") if found else ""
+
+
+def _command_line() -> str:
+    parts = ["# The command line", f"```text\n{_help(cli, 'sfumato')}\n```"]
+    for name, command in sorted(cli.commands.items()):
+        parts += [f"## `sfumato {name}`", f"```text\n{_help(command, f'sfumato {name}')}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _help(command: click.Command, path: str) -> str:
+    context = click.Context(command, info_name=path, max_content_width=100, terminal_width=100)
+    return command.get_help(context).rstrip()
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or compare them with what is there."""
+    stale = []
+    for name, text in pages().items():
+        place = FOLDER / name
+        if "--check" not in arguments:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+        elif not place.is_file() or place.read_text(encoding="utf-8") != text:
+            stale.append(name)
+    if stale:
+        print(f"stale: {', '.join(stale)}; run tools/reference.py", file=sys.stderr)
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
