@@ -201,7 +201,7 @@ def test_several_sensitive_attributes_are_bound() -> None:
 
 
 def test_an_unbound_schema_has_no_hierarchies_to_give() -> None:
-    with pytest.raises(SchemaError, match="call schema.bind"):
+    with pytest.raises(SchemaError, match=r"call schema\.bind"):
         Schema.of(ROLES).hierarchy("age")
 
 

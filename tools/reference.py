@@ -1,7 +1,7 @@
 """Write docs/reference/*.md from what is registered and from the command line itself.
 
-    python tools/reference.py          write the pages
-    python tools/reference.py --check  fail if a page on disk is not what would be written
+python tools/reference.py          write the pages
+python tools/reference.py --check  fail if a page on disk is not what would be written
 """
 
 from __future__ import annotations
@@ -40,13 +40,20 @@ def pages() -> dict[str, str]:
 
 
 def _entry(entry: dict[str, Any]) -> str:
-    documentation = re.split(r"\n(?:Parameters|References|Examples|Attributes)\n-+\n", entry["documentation"])[0]
+    documentation = re.split(
+        r"\n(?:Parameters|References|Examples|Attributes)\n-+\n", entry["documentation"]
+    )[0]
     parts = [f"## `{entry['name']}`", documentation.strip()]
     if entry["parameters"]:
-        rows = [f"| `{p['name']}` | `{p['default']}` | {_meaning(entry, p['name'])} |" for p in entry["parameters"]]
+        rows = [
+            f"| `{p['name']}` | `{p['default']}` | {_meaning(entry, p['name'])} |"
+            for p in entry["parameters"]
+        ]
         parts.append("\n".join(["| parameter | default | meaning |", "|---|---|---|", *rows]))
     if entry["facts"]:
-        parts.append("Facts: " + ", ".join(f"{name} = {value}" for name, value in entry["facts"].items()) + ".")
+        parts.append(
+            "Facts: " + ", ".join(f"{name} = {value}" for name, value in entry["facts"].items()) + "."
+        )
     if entry["reference"]:
         parts.append(f"Source: {entry['reference']}")
     return "\n\n".join(parts)

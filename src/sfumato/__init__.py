@@ -45,7 +45,7 @@ _HOME = {
 }
 _ROOMS = frozenset({"datasets", "errors"})
 
-__all__ = sorted([*_HOME, *_ROOMS, "__version__"])  # noqa: PLE0605
+__all__ = sorted([*_HOME, *_ROOMS, "__version__"])
 
 
 def __getattr__(name: str) -> Any:

@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-Codes = npt.NDArray[np.int32]
-Integers = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer[Any]]
+"""Positions in a domain; 32 bits unless a kernel needs fewer."""
+Integers = npt.NDArray[np.integer[Any]]
+"""Counts and row numbers; 64 bits unless a kernel needs fewer."""
 Floats = npt.NDArray[np.float64]
 Booleans = npt.NDArray[np.bool_]
 
@@ -22,7 +24,12 @@ def frozen(array: Any, dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
     through another view of the same memory, is copied, so that nobody can change a value object
     from outside.
     """
-    if isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.c_contiguous and _is_sealed(array):
+    if (
+        isinstance(array, np.ndarray)
+        and array.dtype == dtype
+        and array.flags.c_contiguous
+        and _is_sealed(array)
+    ):
         return array
     return sealed(np.array(array, dtype=dtype, order="C"))
 

@@ -19,7 +19,9 @@ def entry(name: str) -> dict[str, Any]:
     """Return the entry of one name, or say which name is near."""
     entries = {each["name"]: each for each in catalogue()}
     if name not in entries:
-        raise ParameterError(f"nothing is called {name!r}{suggestion(name, entries)} (sfumato methods lists them all)")
+        raise ParameterError(
+            f"nothing is called {name!r}{suggestion(name, entries)} (sfumato methods lists them all)"
+        )
     return entries[name]
 
 
@@ -45,8 +47,9 @@ def _entry(kind: registry.Kind, name: str) -> dict[str, Any]:
 
 
 def _default(field: dataclasses.Field[Any]) -> str:
-    if hasattr(field.default, "written"):
-        return ", ".join(registry.phrase(*registry.describe(model)) for model in field.default.written)
+    models = getattr(field.default, "written", None)
+    if models is not None:
+        return ", ".join(registry.phrase(*registry.describe(model)) for model in models)
     if field.default is not dataclasses.MISSING:
         return str(field.default)
     return "required" if field.default_factory is dataclasses.MISSING else str(field.default_factory())

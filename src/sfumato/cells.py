@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,8 @@ class Cells:
     labels
         The released values as they are printed, each once; ``None`` is a released missing value.
     domain
-        The original values that the sets speak of; empty when the cells were read from a file.
+        The original values that the sets speak of, or the noisy numbers behind the labels; empty when
+        the cells were read from a file.
     sets
         What each released value stands for; ``None`` when that is unknown or when a value is not a
         set (a noisy number).
@@ -87,19 +89,29 @@ class Cells:
         return Cells(sealed(self.codes[rows]), self.labels, self.domain, self.sets)
 
     def to_arrow(self, rows: Integers, *, typed: bool = True) -> pa.Array:
-        """Return the cells of these rows: numbers as numbers where all cells are exact, else as text."""
-        if typed and self.sets is not None and self.sets.exact:
-            values = tuple(self.domain[member] for member in self.sets.members)
-            # a node above a single value is written as the node: what was generalized stays so
-            if self.labels == tuple(text(value) for value in values):
-                return decode(values, self.codes[rows])
+        """Return the cells of these rows: numbers as numbers where all cells are numbers, else as text."""
+        values = self._values() if typed else ()
+        # a node above a single value is written as the node: what was generalized stays so
+        if values and self.labels == tuple(text(value) for value in values):
+            return decode(values, self.codes[rows])
         return decode(self.labels, self.codes[rows])
+
+    def _values(self) -> tuple[Value, ...]:
+        """Return the value behind each label, where every released value is one value."""
+        if self.sets is None:
+            return self.domain
+        return tuple(self.domain[member] for member in self.sets.members) if self.sets.exact else ()
 
 
 def exact_cells(column: Column, rows: Integers) -> Cells:
     """Release every value as it is."""
     n_values = len(column.domain)
-    sets = ValueSets(np.arange(n_values + 1), np.arange(n_values, dtype=np.int32), np.ones(n_values), n_values)
+    sets = ValueSets(
+        np.arange(n_values + 1),
+        np.arange(n_values, dtype=np.int32),
+        np.ones(n_values, dtype=np.int64),
+        n_values,
+    )
     labels = tuple(text(value) for value in column.domain)
     return Cells(sealed(column.codes[rows]), labels, column.domain, sets)
 
@@ -132,6 +144,45 @@ def range_cells(column: Column, hierarchy: Hierarchy, low: Codes, high: Codes, r
     sizes = np.array([size for _, _, _, size in covers])
     sets = ValueSets(starts, np.concatenate(members), sizes, hierarchy.n_leaves)
     return _merged(codes.astype(np.int32), tuple(label for label, _, _, _ in covers), column.domain, sets)
+
+
+def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: Integers) -> Cells:
+    """Release every value as its block of neighbours in the ordered domain.
+
+    Parameters
+    ----------
+    block_of
+        The block of each domain code: 0, 1, 2, … in the order of the domain.
+    """
+    starts = np.searchsorted(block_of, np.arange(int(block_of[-1]) + 2))
+    covers = [
+        _block_cover(column, hierarchy, int(first), int(end) - 1) for first, end in itertools.pairwise(starts)
+    ]
+    sizes = np.array([size for _, size in covers])
+    sets = ValueSets(starts, np.arange(len(block_of), dtype=np.int32), sizes, hierarchy.n_leaves)
+    codes = block_of.astype(np.int32)[column.codes[rows]]
+    return _merged(codes, tuple(label for label, _ in covers), column.domain, sets)
+
+
+def _block_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> tuple[Label, int]:
+    """Label a block by a value, a node, an interval or a set, and count its leaves."""
+    if column.kind == "numeric":
+        label, _, _, size = _number_cover(column, hierarchy, low, high)
+        return label, size
+    node = exact_node(hierarchy, low, high)
+    if node is not None:
+        level, number = node
+        return hierarchy.labels[level][number], int(hierarchy.sizes[level][number])
+    return set_label(hierarchy.labels[0][low : high + 1]), high - low + 1
+
+
+def exact_node(hierarchy: Hierarchy, low: int, high: int) -> tuple[int, int] | None:
+    """Return the lowest node (level, number) whose values are exactly the codes ``low`` to ``high``."""
+    for level in range(hierarchy.height + 1):
+        nodes = hierarchy.node_of[level]
+        if nodes[low] == nodes[high] and np.count_nonzero(nodes == nodes[low]) == high - low + 1:
+            return level, int(nodes[low])
+    return None
 
 
 _Cover = tuple[Label, int, int, int]

@@ -64,11 +64,11 @@ class SensitiveCounts:
         """For each entry p(T, s), the share of its value in the original."""
         return sealed(self.prior[self.values])
 
-    def total(self, entries: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def total(self, entries: np.ndarray) -> np.ndarray:
         """Add up the entries of each class."""
         return np.add.reduceat(entries, self.starts[:-1])
 
-    def largest(self, entries: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def largest(self, entries: np.ndarray) -> np.ndarray:
         """Return the largest entry of each class."""
         return np.maximum.reduceat(entries, self.starts[:-1])
 

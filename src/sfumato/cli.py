@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +14,24 @@ import click
 
 from sfumato import __version__
 from sfumato.errors import ParameterError, ProjectError, SfumatoError, UserError
+from sfumato.terminal import (
+    candidate_facts,
+    complain,
+    frontier_facts,
+    guess_facts,
+    measurement_facts,
+    print_frontier,
+    print_json,
+    print_measurements,
+    print_table,
+    progress_shown,
+    say,
+    warn_of_formulas,
+)
 
 if TYPE_CHECKING:
     from sfumato.explore import Progress
     from sfumato.frontier import Candidate, Frontier
-    from sfumato.measures.base import Measurement
     from sfumato.project import Project
     from sfumato.schema import Schema
     from sfumato.store import Store
@@ -48,15 +60,23 @@ def cli() -> None:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for pipelines.")
 seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), help="Seed of all randomness; drawn and kept in the store by default."
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Seed of all randomness; drawn and kept in the store by default.",
 )
 workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes at work; by default one for each processor."
 )
 project_option = click.option(
-    "--project", "-P", "project_file", type=click.Path(path_type=Path), help="Project file; by default the only one here."
+    "--project",
+    "-P",
+    "project_file",
+    type=click.Path(path_type=Path),
+    help="Project file; by default the only one here.",
 )
-project_argument = click.argument("project_file", required=False, type=click.Path(path_type=Path), metavar="[PROJECT]")
+project_argument = click.argument(
+    "project_file", required=False, type=click.Path(path_type=Path), metavar="[PROJECT]"
+)
 
 
 def dialect_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,7 +88,11 @@ def dialect_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @cli.command()
 @click.option(
-    "--folder", type=click.Path(path_type=Path), default=Path("sfumato-demo"), show_default=True, help="Where to work."
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Path("sfumato-demo"),
+    show_default=True,
+    help="Where to work.",
 )
 @workers_option
 @seed_option
@@ -82,7 +106,7 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
     from sfumato.datasets.demo import write_demo
 
     project_file = write_demo(folder)
-    _say(f"Exploring releases of 45,222 census records in {folder}{os.sep} (described by {project_file.name})")
+    say(f"Exploring releases of 45,222 census records in {folder}{os.sep} (described by {project_file.name})")
     project, store = _opened(project_file)
     with store:
         _explore(project, store, seed, workers)
@@ -91,9 +115,9 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
         report = folder / "report.html"
         _write_report(project, table, schema, frontier, infeasible, report)
         if as_json:
-            _print_json({**_frontier_facts(frontier, infeasible), "report": str(report)})
+            print_json({**frontier_facts(frontier, infeasible), "report": str(report)})
             return
-        _print_frontier(project, frontier, infeasible, everything=False)
+        print_frontier(project, frontier, infeasible, everything=False)
     allowed = replace(frontier, candidates=frontier.within(project.policy))
     chosen = allowed.knee()
     click.echo(f"\nThe report lies in {report}")
@@ -104,7 +128,12 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
 
 @cli.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="The project file; by default DATA's name with .toml.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="The project file; by default DATA's name with .toml.",
+)
 @dialect_options
 @json_option
 def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -> None:
@@ -114,16 +143,18 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
     Example: sfumato new admissions.csv
     """
     from sfumato.guess import decimal_mark, guess, likely_missing_values, project_text
+    from sfumato.reading import read_arrow
     from sfumato.table import Table
 
     target = output or data.with_suffix(".toml")
     if target.exists():
         raise UserError(f"{target.name} exists already; edit it, or name another with --output")
-    missing = likely_missing_values(Table.read(data, **dialect))
-    table = Table.read(data, missing_values=missing, **dialect)
+    records = read_arrow(data, **dialect)
+    missing = likely_missing_values(Table.from_arrow(records))
+    table = Table.from_arrow(records, missing_values=missing)
     guesses = guess(table)
     text = project_text(
-        os.path.relpath(data, target.parent or Path()).replace(os.sep, "/"),
+        Path(os.path.relpath(str(data), str(target.parent))).as_posix(),
         guesses,
         n_records=table.n_records,
         missing_values=missing,
@@ -132,9 +163,9 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
     )
     _write_text(target, text)
     if as_json:
-        _print_json({"project": str(target), "attributes": [_guess_facts(each) for each in guesses]})
+        print_json({"project": str(target), "attributes": [guess_facts(each) for each in guesses]})
         return
-    _print_table(
+    print_table(
         f"{table.n_records:,} records of {data.name}, first guesses",
         ["attribute", "role", "kind", "distinct", "missing", "why"],
         [[g.name, g.role, g.kind, f"{g.n_distinct:,}", f"{g.n_missing:,}", g.reason] for g in guesses],
@@ -158,9 +189,9 @@ def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
 
     facts = inspect_project(file) if file.suffix == ".toml" else inspect_data(file, **dialect)
     if as_json:
-        _print_json(facts)
+        print_json(facts)
         return
-    _print_table(
+    print_table(
         f"{facts['records']:,} records, {facts['distinct-rows']:,} different",
         ["attribute", "role", "kind", "distinct", "missing", "levels"],
         [
@@ -209,13 +240,23 @@ def sanitize(
     table, schema = project.read()
     release = make(table, schema, recipe)
     measurements = measure(release, project.measures)
-    write_release(release, output)
+    written = write_release(release, output)
     if as_json:
-        _print_json({"output": str(output), "recipe": str(release.recipe), **_measurement_facts(measurements)})
+        print_json(
+            {
+                "output": [str(place) for place in written],
+                "recipe": str(release.recipe),
+                **measurement_facts(measurements),
+            }
+        )
         return
-    click.echo(f"{release.recipe}: {release.n_records:,} records written to {output}, {release.n_suppressed:,} suppressed")
-    _print_measurements(measurements)
-    _warn_of_formulas(formula_columns(release))
+    places = " and ".join(str(place) for place in written)
+    click.echo(
+        f"{release.recipe}: {release.n_records:,} records written to {places}, "
+        f"{release.n_suppressed:,} suppressed"
+    )
+    print_measurements(measurements)
+    warn_of_formulas(formula_columns(release))
 
 
 @cli.command()
@@ -239,19 +280,28 @@ def explore(project_file: Path | None, workers: int | None, seed: int | None, as
         if not frontier.candidates:
             raise Infeasible(f"no candidate could be made; the last reason: {infeasible[-1].infeasible}")
         if as_json:
-            facts = {"made": state.done - state.infeasible, "known": state.known, "infeasible": len(infeasible)}
-            _print_json({**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]})
+            facts = {
+                "made": state.done - state.infeasible,
+                "known": state.known,
+                "infeasible": len(infeasible),
+            }
+            print_json({**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]})
             return
     click.echo(
-        f"{state.done:,} candidates made and measured, {state.known:,} were known, {len(infeasible):,} could not be made; "
-        f"{len(frontier.efficient()):,} are efficient"
+        f"{state.done:,} candidates tried, {state.known:,} were known, {len(infeasible):,} could not be "
+        f"made; {len(frontier.efficient()):,} are efficient"
     )
     click.echo(f"See them:  sfumato frontier {project.path}")
 
 
 @cli.command()
 @project_argument
-@click.option("--axis", "axes", multiple=True, help="A measure to compare by; give it twice or more. Default: the project's first two.")
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    help="A measure to compare by; give it twice or more.",
+)
 @click.option("--all", "everything", is_flag=True, help="Also list candidates that others beat.")
 @click.option("--picture", type=click.Path(path_type=Path), help="Write the frontier as a picture (.svg).")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a report of the exploration (.html).")
@@ -274,7 +324,9 @@ def frontier(
         table, schema = project.read()
         found, infeasible = _frontier(project, store, table, schema, axes)
     if not found.candidates:
-        raise UserError(f"nothing was explored yet for this data; run `sfumato explore {project.path.name}` first")
+        raise UserError(
+            f"nothing was explored yet for this data; run `sfumato explore {project.path.name}` first"
+        )
     if picture is not None:
         from sfumato.report.charts import frontier_chart
 
@@ -282,9 +334,9 @@ def frontier(
     if report is not None:
         _write_report(project, table, schema, found, infeasible, report)
     if as_json:
-        _print_json(_frontier_facts(found, infeasible))
+        print_json(frontier_facts(found, infeasible))
     else:
-        _print_frontier(project, found, infeasible, everything=everything)
+        print_frontier(project, found, infeasible, everything=everything)
 
 
 @cli.command()
@@ -307,14 +359,14 @@ def show(identity: str, project_file: Path | None, as_json: bool) -> None:
     beaten_by = found.dominated_by(candidate) if candidate in found.comparable else ()
     broken = broken_limits(candidate, project.policy) if candidate.infeasible is None else []
     if as_json:
-        facts = _candidate_facts(candidate, efficient=candidate in found.efficient())
-        _print_json({**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
+        facts = candidate_facts(candidate, efficient=candidate in found.efficient())
+        print_json({**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
         return
     click.echo(f"{candidate.id}  {candidate.recipe}")
     if candidate.infeasible is not None:
         click.echo(f"could not be made: {candidate.infeasible}")
         return
-    _print_measurements(candidate.measurements)
+    print_measurements(candidate.measurements)
     if beaten_by:
         click.echo(f"Beaten on {' and '.join(found.axes)} by {', '.join(c.id for c in beaten_by[:5])}")
     elif candidate in found.comparable:
@@ -330,9 +382,7 @@ def show(identity: str, project_file: Path | None, as_json: bool) -> None:
 @click.option("--by", default="", help="Who decided; it goes into the report.")
 @project_option
 @json_option
-def publish(
-    identity: str, folder: Path, why: str, by: str, project_file: Path | None, as_json: bool
-) -> None:
+def publish(identity: str, folder: Path, why: str, by: str, project_file: Path | None, as_json: bool) -> None:
     """Write data, report, metadata and manifest of a candidate to a new FOLDER.
 
     \b
@@ -349,10 +399,12 @@ def publish(
         decision, release = write(project, table, schema, candidate, evidence, folder, why=why, by=by)
         store.record(decision, str(folder))
     if as_json:
-        _print_json({"folder": str(folder), "decision": decision.to_dict(), "records": release.n_records})
+        print_json({"folder": str(folder), "decision": decision.to_dict(), "records": release.n_records})
         return
-    click.echo(f"{release.n_records:,} records published in {folder}; every claim was checked on the written cells")
-    _warn_of_formulas(formula_columns(release))
+    click.echo(
+        f"{release.n_records:,} records published in {folder}; every claim was checked on the written cells"
+    )
+    warn_of_formulas(formula_columns(release))
     click.echo(f"Anybody can check it:  sfumato verify {folder}")
 
 
@@ -372,10 +424,12 @@ def verify(folder: Path, as_json: bool) -> None:
     failed = [each for each in checks if not each.holds]
     if as_json:
         listed = [{"what": each.what, "holds": each.holds, "problem": each.problem} for each in checks]
-        _print_json({"verified": not failed, "checks": listed})
+        print_json({"verified": not failed, "checks": listed})
     else:
         for each in checks:
-            click.echo(f"{'ok  ' if each.holds else 'FAIL'}  {each.what}{': ' * bool(each.problem)}{each.problem}")
+            click.echo(
+                f"{'ok  ' if each.holds else 'FAIL'}  {each.what}{': ' * bool(each.problem)}{each.problem}"
+            )
     if failed:
         raise VerificationFailed(f"{len(failed)} of {len(checks)} checks of {folder.name} fail")
     if not as_json:
@@ -396,21 +450,27 @@ def methods(name: str | None, as_json: bool) -> None:
     if name is not None:
         found = entry(name)
         if as_json:
-            _print_json(found)
+            print_json(found)
         else:
             click.echo(f"{found['name']} ({found['kind']})\n\n{found['documentation']}")
         return
     entries = catalogue()
     if as_json:
-        _print_json({"methods": entries})
+        print_json({"methods": entries})
         return
     for kind in dict.fromkeys(each["kind"] for each in entries):
         rows = [
-            [each["name"], ", ".join(f"{p['name']} = {p['default']}" for p in each["parameters"]), each["summary"]]
+            [
+                each["name"],
+                ", ".join(f"{p['name']} = {p['default']}" for p in each["parameters"]),
+                each["summary"],
+            ]
             for each in entries
             if each["kind"] == kind
         ]
-        _print_table("searches" if kind == "search" else f"{kind}s", ["name", "parameters", "what it does"], rows)
+        print_table(
+            "searches" if kind == "search" else f"{kind}s", ["name", "parameters", "what it does"], rows
+        )
 
 
 def main() -> None:
@@ -423,14 +483,18 @@ def run(arguments: list[str]) -> int:
     try:
         cli.main(arguments, prog_name="sfumato", standalone_mode=False)
     except click.ClickException as error:
-        hint = f" (see `{error.ctx.command_path} --help`)" if isinstance(error, click.UsageError) and error.ctx else ""
-        _complain(f"{error.format_message()}{hint}")
+        hint = (
+            f" (see `{error.ctx.command_path} --help`)"
+            if isinstance(error, click.UsageError) and error.ctx
+            else ""
+        )
+        complain(f"{error.format_message()}{hint}")
         return 1
     except SfumatoError as error:
-        _complain(" ".join(str(error).split()))
+        complain(" ".join(str(error).split()))
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        _complain("stopped; what was stored is kept, the same command goes on from there")
+        complain("stopped; what was stored is kept, the same command goes on from there")
         return _INTERRUPTED
     except BrokenPipeError:
         # the reader of our output went away; that is its right
@@ -438,19 +502,13 @@ def run(arguments: list[str]) -> int:
     return 0
 
 
-def _complain(message: str) -> None:
-    click.echo(f"sfumato: {message}", err=True)
-
-
-def _say(message: str) -> None:
-    click.echo(message, err=True)
-
-
 def _found(given: Path | None) -> Path:
     """Return the project file that was named, or the only one in this folder."""
     if given is not None:
         if given.suffix != ".toml":
-            raise ProjectError(f"{given.name} is not a project file (.toml); `sfumato new {given.name}` writes one")
+            raise ProjectError(
+                f"{given.name} is not a project file (.toml); `sfumato new {given.name}` writes one"
+            )
         return given
     here = sorted(path for path in Path().glob("*.toml") if "[data]" in path.read_text("utf-8", "replace"))
     if len(here) != 1:
@@ -478,40 +536,8 @@ def _opened(project_file: Path, *, create: bool = True) -> tuple[Project, Store]
 def _explore(project: Project, store: Store, seed: int | None, workers: int | None) -> Progress:
     from sfumato.explore import explore as run_all
 
-    with _progress_shown() as show_progress:
+    with progress_shown() as show_progress:
         return run_all(project, store, seed=seed, workers=workers, progress=show_progress)
-
-
-@contextmanager
-def _progress_shown() -> Iterator[Callable[[Progress], None]]:
-    """Show a bar on a terminal, and a line now and then elsewhere; always on standard error."""
-    if not sys.stderr.isatty():
-        yield _progress_line
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"), TextColumn("{task.description}"))
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=None, left="")
-
-        def update(state: Progress) -> None:
-            left = "" if state.remaining is None else f"{_duration(state.remaining)} left"
-            bar.update(task, completed=state.done, total=state.total, left=left, description=_plain(state.latest))
-
-        yield update
-
-
-def _progress_line(state: Progress) -> None:
-    tenths = 10 * state.done // max(state.total, 1)
-    if state.done and tenths > 10 * (state.done - 1) // state.total:
-        left = f", {_duration(state.remaining)} left" if state.remaining else ""
-        _say(f"{state.done} of {state.total} candidates{left}")
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def _source(table: Table, schema: Schema) -> str:
@@ -534,7 +560,12 @@ def _frontier(
 
 
 def _write_report(
-    project: Project, table: Table, schema: Schema, found: Frontier, infeasible: tuple[Candidate, ...], target: Path
+    project: Project,
+    table: Table,
+    schema: Schema,
+    found: Frontier,
+    infeasible: tuple[Candidate, ...],
+    target: Path,
 ) -> None:
     from sfumato.report.page import report_html
 
@@ -574,129 +605,3 @@ def _parsed(parameters: tuple[str, ...]) -> dict[str, Any]:
         return tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"cannot read the parameters: {error}") from None
-
-
-def _print_json(facts: Mapping[str, Any]) -> None:
-    click.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _measurement_facts(measurements: Iterable[Measurement]) -> dict[str, Any]:
-    return {"measurements": [each.to_dict() for each in measurements]}
-
-
-def _candidate_facts(candidate: Candidate, *, efficient: bool, knee: bool = False) -> dict[str, Any]:
-    return {
-        "id": candidate.id,
-        **json.loads(candidate.recipe.public_json()),
-        "efficient": efficient,
-        "knee": knee,
-        "infeasible": candidate.infeasible,
-        **_measurement_facts(candidate.measurements),
-    }
-
-
-def _frontier_facts(found: Frontier, infeasible: tuple[Candidate, ...]) -> dict[str, Any]:
-    efficient, knee = found.efficient(), found.knee()
-    return {
-        "axes": list(found.axes),
-        "candidates": [_candidate_facts(c, efficient=c in efficient, knee=c == knee) for c in found.candidates],
-        "not-comparable": [c.id for c in found.apart],
-        "infeasible": [{"id": c.id, "recipe": str(c.recipe), "reason": c.infeasible} for c in infeasible],
-    }
-
-
-def _guess_facts(guessed: Any) -> dict[str, Any]:
-    return {
-        "name": guessed.name,
-        "role": guessed.role,
-        "kind": guessed.kind,
-        "distinct": guessed.n_distinct,
-        "missing": guessed.n_missing,
-        "reason": guessed.reason,
-    }
-
-
-def _print_frontier(project: Project, found: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool) -> None:
-    efficient, knee = found.efficient(), found.knee()
-    listed = found.candidates if everything else efficient
-    allowed = set(found.within(project.policy))
-    more = [name for name in ("k-anonymity", "suppression-loss") if name not in found.axes]
-    shown = [*found.axes, *(name for name in more if any(c.value(name) is not None for c in listed))]
-    rows = [
-        [
-            candidate.id,
-            str(candidate.recipe),
-            *(_shown(candidate.value(name)) for name in shown),
-            _marks(efficient=everything and candidate in efficient, knee=candidate == knee, allowed=candidate in allowed),
-        ]
-        for candidate in listed
-    ]
-    _print_table(
-        f"{len(efficient)} efficient of {len(found.candidates)} candidates", ["id", "recipe", *shown, ""], rows
-    )
-    if found.apart:
-        click.echo(f"{len(found.apart)} cannot be compared on these axes: {', '.join(str(c.recipe) for c in found.apart)}")
-    if infeasible:
-        click.echo(f"{len(infeasible)} could not be made, for example {infeasible[0].recipe}: {infeasible[0].infeasible}")
-
-
-def _marks(*, efficient: bool, knee: bool, allowed: bool) -> str:
-    marks = {"efficient": efficient, "knee": knee, "against the policy": not allowed}
-    return ", ".join(word for word, holds in marks.items() if holds)
-
-
-def _print_measurements(measurements: Iterable[Measurement]) -> None:
-    rows = [
-        [
-            m.measure,
-            m.attribute or "",
-            _shown(m.value) if m.applicable else f"not applicable: {m.detail.get('reason', '')}",
-            f"{m.better} is better",
-            ", ".join(f"{name} {_shown(value)}" for name, value in m.detail.items()) if m.applicable else "",
-        ]
-        for m in measurements
-    ]
-    _print_table("", ["measure", "of", "value", "", "detail"], rows)
-
-
-def _warn_of_formulas(columns: tuple[str, ...]) -> None:
-    if columns:
-        _say(
-            f"beware: column {columns[0]!r} holds text that a spreadsheet would take for a formula; "
-            "open the CSV file as text there"
-        )
-
-
-def _print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    table = RichTable(title=_plain(title) or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for position, head in enumerate(heads):
-        numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
-        table.add_column(head, justify="right" if numeric else "left", no_wrap=numeric or position == 0)
-    for row in rows:
-        table.add_row(*(Text(_plain(cell)) for cell in row))
-    console = Console()
-    Console(width=max(console.width, 160) if not console.is_terminal else None).print(table)
-
-
-def _is_number(cell: str) -> bool:
-    return cell.replace(",", "").replace(".", "").replace("-", "").replace("e", "").replace("+", "").isdigit() or cell == "∞"
-
-
-def _plain(text: str) -> str:
-    """Leave out control signs: a column's name must not steer the terminal."""
-    return "".join(sign for sign in text if sign.isprintable())
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "n/a"
-    if isinstance(value, float) and value == float("inf"):
-        return "∞"
-    if isinstance(value, (int, float)) and float(value).is_integer():
-        return f"{int(value):,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -44,9 +44,11 @@ def ordered_distance(sensitive: SensitiveCounts) -> Floats:
         return np.zeros(len(sensitive.starts) - 1)
     cumulated = np.cumsum(sensitive.prior)
     before = np.concatenate([[0.0], np.cumsum(cumulated)])
-    reached = np.cumsum(sensitive.shares)
-    offsets = np.repeat(np.arange(len(sensitive.starts) - 1), np.diff(sensitive.starts))
-    reached = reached - offsets
+    # counted in integers: a running sum of the shares of many groups would lose its last digits
+    n_entries = np.diff(sensitive.starts)
+    counted = np.cumsum(sensitive.counts)
+    earlier = (counted - sensitive.counts)[sensitive.starts[:-1]]
+    reached = (counted - np.repeat(earlier, n_entries)) / np.repeat(sensitive.sizes, n_entries)
     first = sensitive.values.astype(np.int64)
     last = np.append(first[1:], 0)
     last[sensitive.starts[1:] - 1] = n_values - 1

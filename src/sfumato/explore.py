@@ -10,15 +10,16 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.errors import Infeasible, ProjectError
+from sfumato.errors import Infeasible, ProjectError, UserError
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement, measure
 from sfumato.project import Project
@@ -109,16 +110,17 @@ def explore(
         state = Progress(0, len(open_tasks), len(every) - len(open_tasks), 0, 0.0)
         progress(state)
         began = time.monotonic()
-        for candidate, taken in _finished(open_tasks, table, schema, workers or os.cpu_count() or 1):
-            store.save(candidate, source, taken)
-            state = replace(
-                state,
-                done=state.done + 1,
-                infeasible=state.infeasible + (candidate.infeasible is not None),
-                elapsed=time.monotonic() - began,
-                latest=str(candidate.recipe),
-            )
-            progress(state)
+        with closing(_finished(open_tasks, table, schema, workers or os.cpu_count() or 1)) as finished:
+            for candidate, taken in finished:
+                store.save(candidate, source, taken)
+                state = replace(
+                    state,
+                    done=state.done + 1,
+                    infeasible=state.infeasible + (candidate.infeasible is not None),
+                    elapsed=time.monotonic() - began,
+                    latest=str(candidate.recipe),
+                )
+                progress(state)
         return state
 
 
@@ -152,7 +154,7 @@ def _open(tasks: Iterable[_Task], store: Store) -> Iterator[_Task]:
 _Result = tuple[Candidate, dict[str, list[Measurement]]]
 
 
-def _finished(tasks: list[_Task], table: Table, schema: Schema, workers: int) -> Iterator[_Result]:
+def _finished(tasks: list[_Task], table: Table, schema: Schema, workers: int) -> Generator[_Result]:
     """Yield the candidates as they are finished.
 
     The first one is made here, so that the kernels are compiled (and cached) once and not by every
@@ -166,11 +168,11 @@ def _finished(tasks: list[_Task], table: Table, schema: Schema, workers: int) ->
             yield _make(task, table, schema)
         return
     with _pool(min(workers, len(rest)), table, schema) as pool:
-        waiting: set[Future[_Result]] = {pool.submit(_work, task) for task in rest}
-        while waiting:
-            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in ready:
-                yield future.result()
+        with _interrupts_held_back():
+            waiting = {pool.submit(_work, task) for task in rest}
+        for future in as_completed(waiting):
+            waiting.discard(future)
+            yield future.result()
 
 
 def _make(task: _Task, table: Table, schema: Schema) -> _Result:
@@ -208,6 +210,36 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Hold Ctrl-C back while workers are started.
+
+    The workers inherit the blocked signal, so that they never see one themselves. Another thread of
+    this process may still catch one; it is remembered and raised again at the end, when every worker
+    that was started is known.
+    """
+    arrived: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda number, _: arrived.append(number)) if is_main else None
+    blocked = _block_interrupts()
+    try:
+        yield
+    finally:
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        if is_main:
+            signal.signal(signal.SIGINT, handler)
+        for number in arrived[:1]:
+            signal.raise_signal(number)
+
+
+def _block_interrupts() -> set[int | signal.Signals] | None:
+    """Block Ctrl-C in this thread where the system can, and return what was blocked before."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return None
+    return signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+@contextmanager
 def _pool(workers: int, table: Table, schema: Schema) -> Iterator[ProcessPoolExecutor]:
     """Give a pool of workers that is ended at once when the work is broken off."""
     context = multiprocessing.get_context("spawn")
@@ -215,9 +247,15 @@ def _pool(workers: int, table: Table, schema: Schema) -> Iterator[ProcessPoolExe
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(pickled,))
     try:
         yield pool
+    except BrokenProcessPool:
+        raise UserError(
+            "a worker was ended from outside, perhaps for lack of memory; what was stored is kept, "
+            "go on with fewer --workers"
+        ) from None
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in multiprocessing.active_children():
+        # the pool's own way to do this comes with Python 3.14
+        for process in list((pool._processes or {}).values()):
             process.terminate()
         raise
-    pool.shutdown()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import tempfile
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,27 +17,41 @@ from sfumato.errors import UserError
 def file_beside(target: Path) -> Iterator[Path]:
     """Give a temporary file beside the target, and move it there when all went well."""
     with _refusals(target):
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-        os.close(handle)
+        place = _beside(target)
+        place.touch(exist_ok=False)
         try:
-            yield Path(name)
-            Path(name).chmod(0o644)
-            os.replace(name, target)
+            with _closed_to_others(place):
+                yield place
+            os.replace(place, target)
         finally:
-            Path(name).unlink(missing_ok=True)
+            place.unlink(missing_ok=True)
 
 
 @contextmanager
 def folder_beside(target: Path) -> Iterator[Path]:
     """Give a temporary folder beside the target, and move it there when all went well."""
     with _refusals(target):
-        place = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        place = _beside(target)
+        place.mkdir()
         try:
-            yield place
-            place.chmod(0o755)
+            with _closed_to_others(place):
+                yield place
             os.rename(place, target)
         finally:
             shutil.rmtree(place, ignore_errors=True)
+
+
+def _beside(target: Path) -> Path:
+    return target.parent / f".{target.name}-{secrets.token_hex(4)}"
+
+
+@contextmanager
+def _closed_to_others(place: Path) -> Iterator[None]:
+    """Let nobody else read what is not complete; then it gets the mode that the user's files have."""
+    mode = stat.S_IMODE(place.stat().st_mode)
+    place.chmod(mode & stat.S_IRWXU)
+    yield
+    place.chmod(mode)
 
 
 @contextmanager
@@ -44,4 +59,5 @@ def _refusals(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UserError(f"cannot write {target.name}: {error.strerror}; nothing was left behind") from None
+        reason = error.strerror or "the system refused"
+        raise UserError(f"cannot write {target.name}: {reason}; nothing was left behind") from None

@@ -126,7 +126,7 @@ class Frontier:
 
     @cached_property
     def _applies(self) -> Booleans:
-        return ~np.isnan(self._points).any(axis=1)
+        return np.logical_not(np.isnan(self._points).any(axis=1))
 
     @cached_property
     def _efficient(self) -> list[int]:
@@ -179,7 +179,9 @@ class Frontier:
         if reference is not None and len(reference) != len(self.axes):
             raise ParameterError(f"the reference point needs one value for each of {', '.join(self.axes)}")
         if reference is None and not len(points):
-            raise ParameterError(f"no candidate has a finite value of {' and '.join(self.axes)}; give a reference point")
+            raise ParameterError(
+                f"no candidate has a finite value of {' and '.join(self.axes)}; give a reference point"
+            )
         worst = points.max(axis=0) if reference is None else np.asarray(reference) * self._signs
         volume = float(moocore.hypervolume(points, ref=worst)) if len(points) else 0.0
         return volume, tuple(float(value) for value in worst * self._signs)

@@ -20,7 +20,7 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.hierarchy import Dates, HierarchySource, Intervals, Prefixes
 from sfumato.schema import Role
-from sfumato.table import Column, Kind, Table, number, text
+from sfumato.table import Column, Kind, Table, text
 
 
 @dataclass(frozen=True)
@@ -396,7 +396,8 @@ _TOPICS = (
         "pasaporte matrikel ip_address mac_address",
         "(?:insurance|policy|account|card|case|file|record|membership|tax)_(?:numbers?|no|nr)\\b",
         "(?:versicherungs|versicherten|konto|fall|akten|mitglieds)_(?:nummer|nr)\\b",
-        rf"(?:{_PERSONS})_(?:ids?|nr|no|num|numbers?|nummer|key|code)\b",
+        rf"(?:{_PERSONS})_(?:ids?|nr|nbr|no|num|numbers?|nummer|key|code)\b",
+        rf"\b(?:id|nr|no|num|numero|code|codigo)_(?:{_PERSONS})\b",
     ),
     _AGE,
     _POSTCODE,
@@ -410,7 +411,7 @@ _TOPICS = (
         "discapac pregnan schwanger grossesse embaraz abortion befund ergebnis result smok raucher",
         "alcohol alkohol alcool allerg surgery surgical procedure genotyp mutation vaccin impf outcome",
         "fumeur fumador medicacion prescription prognos blood blut health gesundheit sante salud cholester",
-        "gluco hb_a_1_c",
+        "gluco hb_a_1_c patholog patolog",
     ),
     _topic(
         "sensitive",
@@ -471,7 +472,7 @@ _TOPICS = (
         "identifying",
         "a street address",
         "rue calle addr",
-        "address adress anschrift street strasse domicil direccion",
+        "address adress anschrift street strasse domicil direccion hausnummer house_number",
     ),
 )
 _NAME = re.compile(r"\b(?:names?|namen|nom|noms|nombres?)\b")
@@ -483,7 +484,7 @@ _IDENTIFIER = re.compile(
     rf"\b(?:ids?|pid|uid|identifier|identifiant|identificador|kennung)\b|^(?:{_PERSONS})$"
 )
 _NUMBERED = re.compile(
-    r"\b(?:codes?|nr|no|num|number|nummer|numero|index|idx|row|unnamed|key|ref|reference)\b"
+    r"\b(?:codes?|nr|nbr|no|num|number|nummer|numero|index|idx|row|unnamed|key|ref|reference)\b"
 )
 
 
@@ -579,9 +580,10 @@ def _points_by_uniqueness(column: _Evidence) -> str:
 
 def _is_numbering(column: _Evidence, numbers: Floats) -> bool:
     """Whether records are numbered, without a gap or with many digits; a measurement is not like that."""
-    if column.n_distinct < 10 or column.n_distinct < column.n_present:
+    if column.n_distinct < 20 or column.n_distinct < column.n_present:
         return False
-    has_no_gap = bool((numbers % 1 == 0).all()) and numbers.max() - numbers.min() + 1 == len(numbers)
+    span = float(numbers.max()) - float(numbers.min())
+    has_no_gap = bool((numbers % 1 == 0).all()) and span + 1 == len(numbers)
     return has_no_gap or (column.has_fixed_width and column.all_like(_LONG_NUMBER))
 
 
@@ -592,6 +594,8 @@ def _role_by_values(column: _Evidence) -> tuple[Role, str]:
         return "sensitive", "Written like ICD codes of diagnoses, which others should not learn"
     if column.numbers is not None:
         return "quasi-identifying", f"Numbers {_UNKNOWN}"
+    if column.all_like(_THOUSANDS):
+        return "quasi-identifying", f"Numbers with marks that cannot be read as they are, {_UNKNOWN}"
     if column.n_distinct <= 20:
         return "quasi-identifying", f"A few categories {_UNKNOWN}"
     return "quasi-identifying", f"Texts or codes that records share, {_UNKNOWN}"

@@ -99,7 +99,10 @@ class Hierarchy:
         sizes = [np.bincount(codes) for codes, _ in numbered[:-1]]
         labels = [labels for _, labels in numbered[:-1]]
         return cls(
-            tuple(values[row] for row in order), node_of, (*labels, (ROOT,)), (*sizes, np.array([len(values)]))
+            tuple(values[row] for row in order),
+            node_of,
+            (*labels, (ROOT,)),
+            (*sizes, np.array([len(values)])),
         )
 
     @classmethod
@@ -137,7 +140,9 @@ class Hierarchy:
         try:
             rows = [row for row in csv.reader(io.StringIO(written), delimiter=separator) if row]
         except csv.Error:
-            raise HierarchyError(f"the hierarchy {Path(path).name} is not a CSV file; save it as one") from None
+            raise HierarchyError(
+                f"the hierarchy {Path(path).name} is not a CSV file; save it as one"
+            ) from None
         return cls.of_rows(rows, Path(path).name)
 
     @classmethod
@@ -228,7 +233,7 @@ class Intervals:
         present = [value for value in values if value is not None]
         numbers = [value for value in present if not isinstance(value, str)]
         if kind != "numeric" or len(numbers) < len(present):
-            raise HierarchyError("intervals need numbers; set kind = \"numeric\" or take another hierarchy")
+            raise HierarchyError('intervals need numbers; set kind = "numeric" or take another hierarchy')
         levels = [_intervals(numbers, width) for width in self.widths]
         return Hierarchy.of_levels(present, [*levels, [ROOT] * len(present)]).build(values, kind)
 
@@ -242,7 +247,9 @@ class Prefixes:
     def __post_init__(self) -> None:
         falling = all(long > short for long, short in zip(self.lengths, self.lengths[1:], strict=False))
         if not self.lengths or not falling or min(self.lengths) < 1:
-            raise HierarchyError("prefix lengths must fall and stay above 0; give for example prefixes = [4, 3, 2]")
+            raise HierarchyError(
+                "prefix lengths must fall and stay above 0; give for example prefixes = [4, 3, 2]"
+            )
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
         """Return the hierarchy over these values as they are written, categories in the order of their writing."""
@@ -276,7 +283,9 @@ class Dates:
             )
         dated.sort(key=lambda pair: pair[0] or datetime.date.min)
         levels = [[_date_label(date, unit) for date, _ in dated if date] for unit in self.units]
-        return Hierarchy.of_levels([value for _, value in dated], [*levels, [ROOT] * len(dated)]).build(values, kind)
+        return Hierarchy.of_levels([value for _, value in dated], [*levels, [ROOT] * len(dated)]).build(
+            values, kind
+        )
 
 
 @dataclass(frozen=True)
@@ -359,8 +368,10 @@ def _paths(mapping: NestedMapping, above: tuple[str, ...]) -> Iterable[tuple[str
     if isinstance(mapping, Mapping):
         for label, below in mapping.items():
             yield from _paths(below, (*above, str(label)))
-    elif isinstance(mapping, str) or not all(isinstance(leaf, str) for leaf in mapping):
-        raise HierarchyError('a nested mapping ends in lists of text, for example Europe = ["France", "Italy"]')
+    elif not isinstance(mapping, (list, tuple)) or not all(isinstance(leaf, str) for leaf in mapping):
+        raise HierarchyError(
+            'a nested mapping ends in lists of text, for example Europe = ["France", "Italy"]'
+        )
     else:
         yield from ((*above, leaf) for leaf in mapping)
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.guess import guess, likely_missing_values
+from sfumato.guess import decimal_mark, guess, likely_missing_values
 from sfumato.measures import ReidentificationRisk
 from sfumato.project import Project
+from sfumato.reading import read_arrow
 from sfumato.release import Release
 from sfumato.sanitizers import AsIs, sanitize
 from sfumato.schema import Attribute, Schema
@@ -21,13 +22,16 @@ def inspect_project(path: Path) -> dict[str, Any]:
     return _facts(*Project.load(path).read())
 
 
-def inspect_data(path: Path, **dialect: str | None) -> dict[str, Any]:
+def inspect_data(
+    path: Path, *, separator: str | None = None, encoding: str | None = None, quote: str | None = None
+) -> dict[str, Any]:
     """Return the facts of a data file, with guessed roles."""
-    missing = likely_missing_values(Table.read(path, **dialect))
-    table = Table.read(path, missing_values=missing, **dialect)
+    records = read_arrow(path, separator=separator, encoding=encoding, quote=quote)
+    missing = likely_missing_values(Table.from_arrow(records))
+    table = Table.from_arrow(records, missing_values=missing)
     guesses = guess(table)
-    schema = Schema(tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guesses))
-    return _facts(*schema.bind(table))
+    attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guesses)
+    return _facts(*Schema(attributes, decimal=decimal_mark(table)).bind(table))
 
 
 def _facts(table: Table, schema: Schema) -> dict[str, Any]:
@@ -58,18 +62,19 @@ def _risk(table: Table, schema: Schema) -> dict[str, Any]:
     release = sanitize(table, schema, AsIs())
     (risk,) = ReidentificationRisk().measure(release)
     uniques = int(risk.detail["uniques"])
+    sentences = [
+        f"Published as it is, {uniques:,} of {table.n_records:,} records "
+        f"({uniques / table.n_records:.1%}) would be unique in {', '.join(schema.quasi_identifiers)}.",
+        f"Half of the records would share these with at most {_median_class(release) - 1:,} others; an "
+        f"adversary would find a record with a chance of {risk.detail['average']:.1%} on average, "
+        f"{risk.value:.0%} at worst.",
+    ]
     return {
         "unique-records": uniques,
         "smallest-class": int(release.classes.sizes.min()),
         "average-risk": risk.detail["average"],
         "share-at-risk": risk.detail["share-at-risk"],
-        "sentences": [
-            f"Published as it is, {uniques:,} of {table.n_records:,} records ({uniques / table.n_records:.1%}) would be "
-            f"unique in {', '.join(schema.quasi_identifiers)}.",
-            f"Half of the records would share these with at most {_median_class(release) - 1:,} others; an adversary "
-            f"would find a record with a chance of {risk.detail['average']:.1%} on average, "
-            f"{risk.value:.0%} at worst.",
-        ],
+        "sentences": sentences,
     }
 
 

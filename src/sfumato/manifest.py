@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import VerificationFailed
+from sfumato.errors import UserError, VerificationFailed
+from sfumato.layout import Layout
 from sfumato.measures.base import Measurement
-from sfumato.schema import Attribute, Schema
+from sfumato.recipe import Recipe
 
-NAME = "manifest.json"
-CSV, PARQUET, REPORT, DATAPACKAGE = "data.csv", "data.parquet", "report.html", "datapackage.json"
+NAME, REPORT, DATAPACKAGE = "manifest.json", "report.html", "datapackage.json"
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,11 @@ class Manifest:
     version
         The version of sfumato that wrote the folder.
     recipe
-        Sanitizer and parameters.
-    roles
-        The role of every published attribute.
+        Sanitizer and parameters, the seed left out.
+    layout
+        What a reader must know to take the data files as a release.
     missing
         How missing values were treated.
-    n_original
-        The number of records of the original.
     asked
         The measures behind the claims, as a project file writes them.
     claims
@@ -56,29 +54,22 @@ class Manifest:
     """
 
     version: str
-    recipe: Mapping[str, Any]
-    roles: Mapping[str, str]
+    recipe: Recipe
+    layout: Layout
     missing: str
-    n_original: int
     asked: tuple[str | Mapping[str, Any], ...]
     claims: tuple[Measurement, ...]
     requirements: tuple[Requirement, ...]
     files: Mapping[str, str] = field(default_factory=dict)
     decision: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def schema(self) -> Schema:
-        """The roles of the published attributes."""
-        return Schema(tuple(Attribute(name, role) for name, role in self.roles.items()))  # type: ignore[arg-type]
-
     def to_json(self) -> str:
         """Return the text of ``manifest.json``."""
         facts = {
             "sfumato": self.version,
-            "recipe": self.recipe,
-            "roles": self.roles,
+            "recipe": json.loads(self.recipe.public_json()),
+            "layout": asdict(self.layout),
             "missing": self.missing,
-            "records": {"original": self.n_original},
             "claims": {
                 "about": "recomputed from the published cells; priors are those of the released records",
                 "asked": list(self.asked),
@@ -95,22 +86,23 @@ class Manifest:
         """Read the manifest of a published folder."""
         place = folder / NAME
         if not place.is_file():
-            raise VerificationFailed(f"{folder.name} has no {NAME}; give a folder that `sfumato publish` wrote")
+            raise VerificationFailed(
+                f"{folder.name} has no {NAME}; give a folder that `sfumato publish` wrote"
+            )
         try:
             facts = json.loads(place.read_text(encoding="utf-8"))
             return cls(
                 version=facts["sfumato"],
-                recipe=facts["recipe"],
-                roles=facts["roles"],
+                recipe=Recipe.from_json(json.dumps(facts["recipe"])),
+                layout=Layout(**facts["layout"]),
                 missing=facts["missing"],
-                n_original=facts["records"]["original"],
                 asked=tuple(facts["claims"]["asked"]),
                 claims=tuple(Measurement.from_dict(claim) for claim in facts["claims"]["measurements"]),
                 requirements=tuple(Requirement(**each) for each in facts["requirements"]),
                 files={name: facts["files"][name]["sha256"] for name in facts["files"]},
                 decision=facts["decision"],
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, UserError):
             raise VerificationFailed(f"{NAME} is damaged; publish the release again") from None
 
 

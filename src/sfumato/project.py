@@ -6,26 +6,29 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
 
 from sfumato import registry
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
 from sfumato.frontier import Limit
-from sfumato.hierarchy import Dates, Hierarchy, HierarchySource, Intervals, Prefixes
-from sfumato.schema import ROLES, Attribute, Role, Schema
+from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.schema import Attribute, Role, Schema
 from sfumato.search import Search, Sweep
 from sfumato.table import Kind, Table
 
 Written = str | Mapping[str, Any]
 
 
-class _Section(msgspec.Struct, rename="kebab", forbid_unknown_fields=True, frozen=True):
+class _Section(msgspec.Struct, rename="kebab", frozen=True):
     pass
 
 
-class Data(_Section):
+_SomeSection = TypeVar("_SomeSection", bound=_Section)
+
+
+class Data(_Section, frozen=True):
     """The section ``[data]``: where the records are and how they are written."""
 
     path: str
@@ -37,24 +40,75 @@ class Data(_Section):
     missing_values: list[str] = []
 
 
-class _Attribute(_Section):
-    role: str
-    kind: Literal["numeric", "categorical"] | None = None
+class _Attribute(_Section, frozen=True):
+    role: Role
+    kind: Kind | None = None
     hierarchy: dict[str, Any] | None = None
     weight: float = 1.0
 
 
-class _Measure(_Section):
+class _Source(_Section, frozen=True):
+    def source(self, folder: Path) -> HierarchySource:
+        raise NotImplementedError
+
+
+class _Csv(_Source, frozen=True):
+    csv: str
+    separator: Annotated[str, msgspec.Meta(min_length=1, max_length=1)] = ";"
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Hierarchy.read(folder / self.csv, separator=self.separator)
+
+
+class _Intervals(_Source, frozen=True):
+    intervals: tuple[float, ...]
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Intervals(self.intervals)
+
+
+class _Prefixes(_Source, frozen=True):
+    prefixes: tuple[int, ...]
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Prefixes(self.prefixes)
+
+
+class _Dates(_Source, frozen=True):
+    dates: tuple[DateUnit, ...]
+    format: str = "%Y-%m-%d"
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Dates(self.dates, self.format)
+
+
+class _Tree(_Source, frozen=True):
+    tree: dict[str, Any] | list[str]
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Hierarchy.nested(self.tree)
+
+
+_HIERARCHIES: dict[str, type[_Source]] = {
+    "csv": _Csv,
+    "intervals": _Intervals,
+    "prefixes": _Prefixes,
+    "dates": _Dates,
+    "tree": _Tree,
+}
+
+
+class _Measure(_Section, frozen=True):
     privacy: list[str | dict[str, Any]] = []
     utility: list[str | dict[str, Any]] = []
 
 
-class _Limit(_Section):
+class _Limit(_Section, frozen=True):
     at_most: float | None = None
     at_least: float | None = None
 
 
-class Publication(_Section):
+class Publication(_Section, frozen=True):
     """The section ``[publication]``: what a reader of the report should know."""
 
     title: str = ""
@@ -62,13 +116,13 @@ class Publication(_Section):
     recipients: str = ""
 
 
-class _File(_Section):
-    data: Data
-    attributes: dict[str, _Attribute]
+class _File(_Section, frozen=True):
+    data: dict[str, Any]
+    attributes: dict[str, Any]
     try_: list[dict[str, Any]] = msgspec.field(default_factory=list, name="try")
-    measure: _Measure = _Measure()
-    policy: dict[str, _Limit] = {}
-    publication: Publication = Publication()
+    measure: dict[str, Any] = {}
+    policy: dict[str, Any] = {}
+    publication: dict[str, Any] = {}
 
 
 PRIVACY_MEASURES: tuple[Written, ...] = (
@@ -163,129 +217,129 @@ def _name(written: Written) -> str:
 
 def _read(place: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(place.read_text(encoding="utf-8"))
+        return tomllib.loads(place.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise ProjectError(f"no project file {place.name}; `sfumato new DATA` writes one") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ProjectError(f"cannot read {place.name}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise ProjectError(f"cannot read {place.name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ProjectError(f"cannot read {place.name}: not UTF-8; save it as UTF-8") from None
+    except (ValueError, RecursionError) as error:
         raise ProjectError(f"{place.name} is not TOML: {error}") from None
 
 
 def _project(place: Path, written: dict[str, Any]) -> Project:
-    _check_keys(_File, written, "")
-    try:
-        file = msgspec.convert(written, _File)
-    except msgspec.ValidationError as error:
-        raise ProjectError(_readable(error)) from None
-    attributes = tuple(_attribute(name, section, place.parent) for name, section in file.attributes.items())
-    schema = Schema(attributes, missing=file.data.missing, decimal=file.data.decimal)
-    privacy = tuple(file.measure.privacy) or (PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE)
-    utility = tuple(file.measure.utility) or UTILITY_MEASURES
-    _check_measures([*privacy, *utility, *file.policy])
+    file = _section(_File, written)
+    data = _section(Data, file.data, "data")
+    attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
+    schema = Schema(attributes, missing=data.missing, decimal=data.decimal)
+    measure = _section(_Measure, file.measure, "measure")
+    privacy = tuple(measure.privacy) or (PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE)
+    utility = tuple(measure.utility) or UTILITY_MEASURES
+    for where, measures in (
+        ("measure.privacy", privacy),
+        ("measure.utility", utility),
+        ("policy", file.policy),
+    ):
+        _check_measures(measures, where)
     return Project(
         path=place,
-        data=file.data,
+        data=data,
         schema=schema,
         searches=tuple(_search(block, position) for position, block in enumerate(file.try_, start=1)),
         privacy=privacy,
         utility=utility,
-        policy={name: _limit(name, limit) for name, limit in file.policy.items()},
-        publication=file.publication,
+        policy={name: _limit(name, block) for name, block in file.policy.items()},
+        publication=_section(Publication, file.publication, "publication"),
     )
 
 
-def _check_keys(section: type[msgspec.Struct], written: Any, where: str) -> None:
-    """Refuse unknown keys with a suggestion; msgspec would refuse them without one."""
-    if not isinstance(written, dict):
-        return
-    fields = {field.encode_name: field for field in msgspec.structs.fields(section)}
+def _section(kind: type[_SomeSection], written: Any, where: str = "") -> _SomeSection:
+    """Convert one section; what is wrong in it is said with its place in the file and what is allowed."""
+    if not isinstance(written, Mapping):
+        raise ProjectError(f"{where}: expected `table`, got `{type(written).__name__}`")
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     for key, value in written.items():
+        place = f"{where}.{key}".lstrip(".")
         if key not in fields:
-            hint = suggestion(key, fields) or f"; allowed are {', '.join(fields)}"
-            raise ProjectError(f"unknown key {where + key!r}{hint}")
-        inner = {"attributes": _Attribute, "policy": _Limit}.get(key) if not where else None
-        if inner and isinstance(value, dict):
-            for name, block in value.items():
-                _check_keys(inner, block, f"{key}.{name}.")
-        elif isinstance(fields[key].type, type) and issubclass(fields[key].type, msgspec.Struct):
-            _check_keys(fields[key].type, value, f"{key}.")
-
-
-def _readable(error: msgspec.ValidationError) -> str:
-    """Turn ``Expected `str`, got `int` - at `$.data.path``` into ``data.path: expected `str`, got `int```."""
-    what, _, where = str(error).partition(" - at `$")
-    what = what.replace("Object missing required field", "lacks the key")
-    place = where.rstrip("`").lstrip(".") or "the file"
-    return f"{place}: {what[0].lower()}{what[1:]}"
-
-
-def _attribute(name: str, section: _Attribute, folder: Path) -> Attribute:
-    if section.role not in ROLES:
-        hint = suggestion(section.role, ROLES) or f"; roles are {', '.join(ROLES)}"
-        raise ProjectError(f"attributes.{name}.role: no role {section.role!r}{hint}")
-    role: Role = section.role  # type: ignore[assignment]
-    kind: Kind | None = section.kind
-    return Attribute(name, role, kind, _hierarchy(name, section.hierarchy, folder), section.weight)
-
-
-def _hierarchy(name: str, written: dict[str, Any] | None, folder: Path) -> HierarchySource | None:
-    """Build ``{ csv = … }``, ``{ intervals = … }``, ``{ prefixes = … }``, ``{ dates = … }`` or ``{ tree = … }``."""
-    if written is None:
-        return None
-    where = f"attributes.{name}.hierarchy"
-    allowed = {"csv": ("separator",), "intervals": (), "prefixes": (), "dates": ("format",), "tree": ()}
-    kinds = [key for key in written if key in allowed]
-    if len(kinds) != 1:
-        raise ProjectError(f"{where}: give one of {', '.join(allowed)}, for example {{ intervals = [5, 10, 20] }}")
-    source = kinds[0]
-    for key in written:
-        if key not in (source, *allowed[source]):
-            raise ProjectError(f"{where}: unknown key {key!r}{suggestion(key, (source, *allowed[source]))}")
+            raise ProjectError(f"unknown key {place!r}{_near(key, fields)}")
+        words = _choices(fields[key].type)
+        for word in value if isinstance(value, list) else [value]:
+            if words and isinstance(word, str) and word not in words:
+                raise ProjectError(f"{place}: cannot be {word!r}{_near(word, words)}")
     try:
-        return _hierarchy_source(source, written, folder)
+        return msgspec.convert(written, kind)
+    except msgspec.ValidationError as error:
+        raise ProjectError(_readable(error, where)) from None
+
+
+def _near(given: str, allowed: Iterable[str]) -> str:
+    return suggestion(given, allowed) or f"; allowed are {', '.join(allowed)}"
+
+
+def _choices(hint: Any) -> list[str]:
+    """Return the words that a type made of literals allows."""
+    return [hint] if isinstance(hint, str) else [word for part in get_args(hint) for word in _choices(part)]
+
+
+def _readable(error: msgspec.ValidationError, where: str) -> str:
+    """Turn ``Expected `str`, got `int` - at `$.path``` into ``data.path: expected `str`, got `int```."""
+    what, _, inner = str(error).partition(" - at `$")
+    place = (where + inner.rstrip("`")).lstrip(".") or "the file"
+    said = what.replace("Object missing required field", "lacks the key")
+    said = said.replace(" | null", "").replace("object", "table").replace("array", "list")
+    return f"{place}: {said[0].lower()}{said[1:]}"
+
+
+def _attribute(name: str, block: Any, folder: Path) -> Attribute:
+    section = _section(_Attribute, block, f"attributes.{name}")
+    hierarchy = None if section.hierarchy is None else _hierarchy(name, section.hierarchy, folder)
+    return Attribute(name, section.role, section.kind, hierarchy, section.weight)
+
+
+def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> HierarchySource:
+    """Build what the one key of ``{ csv = … }``, ``{ intervals = … }`` and so on says."""
+    where = f"attributes.{name}.hierarchy"
+    kinds = [key for key in written if key in _HIERARCHIES]
+    if len(kinds) != 1:
+        example = "for example { intervals = [5, 10, 20] }"
+        hint = suggestion(next(iter(written), ""), _HIERARCHIES) if not kinds else ""
+        raise ProjectError(f"{where}: give one of {', '.join(_HIERARCHIES)}, {example}{hint}")
+    section = _section(_HIERARCHIES[kinds[0]], written, where)
+    try:
+        return section.source(folder)
     except HierarchyError as error:
         raise HierarchyError(f"{where}: {error}") from None
-    except msgspec.ValidationError as error:
-        raise ProjectError(f"{where}: {_readable(error)}") from None
 
 
-def _hierarchy_source(source: str, written: dict[str, Any], folder: Path) -> HierarchySource:
-    given = written[source]
-    if source == "csv":
-        return Hierarchy.read(folder / msgspec.convert(given, str), separator=str(written.get("separator", ";")))
-    if source == "intervals":
-        return Intervals(msgspec.convert(given, tuple[float, ...]))
-    if source == "prefixes":
-        return Prefixes(msgspec.convert(given, tuple[int, ...]))
-    if source == "tree":
-        return Hierarchy.nested(given)
-    units = msgspec.convert(given, tuple[Literal["month", "quarter", "year", "decade"], ...])
-    return Dates(units, str(written.get("format", "%Y-%m-%d")))
-
-
-def _check_measures(measures: Iterable[Written]) -> None:
+def _check_measures(measures: Iterable[Written], where: str) -> None:
     for written in measures:
-        registry.build_measure(written)
+        try:
+            registry.build_measure(written)
+        except ParameterError as error:
+            raise ProjectError(f"{where}: {error}") from None
 
 
-def _limit(name: str, section: _Limit) -> Limit:
-    if section.at_most is None and section.at_least is None:
-        raise ProjectError(f"policy.{name}: give at-most or at-least, for example {{ at-most = 0.09 }}")
+def _limit(name: str, block: Any) -> Limit:
+    section = _section(_Limit, block, f"policy.{name}")
     bounds = {"at_most": section.at_most, "at_least": section.at_least}
-    return Limit(**{key: value for key, value in bounds.items() if value is not None})
+    limit = Limit(**{key: value for key, value in bounds.items() if value is not None})
+    if limit == Limit():
+        raise ProjectError(f"policy.{name}: give at-most or at-least, for example {{ at-most = 0.09 }}")
+    if not limit.at_least <= limit.at_most:
+        raise ProjectError(f"policy.{name}: no value keeps it; give numbers, and at-least below at-most")
+    return limit
 
 
 def _search(block: dict[str, Any], position: int) -> Search:
     """Build one ``[[try]]``: a named search, or a sweep over one sanitizer's parameters."""
     given = dict(block)
+    kind: Literal["search", "sanitizer"] = "search" if "search" in given else "sanitizer"
     try:
-        if "search" in given:
-            search: Search = registry.build("search", given.pop("search"), given)
-        elif "sanitizer" in given:
-            search = Sweep(given.pop("sanitizer"), given)
-        else:
-            raise ProjectError("give a sanitizer or a search")
+        name = given.pop(kind, None)
+        if not isinstance(name, str):
+            raise ProjectError("give a sanitizer or a search by its name, one for each [[try]]")
+        search: Search = registry.build("search", name, given) if kind == "search" else Sweep(name, given)
         if isinstance(search, Sweep):
             search.recipes()
     except (ParameterError, ProjectError) as error:

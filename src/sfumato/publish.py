@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,14 +15,15 @@ from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
 from sfumato.files import file_beside, folder_beside
 from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.manifest import CSV, DATAPACKAGE, NAME, PARQUET, REPORT, Manifest, checksum
+from sfumato.layout import Layout, read_back, tables_of
+from sfumato.manifest import DATAPACKAGE, NAME, REPORT, Manifest, checksum
 from sfumato.measures.base import measure
 from sfumato.project import Project, Written
 from sfumato.release import Release
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
 from sfumato.table import Table, number
-from sfumato.verify import read_written, release_of, requirements_of, verify
+from sfumato.verify import read_written, requirements_of, verify
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,10 +121,12 @@ def _write_all(
 ) -> None:
     from sfumato.report.page import report_html
 
-    write_csv(release, place / CSV)
-    write_parquet(release, place / PARQUET)
-    manifest = _manifest(place, project, schema, release, decision)
-    manifest = replace(manifest, files={name: checksum(place / name) for name in (CSV, PARQUET)})
+    for name, table in tables_of(release, typed=False).items():
+        _write_csv(table, place / f"{name}.csv")
+    for name, table in tables_of(release, typed=True).items():
+        _write_parquet(table, place / f"{name}.parquet")
+    data_files = {each.name: checksum(each) for each in sorted(place.iterdir())}
+    manifest = replace(_manifest(place, project, schema, release, decision), files=data_files)
     frontier = replace(evidence.frontier, candidates=_with(evidence.frontier.candidates, candidate))
     page = report_html(
         publication=project.publication,
@@ -136,11 +139,11 @@ def _write_all(
         release=release,
         decision=decision,
         claims=manifest.claims,
-        files=manifest.files,
+        files=data_files,
     )
     (place / REPORT).write_text(page, encoding="utf-8")
-    _write_json(place / DATAPACKAGE, _datapackage(project, release, manifest.files))
-    files = {name: checksum(place / name) for name in (CSV, PARQUET, REPORT, DATAPACKAGE)}
+    _write_json(place / DATAPACKAGE, _datapackage(project, release, data_files))
+    files = {each.name: checksum(each) for each in sorted(place.iterdir())}
     (place / NAME).write_text(replace(manifest, files=files).to_json(), encoding="utf-8")
 
 
@@ -148,24 +151,25 @@ def _with(candidates: tuple[Candidate, ...], chosen: Candidate) -> tuple[Candida
     return tuple(chosen if candidate.id == chosen.id else candidate for candidate in candidates)
 
 
-def _manifest(place: Path, project: Project, schema: Schema, release: Release, decision: Decision) -> Manifest:
+def _manifest(
+    place: Path, project: Project, schema: Schema, release: Release, decision: Decision
+) -> Manifest:
     """Claim only what the written cells give when they are read again."""
     assert release.recipe is not None
-    roles = {name: schema[name].role for name in schema.released}
+    layout = Layout.of(release)
     empty = Manifest(
         version=sfumato.__version__,
-        recipe=json.loads(release.recipe.public_json()),
-        roles=roles,
+        recipe=replace(release.recipe, seed=0),
+        layout=layout,
         missing=schema.missing,
-        n_original=release.n_original,
         asked=_claimable(project.measures),
         claims=(),
         requirements=(),
         decision=decision.to_dict(),
     )
-    seen = release_of(read_written(place), empty.schema, release.n_original)
+    seen = read_back(read_written(place, layout), layout)
     claims = tuple(measure(seen, empty.asked))
-    return replace(empty, claims=claims, requirements=requirements_of(seen, release.recipe.parameters))
+    return replace(empty, claims=claims, requirements=requirements_of(seen, release.recipe))
 
 
 def _claimable(measures: tuple[Written, ...]) -> tuple[Written, ...]:
@@ -174,41 +178,48 @@ def _claimable(measures: tuple[Written, ...]) -> tuple[Written, ...]:
     return tuple(written for written in wanted if registry.build_measure(written).needs == "release")
 
 
-def write_release(release: Release, path: str | Path) -> None:
-    """Write a release as CSV, Parquet or Feather, whole or not at all."""
+def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
+    """Write a release as CSV, Parquet or Feather, every file whole or not at all; return the files.
+
+    A release of two tables becomes two files, ``NAME-quasi-identifiers`` and ``NAME-sensitive``.
+    """
     target = Path(path)
-    writers: dict[str, Callable[[Release, Path], None]] = {
-        ".csv": write_csv,
-        ".parquet": write_parquet,
+    writers: dict[str, Callable[[pa.Table, Path], None]] = {
+        ".csv": _write_csv,
+        ".parquet": _write_parquet,
         ".feather": _write_feather,
     }
     if target.suffix not in writers:
         raise UserError(f"cannot write {target.name}; name it .csv, .parquet or .feather")
-    with file_beside(target) as place:
-        writers[target.suffix](release, place)
+    tables = tables_of(release, typed=target.suffix != ".csv")
+    places = {
+        name: target if len(tables) == 1 else target.with_stem(f"{target.stem}-{name}") for name in tables
+    }
+    for name, table in tables.items():
+        with file_beside(places[name]) as place:
+            writers[target.suffix](table, place)
+    return tuple(places.values())
 
 
-def write_csv(release: Release, place: Path) -> None:
-    """Write the released records as CSV: comma, UTF-8, quotes only where needed."""
-    records = release.to_arrow(typed=False)
+def _write_csv(table: pa.Table, place: Path) -> None:
+    """Write CSV: comma, UTF-8, quotes only where needed."""
     with place.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(records.column_names)
-        for batch in records.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        writer.writerow(table.column_names)
+        for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
             writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
 
 
-def write_parquet(release: Release, place: Path) -> None:
-    """Write the released records as Parquet."""
+def _write_parquet(table: pa.Table, place: Path) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(release.to_arrow(), place, compression="zstd")
+    pq.write_table(table, place, compression="zstd")
 
 
-def _write_feather(release: Release, place: Path) -> None:
+def _write_feather(table: pa.Table, place: Path) -> None:
     import pyarrow.feather as feather
 
-    feather.write_feather(release.to_arrow(), place)
+    feather.write_feather(table, str(place))
 
 
 def formula_columns(release: Release) -> tuple[str, ...]:
@@ -224,28 +235,28 @@ def _is_formula(label: str | None) -> bool:
     return label is not None and label.startswith(_FORMULA_SIGNS) and number(label) is None
 
 
-def _datapackage(project: Project, release: Release, files: Any) -> dict[str, Any]:
+def _datapackage(project: Project, release: Release, checksums: Mapping[str, str]) -> dict[str, Any]:
     """Describe the data as a Frictionless Data Package."""
-    fields = [{"name": field.name, "type": _field_type(field.type)} for field in release.to_arrow().schema]
+    title = project.publication.title or project.path.stem
+    fields = {
+        name: [{"name": field.name, "type": _field_type(field.type)} for field in table.schema]
+        for name, table in tables_of(release, typed=True).items()
+    }
     return {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
-        "name": _slug(project.publication.title or project.path.stem),
-        "title": project.publication.title or project.path.stem,
+        "name": _slug(title),
+        "title": title,
         "description": project.publication.purpose,
         "resources": [
-            _resource("data", CSV, "csv", files[CSV], fields),
-            _resource("data-parquet", PARQUET, "parquet", files[PARQUET], fields),
+            {
+                "name": file.replace(".", "-"),
+                "path": file,
+                "format": Path(file).suffix[1:],
+                "hash": f"sha256:{sha256}",
+                "schema": {"fields": fields[Path(file).stem], "missingValues": [""]},
+            }
+            for file, sha256 in checksums.items()
         ],
-    }
-
-
-def _resource(name: str, path: str, kind: str, sha256: str, fields: list[dict[str, str]]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "path": path,
-        "format": kind,
-        "hash": f"sha256:{sha256}",
-        "schema": {"fields": fields, "missingValues": [""]},
     }
 
 

@@ -69,9 +69,11 @@ class Recipe:
         """Read what `to_json` or `public_json` wrote."""
         try:
             match json.loads(written):
-                case {"sanitizer": str(name), "parameters": dict(parameters), **more}:
-                    return cls(name, parameters, int(more.get("seed", 0)))
-        except (ValueError, TypeError):
+                case {"sanitizer": str(name), "parameters": dict(parameters), "seed": int(seed)}:
+                    return cls(name, parameters, seed)
+                case {"sanitizer": str(name), "parameters": dict(parameters)}:
+                    return cls(name, parameters)
+        except ValueError:
             pass
         raise ParameterError("not a recipe; expected sanitizer, parameters and seed as JSON")
 

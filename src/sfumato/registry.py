@@ -96,7 +96,9 @@ def build_model(written: Mapping[str, Any]) -> Any:
     from sfumato.models.base import all_of
 
     if not isinstance(written, Mapping) or not written:
-        raise ParameterError("a model is written { name = { parameter = value } }, for example { k-anonymity = { k = 5 } }")
+        raise ParameterError(
+            "a model is written { name = { parameter = value } }, for example { k-anonymity = { k = 5 } }"
+        )
     return all_of([build("model", name, parameters) for name, parameters in written.items()])
 
 
@@ -125,6 +127,12 @@ def parameters_of(cls: type[Any]) -> dict[str, dataclasses.Field[Any]]:
     return {field.name.replace("_", "-"): field for field in dataclasses.fields(cls) if field.init}
 
 
+def list_parameters(cls: type[Any]) -> frozenset[str]:
+    """Return the parameters of a class that are lists by nature."""
+    hints = get_type_hints(cls)
+    return frozenset(name for name in parameters_of(cls) if get_origin(hints[_identifier(name)]) is tuple)
+
+
 def phrase(sanitizer: str, parameters: Mapping[str, Any]) -> str:
     """Return a recipe in one short line: what differs from the defaults, a model's limit always.
 
@@ -147,7 +155,9 @@ def _model_words(name: str, given: Mapping[str, Any]) -> list[str]:
     known = registered("model").get(name)
     limit = getattr(known, "parameter", None)
     ordered = sorted(given.items(), key=lambda pair: pair[0] != limit)
-    return [f"{key}={_short(value)}" for key, value in ordered if key == limit or value != _default(known, key)]
+    return [
+        f"{key}={_short(value)}" for key, value in ordered if key == limit or value != _default(known, key)
+    ]
 
 
 def _default(cls: type[Any] | None, parameter: str) -> Any:
@@ -191,7 +201,9 @@ def _convert(key: str, wanted: Any, given: Any) -> Any:
         return msgspec.convert(given, wanted, dec_hook=decode)
     except msgspec.ValidationError as error:
         cause = error.__cause__
-        raise (cause if isinstance(cause, SfumatoError) else ValueError(_complaint(key, wanted, given, error))) from None
+        raise (
+            cause if isinstance(cause, SfumatoError) else ValueError(_complaint(key, wanted, given, error))
+        ) from None
 
 
 def _complaint(key: str, wanted: Any, given: Any, error: Exception) -> str:
@@ -204,7 +216,9 @@ def _complaint(key: str, wanted: Any, given: Any, error: Exception) -> str:
 
 def _single(written: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(written, Mapping) or len(written) != 1:
-        raise ParameterError("a measure with parameters is written { name = { parameter = value } }, one at a time")
+        raise ParameterError(
+            "a measure with parameters is written { name = { parameter = value } }, one at a time"
+        )
     return next(iter(written.items()))
 
 

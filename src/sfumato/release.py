@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from sfumato.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Form = Literal["one-table", "two-tables"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Release:
     group_of
         The group of each row, where it is not its class: the records that share one published
         distribution of the sensitive values.
+    form
+        Whether it is published as one table or, when it has groups, as two: the quasi-identifiers with
+        their groups, and the counts of the sensitive values of each group.
     recipe
         How it was made.
     notes
@@ -56,6 +61,7 @@ class Release:
     original: Table | None = field(default=None, repr=False)
     rows: Integers | None = field(default=None, repr=False)
     group_of: Integers | None = field(default=None, repr=False)
+    form: Form = "one-table"
     recipe: Recipe | None = None
     notes: tuple[str, ...] = ()
 
@@ -131,7 +137,7 @@ class Release:
         return source if fits and isinstance(source, Hierarchy) else None
 
     def _prior(self, name: str) -> Floats:
-        """Return p(T, ·) over the released values: of all original records, or of these when read from files."""
+        """Return p(T, ·) over the released values, of all original records; of these if read from files."""
         cells = self.cells[name]
         if self.original is None or cells.sets is None:
             counts = sum_by_group(cells.codes.astype(np.int64), len(cells.labels), self.weights)
@@ -143,6 +149,8 @@ class Release:
     def to_arrow(self, *, typed: bool = True) -> pa.Table:
         """Return one Arrow row for each released record, in an order that the recipe's seed shuffles.
 
+        A release with groups has one more column, the number of the group.
+
         Parameters
         ----------
         typed
@@ -153,7 +161,18 @@ class Release:
 
         rng = (self.recipe or Recipe("as-is")).generator()
         rows = rng.permutation(np.repeat(np.arange(self.n_rows), self.weights))
-        return pa.table({name: self.cells[name].to_arrow(rows, typed=typed) for name in self.schema.released})
+        columns = {name: self.cells[name].to_arrow(rows, typed=typed) for name in self.schema.released}
+        if self.group_of is not None:
+            columns[self.group_column] = pa.array(self.group_of[rows])
+        return pa.table(columns)
+
+    @property
+    def group_column(self) -> str:
+        """The name of the column that holds the group: ``group``, or longer where that is taken."""
+        name = "group"
+        while name in self.schema.released:
+            name += "_"
+        return name
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)

@@ -165,11 +165,15 @@ class Schema:
 def _check_names(schema: Schema, table: Table) -> None:
     names = [attribute.name for attribute in schema.attributes]
     if len(set(names)) < len(names):
-        raise SchemaError(f"attribute {next(n for n in names if names.count(n) > 1)!r} is described twice; keep one")
+        raise SchemaError(
+            f"attribute {next(n for n in names if names.count(n) > 1)!r} is described twice; keep one"
+        )
     unknown = [name for name in schema.released if name not in table.columns]
     if unknown:
         hint = suggestion(unknown[0], table.columns)
-        raise SchemaError(f"no column {unknown[0]!r} in the data{hint or '; it has ' + ', '.join(table.columns)}")
+        raise SchemaError(
+            f"no column {unknown[0]!r} in the data{hint or '; it has ' + ', '.join(table.columns)}"
+        )
     forgotten = [name for name in table.columns if name not in set(names)]
     if forgotten:
         raise SchemaError(
@@ -177,7 +181,9 @@ def _check_names(schema: Schema, table: Table) -> None:
             f"describe it (a column silently published is a leak){_and_more(forgotten)}"
         )
     if not schema.released:
-        raise SchemaError("every attribute is identifying, so nothing could be released; give one another role")
+        raise SchemaError(
+            "every attribute is identifying, so nothing could be released; give one another role"
+        )
 
 
 def _and_more(names: list[str]) -> str:
@@ -196,7 +202,11 @@ def _without_missing(table: Table) -> Table:
 
 def _bound(attribute: Attribute, column: Column, decimal: str) -> tuple[Attribute, Column]:
     kind = attribute.kind or column.kind
-    typed = column.tightened() if kind == column.kind else _as_kind(attribute.name, column.tightened(), kind, decimal)
+    typed = (
+        column.tightened()
+        if kind == column.kind
+        else _as_kind(attribute.name, column.tightened(), kind, decimal)
+    )
     source = attribute.hierarchy or Flat()
     try:
         hierarchy = source.build(typed.domain, kind)

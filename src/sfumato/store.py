@@ -6,12 +6,12 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sfumato.decision import Decision, now
-from sfumato.errors import StoreError
+from sfumato.errors import ParameterError, StoreError
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
@@ -35,6 +35,7 @@ create table if not exists measurement (
 );
 create table if not exists decision (candidate text not null, folder text not null, facts text not null);
 """
+_HEAD = b"SQLite format 3\0"
 
 
 class Store:
@@ -67,17 +68,20 @@ class Store:
 
     def seed(self, wanted: int | None = None) -> int:
         """Return the project's seed: drawn once, then kept; a wanted one must not contradict it."""
-        row = self._connection.execute("select value from fact where name = 'seed'").fetchone()
-        if row is None:
+        with self._reading():
+            rows = self._connection.execute("select value from fact where name = 'seed'")
+            kept = next((int(value) for (value,) in rows), None)
+        if kept is None:
             chosen = secrets.randbits(63) if wanted is None else wanted
             with self._writing():
                 self._connection.execute("insert into fact values ('seed', ?)", (str(chosen),))
             return chosen
-        if wanted is not None and wanted != int(row[0]):
+        if wanted is not None and wanted != kept:
             raise StoreError(
-                f"the candidates in {self.path.name} were made with another seed; leave --seed out or remove the store"
+                f"the candidates in {self.path.name} were made with another seed; "
+                "leave --seed out or remove the store"
             )
-        return int(row[0])
+        return kept
 
     def save(self, candidate: Candidate, source: str, taken: dict[str, list[Measurement]]) -> None:
         """Write a candidate, with its measurements by the measure that was asked for."""
@@ -100,36 +104,46 @@ class Store:
     def candidates(self, source: str) -> tuple[Candidate, ...]:
         """Return all candidates that were made from this data and schema, in the order of making."""
         measured: dict[str, list[Measurement]] = {}
-        for identity, facts in self._connection.execute(
-            "select candidate, facts from measurement order by rowid"
-        ):
-            measured.setdefault(identity, []).append(Measurement.from_dict(json.loads(facts)))
-        rows = self._connection.execute(
-            "select id, recipe, infeasible, seconds from candidate where source = ? order by rowid", (source,)
-        )
-        return tuple(
-            Candidate(identity, Recipe.from_json(recipe), tuple(measured.get(identity, ())), infeasible, seconds)
-            for identity, recipe, infeasible, seconds in rows
-        )
+        with self._reading():
+            for identity, facts in self._connection.execute(
+                "select candidate, facts from measurement order by rowid"
+            ):
+                measured.setdefault(identity, []).append(Measurement.from_dict(json.loads(facts)))
+            rows = self._connection.execute(
+                "select id, recipe, infeasible, seconds from candidate where source = ? order by rowid",
+                (source,),
+            )
+            return tuple(
+                Candidate(
+                    identity, Recipe.from_json(recipe), tuple(measured.get(identity, ())), reason, seconds
+                )
+                for identity, recipe, reason, seconds in rows
+            )
 
     def measured(self) -> dict[str, set[str]]:
         """Return for each candidate what was measured."""
         found: dict[str, set[str]] = {}
-        for identity, asked in self._connection.execute("select distinct candidate, asked from measurement"):
-            found.setdefault(identity, set()).add(asked)
+        with self._reading():
+            for identity, asked in self._connection.execute(
+                "select distinct candidate, asked from measurement"
+            ):
+                found.setdefault(identity, set()).add(asked)
         return found
 
     def infeasible(self) -> set[str]:
         """Return the candidates that could not be made."""
-        rows = self._connection.execute("select id from candidate where infeasible is not null")
-        return {identity for (identity,) in rows}
+        with self._reading():
+            rows = self._connection.execute("select id from candidate where infeasible is not null")
+            return {identity for (identity,) in rows}
 
     def find(self, prefix: str, source: str) -> Candidate:
         """Return the candidate whose id begins so."""
         found = [c for c in self.candidates(source) if c.id.startswith(prefix)]
         if len(found) != 1 or not prefix:
             problem = "no candidate" if not found else f"{len(found)} candidates"
-            raise StoreError(f"{problem} with an id beginning {prefix!r}; `sfumato frontier --all` lists them")
+            raise StoreError(
+                f"{problem} with an id beginning {prefix!r}; `sfumato frontier --all` lists them"
+            )
         return found[0]
 
     def record(self, decision: Decision, folder: str) -> None:
@@ -142,9 +156,10 @@ class Store:
 
     def decisions(self) -> list[Decision]:
         """Return all decisions, oldest first."""
-        rows: Iterable[tuple[str]] = self._connection.execute("select facts from decision order by rowid")
-        facts = [json.loads(written) for (written,) in rows]
-        return [Decision(**{**fact, "policy": tuple(fact["policy"])}) for fact in facts]
+        with self._reading():
+            rows = self._connection.execute("select facts from decision order by rowid")
+            facts = [json.loads(written) for (written,) in rows]
+            return [Decision(**{**fact, "policy": tuple(fact["policy"])}) for fact in facts]
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -153,18 +168,35 @@ class Store:
         The lock is one of SQLite on a file beside the store, so the system lifts it when the
         process ends, however it ends.
         """
-        lock = sqlite3.connect(self.path.with_name(f".{self.path.name}.lock"), timeout=0, isolation_level=None)
+        with closing(self._lock()):
+            yield
+
+    def _lock(self) -> sqlite3.Connection:
+        place = self.path.with_name(f".{self.path.name}.lock")
+        lock = None
         try:
+            lock = sqlite3.connect(place, timeout=0, isolation_level=None)
             lock.execute("begin exclusive")
-        except sqlite3.OperationalError:
-            lock.close()
-            raise StoreError(
-                f"another `sfumato explore` is at work on {self.path.name}; wait for it or stop it"
-            ) from None
+        except sqlite3.Error as error:
+            if lock is not None:
+                lock.close()
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                reason = f"another `sfumato explore` is at work on {self.path.name}; wait for it or stop it"
+            else:
+                reason = f"cannot lock the store {self.path.name} by {place.name}: {error}; remove that file"
+            raise StoreError(reason) from None
+        return lock
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
         try:
             yield
-        finally:
-            lock.close()
+        except (sqlite3.Error, ParameterError, ValueError, KeyError, TypeError, AttributeError) as error:
+            # what a parser says may show what it stumbled over: only the name of SQLite's code is passed on
+            reason = getattr(error, "sqlite_errorname", "what it holds cannot be understood")
+            raise StoreError(
+                f"cannot read the store {self.path.name}: {reason}; move it away or mend it"
+            ) from None
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -172,13 +204,17 @@ class Store:
             with self._connection:
                 yield
         except sqlite3.Error as error:
-            raise StoreError(f"cannot write the store {self.path.name}: {error}; nothing stored was lost") from None
+            raise StoreError(
+                f"cannot write the store {self.path.name}: {error}; nothing stored was lost"
+            ) from None
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     if not path.exists():
         # only the owner may read it: it holds the seed
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    elif path.is_file() and not _is_database(path):
+        raise sqlite3.DatabaseError("file is not a database")
     connection = sqlite3.connect(path, timeout=10)
     try:
         connection.execute("pragma journal_mode = wal")
@@ -188,3 +224,10 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _is_database(path: Path) -> bool:
+    """Whether SQLite wrote the file; SQLite itself takes any short file for an empty one."""
+    with path.open("rb") as file:
+        head = file.read(len(_HEAD))
+    return head in (b"", _HEAD)

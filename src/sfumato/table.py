@@ -145,21 +145,30 @@ class Table:
         return compacted(columns, self.weights)
 
     @classmethod
-    def read(cls, path: str | Path, *, missing_values: Iterable[str] = (), **dialect: str | None) -> Table:
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        separator: str | None = None,
+        encoding: str | None = None,
+        quote: str | None = None,
+        missing_values: Iterable[str] = (),
+    ) -> Table:
         """Read a CSV, Parquet or Feather file.
 
         Parameters
         ----------
         path
             The file. A CSV file's columns are read as text, so that leading zeros survive.
+        separator, encoding, quote
+            How a CSV file is written, where that should not be sniffed.
         missing_values
             Spellings of a missing value beside the empty field.
-        dialect
-            ``separator``, ``encoding``, ``quote`` of a CSV file where they should not be sniffed.
         """
         from sfumato.reading import read_arrow
 
-        return cls.from_arrow(read_arrow(path, **dialect), missing_values=missing_values)
+        records = read_arrow(path, separator=separator, encoding=encoding, quote=quote)
+        return cls.from_arrow(records, missing_values=missing_values)
 
     @classmethod
     def from_arrow(cls, source: Any, *, missing_values: Iterable[str] = ()) -> Table:
@@ -185,7 +194,9 @@ class Table:
         import pyarrow as pa
 
         rows = np.repeat(np.arange(self.n_rows), self.weights)
-        return pa.table({name: decode(column.domain, column.codes[rows]) for name, column in self.columns.items()})
+        return pa.table(
+            {name: decode(column.domain, column.codes[rows]) for name, column in self.columns.items()}
+        )
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -318,7 +329,9 @@ def _refuse_infinite(name: str, values: list[Value], indices: Integers) -> None:
     infinite = [place for place, value in enumerate(values) if isinstance(value, float) and math.isinf(value)]
     if infinite:
         n_records = int(np.isin(indices, infinite).sum())
-        raise DataError(f"column {name!r} has {n_records} infinite numbers; make them finite or leave them missing")
+        raise DataError(
+            f"column {name!r} has {n_records} infinite numbers; make them finite or leave them missing"
+        )
 
 
 def _is_numeric(arrow_type: pa.DataType) -> bool:
@@ -333,7 +346,9 @@ def _is_text(arrow_type: pa.DataType) -> bool:
     import pyarrow as pa
 
     return bool(
-        pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type) or pa.types.is_string_view(arrow_type)
+        pa.types.is_string(arrow_type)
+        or pa.types.is_large_string(arrow_type)
+        or pa.types.is_string_view(arrow_type)
     )
 
 
@@ -355,7 +370,9 @@ def _is_binary(arrow_type: pa.DataType) -> bool:
     import pyarrow as pa
 
     return bool(
-        pa.types.is_binary(arrow_type) or pa.types.is_large_binary(arrow_type) or pa.types.is_binary_view(arrow_type)
+        pa.types.is_binary(arrow_type)
+        or pa.types.is_large_binary(arrow_type)
+        or pa.types.is_binary_view(arrow_type)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato import registry
-from sfumato.cells import Cells
 from sfumato.errors import SfumatoError, VerificationFailed
-from sfumato.manifest import CSV, PARQUET, Manifest, Requirement, checksum
+from sfumato.layout import Layout, read_back
+from sfumato.manifest import Manifest, Requirement, checksum
 from sfumato.measures.base import Measurement, measure
 from sfumato.reading import read_arrow
+from sfumato.recipe import Recipe
 from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.table import Table, text
+from sfumato.table import text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,38 +58,30 @@ def verify(folder: str | Path) -> tuple[Check, ...]:
     manifest = Manifest.read(place)
     checks = [*_file_checks(place, manifest)]
     try:
-        written, typed = read_written(place), read_arrow(place / PARQUET)
-        checks.append(_same_cells(written, typed))
-        release = release_of(written, manifest.schema, manifest.n_original)
+        written = read_written(place, manifest.layout)
+        checks += [_same_cells(name, table, place) for name, table in written.items()]
+        release = read_back(written, manifest.layout)
         return (*checks, *_claim_checks(release, manifest), *_requirement_checks(release, manifest))
     except SfumatoError as error:
         return (*checks, Check("the data can be read", str(error)))
 
 
-def read_written(folder: Path) -> pa.Table:
-    """Read the published CSV file, every cell as it is written."""
-    return read_arrow(folder / CSV, separator=",", encoding="utf-8", quote='"')
-
-
-def release_of(written: pa.Table, schema: Schema, n_original: int) -> Release:
-    """Take written cells as the release that a stranger sees: labels, and no original."""
-    if set(written.column_names) != set(schema.released):
-        raise VerificationFailed("the published columns are not those that the manifest names")
-    table = Table.from_arrow(written)
-    cells = {
-        name: Cells(column.codes, tuple(text(value) for value in column.domain))
-        for name, column in table.columns.items()
+def read_written(folder: Path, layout: Layout) -> dict[str, pa.Table]:
+    """Read the published CSV files, every cell as it is written."""
+    return {
+        name: read_arrow(folder / f"{name}.csv", separator=",", encoding="utf-8", quote='"')
+        for name in layout.tables
     }
-    return Release(schema=schema, cells=cells, weights=table.weights, n_original=n_original)
 
 
-def requirements_of(release: Release, parameters: Mapping[str, Any]) -> tuple[Requirement, ...]:
-    """Return each model that a recipe asks for, with the level that the release reaches."""
-    if "model" not in parameters:
-        return ()
+def requirements_of(release: Release, recipe: Recipe) -> tuple[Requirement, ...]:
+    """Return each model that a recipe promises, with the level that the release reaches."""
+    model = getattr(recipe.build(), "model", None)
     return tuple(
-        Requirement(dict([registry.describe(part)]), part.parameter, part.limit, part.level(release.partition(part)))
-        for part in registry.build_model(parameters["model"]).parts
+        Requirement(
+            dict([registry.describe(part)]), part.parameter, part.limit, part.level(release.partition(part))
+        )
+        for part in (model.parts if model is not None else ())
     )
 
 
@@ -103,11 +95,13 @@ def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
             yield Check(f"{name} has its checksum", problem)
 
 
-def _same_cells(written: pa.Table, typed: pa.Table) -> Check:
+def _same_cells(name: str, written: pa.Table, folder: Path) -> Check:
+    typed = read_arrow(folder / f"{name}.parquet")
     same = written.column_names == typed.column_names and all(
-        np.array_equal(_texts(written.column(name)), _texts(typed.column(name))) for name in written.column_names
+        np.array_equal(_texts(written.column(each)), _texts(typed.column(each)))
+        for each in written.column_names
     )
-    return Check(f"{CSV} and {PARQUET} hold the same cells", "" if same else "they differ")
+    return Check(f"{name}.csv and {name}.parquet hold the same cells", "" if same else "they differ")
 
 
 def _texts(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.object_]]:
@@ -123,7 +117,9 @@ def _texts(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.object_]]:
 def _claim_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
     found = measure(release, manifest.asked)
     if len(found) != len(manifest.claims):
-        yield Check("every claim can be recomputed", f"{len(manifest.claims)} claims, {len(found)} recomputed")
+        yield Check(
+            "every claim can be recomputed", f"{len(manifest.claims)} claims, {len(found)} recomputed"
+        )
         return
     for claim, again in zip(manifest.claims, found, strict=True):
         about = f" of {claim.attribute}" if claim.attribute else ""
@@ -132,9 +128,11 @@ def _claim_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
 
 
 def _requirement_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
-    found = requirements_of(release, manifest.recipe.get("parameters", {}))
+    found = requirements_of(release, manifest.recipe)
     if len(found) != len(manifest.requirements):
-        yield Check("every requirement can be recomputed", "the recipe and the requirements do not fit together")
+        yield Check(
+            "every requirement can be recomputed", "the recipe and the requirements do not fit together"
+        )
         return
     for claim, again in zip(manifest.requirements, found, strict=True):
         same = claim.model == again.model and _close(claim.reached, again.reached)

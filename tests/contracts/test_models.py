@@ -123,7 +123,7 @@ def test_of_two_sensitive_attributes_the_less_safe_one_counts(
 
 @EVERY_MODEL
 @given(counts=histograms())
-def test_the_level_is_the_worst_score_and_says_whether_the_model_holds(
+def test_the_level_is_the_worst_score_and_says_whether_the_limit_is_kept(
     model: PrivacyModel, counts: np.ndarray[Any, Any]
 ) -> None:
     classes = classes_of(counts)
@@ -137,7 +137,7 @@ def test_the_level_is_the_worst_score_and_says_whether_the_model_holds(
         ("lower", True): level < model.limit,
     }
     if abs(level - model.limit) > 1e-9 or not model.strict:
-        assert bool(model.satisfied(classes).all()) is reaches[model.better, model.strict]
+        assert bool(model.keeps_limit(classes).all()) is reaches[model.better, model.strict]
 
 
 @EVERY_MODEL

@@ -57,7 +57,9 @@ def adult(
     """
     roles: dict[str, Role] = dict.fromkeys(quasi_identifiers, "quasi-identifying")
     roles |= dict.fromkeys(sensitive, "sensitive")
-    attributes = tuple(Attribute(name, role, hierarchy=_adult_hierarchy(name)) for name, role in roles.items())
+    attributes = tuple(
+        Attribute(name, role, hierarchy=_adult_hierarchy(name)) for name, role in roles.items()
+    )
     return Table.from_arrow(adult_records(subset, tuple(roles))), Schema(attributes)
 
 

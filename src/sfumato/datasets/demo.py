@@ -11,7 +11,7 @@ from sfumato.files import file_beside
 
 
 def write_demo(folder: Path) -> Path:
-    """Write data, hierarchies and project file into a folder, unless they are there; return the project file."""
+    """Write data, hierarchies and project file into a folder unless they are there; return the latter."""
     import pyarrow.parquet as pq
 
     project = folder / "adult.toml"

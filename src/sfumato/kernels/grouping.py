@@ -14,7 +14,7 @@ _LARGEST_KEY = 2**62
 
 def number_rows(columns: Sequence[Codes], cardinalities: Sequence[int], n_rows: int) -> tuple[Integers, int]:
     """Give equal rows equal numbers, 0, 1, 2, … in the order in which they first occur."""
-    key = np.zeros(n_rows, dtype=np.int64)
+    key: Integers = np.zeros(n_rows, dtype=np.int64)
     span = 1
     for codes, cardinality in zip(columns, cardinalities, strict=True):
         if span * max(cardinality, 1) >= _LARGEST_KEY:

@@ -8,26 +8,38 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from sfumato.arrays import Booleans, Codes, Integers
+from sfumato.arrays import Booleans, Codes, Floats, Integers
 
 
 @njit(cache=True)
-def ranges(records: Codes, n_columns: int, starts: Integers, ends: Integers) -> tuple[Codes, Codes]:
-    """Return the smallest and the largest code of each of the first columns in each part."""
-    low = np.empty((starts.size, n_columns), np.int32)
-    high = np.empty((starts.size, n_columns), np.int32)
-    for part in range(starts.size):
-        stretch = records[starts[part] : ends[part]]
+def widest_columns(
+    low: Codes, high: Codes, last: Codes, importance: Floats, tries: Integers
+) -> tuple[Integers, Booleans]:
+    """Return for each part the column to cut next, and whether there is none left.
+
+    Columns are ranked by (range / largest range) * importance, the widest first, ties by their order; a
+    column with one code cannot be cut. ``tries`` says how many were tried already.
+    """
+    n_columns = last.size
+    column_of = np.zeros(tries.size, np.int64)
+    ended = np.ones(tries.size, np.bool_)
+    widths = np.empty(n_columns, np.float64)
+    for part in range(tries.size):
         for column in range(n_columns):
-            smallest = stretch[0, column]
-            largest = smallest
-            for row in range(stretch.shape[0]):
-                code = stretch[row, column]
-                smallest = min(smallest, code)
-                largest = max(largest, code)
-            low[part, column] = smallest
-            high[part, column] = largest
-    return low, high
+            difference = high[part, column] - low[part, column]
+            # a quotient first, so that equal shares of two domains tie
+            widths[column] = difference / last[column] * importance[column] if difference > 0 else -1.0
+        for column in range(n_columns):
+            if widths[column] < 0:
+                continue
+            rank = 0
+            for other in range(n_columns):
+                rank += widths[other] > widths[column] or (widths[other] == widths[column] and other < column)
+            if rank == tries[part]:
+                column_of[part] = column
+                ended[part] = False
+                break
+    return column_of, ended
 
 
 @njit(cache=True)
@@ -37,85 +49,233 @@ def balanced_cuts(
     starts: Integers,
     ends: Integers,
     column_of: Integers,
+    low: Codes,
+    high: Codes,
     joins: Codes,
+    plain: Booleans,
     shared: Booleans,
-) -> tuple[Codes, Integers]:
+) -> tuple[Codes, Integers, Integers]:
     """Return for each part the cut of one column that divides its weight most evenly.
 
     Parameters
     ----------
     column_of
         The column to cut in each part; it must have at least two different codes there.
+    low, high
+        The range of every column in each part.
     joins
         For each column and code the depth of the boundary before that code. Only the deepest
         boundaries within a part may be cut.
+    plain
+        For each column whether all its boundaries are equally deep.
     shared
         For each column whether records at the median may go to either side.
 
     Returns
     -------
-    cuts, quotas
-        Codes below the cut go left, and of those at the cut the first ``quota`` records.
+    cuts, quotas, sizes
+        Codes below the cut go left, and of those at the cut the first ``quota`` records; the weight
+        of the left and the right side, part by part.
     """
     cuts = np.empty(starts.size, np.int32)
     quotas = np.zeros(starts.size, np.int64)
+    sizes = np.empty(2 * starts.size, np.int64)
+    histogram = np.zeros(joins.shape[1], np.int64)
     for part in range(starts.size):
         column = column_of[part]
+        first, last = int(low[part, column]), int(high[part, column])
         stretch = records[starts[part] : ends[part]]
         held = weights[starts[part] : ends[part]]
-        keys = np.empty(held.size, np.int64)
-        total = 0
-        for row in range(held.size):
-            keys[row] = np.int64(stretch[row, column]) << 32 | row
-            total += held[row]
-        keys = np.sort(keys)
-        first = keys[0] >> 32
-        last = keys[-1] >> 32
-        deepest = 0
-        for code in range(first + 1, last + 1):
-            deepest = max(deepest, joins[column, code])
+        codes, counts = _distinct(stretch, column, held, first, last, histogram)
+        total = counts.sum()
         if shared[column]:
-            cuts[part], quotas[part] = _median(keys, held, total)
+            cuts[part], quotas[part] = _median(codes, counts, total)
+            sizes[2 * part] = total // 2
         else:
-            cuts[part] = _most_even(keys, held, total, joins[column], deepest)
-    return cuts, quotas
+            deepest = 1
+            if not plain[column]:
+                for code in range(first + 1, last + 1):
+                    deepest = max(deepest, int(joins[column, code]))
+            cuts[part], sizes[2 * part] = _most_even(codes, counts, total, joins[column], deepest)
+        sizes[2 * part + 1] = total - sizes[2 * part]
+    return cuts, quotas, sizes
 
 
 @njit(cache=True)
-def _most_even(keys: Integers, held: Integers, total: int, joins: Codes, deepest: int) -> int:
-    left = 0
-    best = -1
-    best_difference = total + 1
-    before = keys[0] >> 32
-    for place in range(keys.size):
+def _distinct(
+    stretch: Codes, column: int, held: Integers, first: int, last: int, histogram: Integers
+) -> tuple[Codes, Integers]:
+    """Return the different codes of a column, ascending, with their weights."""
+    n_rows = held.size
+    found = 0
+    if last - first < 8 * n_rows:
+        for row in range(n_rows):
+            histogram[stretch[row, column]] += held[row]
+        codes = np.empty(last - first + 1, np.int32)
+        counts = np.empty(last - first + 1, np.int64)
+        for code in range(first, last + 1):
+            if histogram[code] > 0:
+                codes[found] = code
+                counts[found] = histogram[code]
+                histogram[code] = 0
+                found += 1
+        return codes[:found], counts[:found]
+    # a few records in a wide domain: sorting them is cheaper than walking through it
+    keys = np.empty(n_rows, np.int64)
+    for row in range(n_rows):
+        keys[row] = np.int64(stretch[row, column]) << 32 | row
+    keys = np.sort(keys)
+    codes = np.empty(n_rows, np.int32)
+    counts = np.zeros(n_rows, np.int64)
+    found = -1
+    for place in range(n_rows):
         code = keys[place] >> 32
-        if code != before:
-            for boundary in range(before + 1, code + 1):
-                if joins[boundary] == deepest:
-                    difference = abs(2 * left - total)
-                    if difference < best_difference:
-                        best_difference = difference
-                        best = boundary
-                    break
-            before = code
-        left += held[keys[place] & 0xFFFFFFFF]
-    return best
+        if found < 0 or codes[found] != code:
+            found += 1
+            codes[found] = code
+        counts[found] += held[keys[place] & 0xFFFFFFFF]
+    return codes[: found + 1], counts[: found + 1]
 
 
 @njit(cache=True)
-def _median(keys: Integers, held: Integers, total: int) -> tuple[int, int]:
-    wanted = total // 2
+def _most_even(codes: Codes, counts: Integers, total: int, joins: Codes, deepest: int) -> tuple[int, int]:
     left = 0
+    best, best_left = -1, 0
+    best_difference = total + 1
+    for place in range(1, codes.size):
+        left += counts[place - 1]
+        difference = abs(2 * left - total)
+        if difference < best_difference:
+            for boundary in range(codes[place - 1] + 1, codes[place] + 1):
+                if joins[boundary] == deepest:
+                    best, best_left, best_difference = boundary, left, difference
+                    break
+    return best, best_left
+
+
+@njit(cache=True)
+def _median(codes: Codes, counts: Integers, total: int) -> tuple[int, int]:
+    wanted = total // 2
     below = 0
-    code = keys[0] >> 32
-    for place in range(keys.size):
-        if keys[place] >> 32 != code:
-            code = keys[place] >> 32
-            below = left
-        left += held[keys[place] & 0xFFFFFFFF]
-        if left >= wanted:
-            break
-    return code, wanted - below
+    for place in range(codes.size):
+        if below + counts[place] >= wanted:
+            return codes[place], wanted - below
+        below += counts[place]
+    return codes[-1], 0
+
+
+@njit(cache=True)
+def informative_cuts(
+    records: Codes,
+    weights: Integers,
+    starts: Integers,
+    ends: Integers,
+    low: Codes,
+    high: Codes,
+    joins: Codes,
+    target: int,
+    n_targets: int,
+    tries: Integers,
+) -> tuple[Integers, Codes, Integers, Booleans]:
+    """Return for each part the cut that tells most about a target column.
+
+    Every column has its best cut: the one that leaves the least entropy of the target, of those the
+    most even one. Columns are ranked by that entropy; ``tries`` says how many were tried already.
+
+    Returns
+    -------
+    column_of, cuts, sizes, ended
+        The column and the cut, the weight of the left and right sides, and whether no column is left.
+    """
+    n_columns = low.shape[1]
+    column_of = np.zeros(starts.size, np.int64)
+    cuts = np.zeros(starts.size, np.int32)
+    sizes = np.ones(2 * starts.size, np.int64)
+    ended = np.ones(starts.size, np.bool_)
+    left_counts = np.zeros(n_targets, np.int64)
+    right_counts = np.zeros(n_targets, np.int64)
+    entropies = np.empty(n_columns, np.float64)
+    best_cuts = np.empty(n_columns, np.int32)
+    lefts = np.empty(n_columns, np.int64)
+    for part in range(starts.size):
+        stretch = records[starts[part] : ends[part]]
+        held = weights[starts[part] : ends[part]]
+        for column in range(n_columns):
+            entropies[column] = np.inf
+            if high[part, column] > low[part, column]:
+                entropies[column], best_cuts[column], lefts[column] = _most_informative(
+                    stretch, held, column, target, joins[column], left_counts, right_counts
+                )
+        for column in range(n_columns):
+            if entropies[column] == np.inf:
+                continue
+            rank = 0
+            for other in range(n_columns):
+                rank += entropies[other] < entropies[column] or (
+                    entropies[other] == entropies[column] and other < column
+                )
+            if rank == tries[part]:
+                column_of[part], cuts[part], ended[part] = column, best_cuts[column], False
+                sizes[2 * part], sizes[2 * part + 1] = lefts[column], held.sum() - lefts[column]
+                break
+    return column_of, cuts, sizes, ended
+
+
+@njit(cache=True)
+def _most_informative(
+    stretch: Codes,
+    held: Integers,
+    column: int,
+    target: int,
+    joins: Codes,
+    left_counts: Integers,
+    right_counts: Integers,
+) -> tuple[float, int, int]:
+    """Return the least entropy that a cut leaves, the cut, and the weight to its left."""
+    n_rows = held.size
+    keys = np.empty(n_rows, np.int64)
+    left_counts[:] = 0
+    right_counts[:] = 0
+    total = 0
+    for row in range(n_rows):
+        keys[row] = np.int64(stretch[row, column]) << 32 | row
+        right_counts[stretch[row, target]] += held[row]
+        total += held[row]
+    keys = np.sort(keys)
+    deepest = 1
+    for code in range((keys[0] >> 32) + 1, (keys[-1] >> 32) + 1):
+        deepest = max(deepest, int(joins[code]))
+    # n log n - sum of c log c is the weight of a side times its entropy, kept up to date row by row
+    right_sum = 0.0
+    for value in range(right_counts.size):
+        right_sum += _weighted_log(right_counts[value])
+    left_sum = 0.0
+    left = 0
+    best, best_cut, best_left = np.inf, -1, 0
+    for place in range(n_rows):
+        code = keys[place] >> 32
+        if place > 0 and code != keys[place - 1] >> 32:
+            for boundary in range((keys[place - 1] >> 32) + 1, code + 1):
+                if joins[boundary] == deepest:
+                    entropy = _weighted_log(left) - left_sum + _weighted_log(total - left) - right_sum
+                    entropy = max(entropy, 0.0) / total
+                    evener = abs(2 * left - total) < abs(2 * best_left - total)
+                    if entropy < best - 1e-12 or (entropy < best + 1e-12 and evener):
+                        best, best_cut, best_left = entropy, boundary, left
+                    break
+        row = keys[place] & 0xFFFFFFFF
+        value = stretch[row, target]
+        left_sum += _weighted_log(left_counts[value] + held[row]) - _weighted_log(left_counts[value])
+        right_sum += _weighted_log(right_counts[value] - held[row]) - _weighted_log(right_counts[value])
+        left_counts[value] += held[row]
+        right_counts[value] -= held[row]
+        left += held[row]
+    return best, best_cut, best_left
+
+
+@njit(cache=True)
+def _weighted_log(count: int) -> float:
+    return count * np.log(count) if count > 0 else 0.0
 
 
 @njit(cache=True)
@@ -155,43 +315,90 @@ def sides(
 @njit(cache=True)
 def divide(
     records: Codes,
+    words: Integers,
     weights: Integers,
     order: Integers,
     starts: Integers,
     ends: Integers,
-    child_of: Integers,
+    column_of: Integers,
+    cuts: Codes,
+    quotas: Integers,
     allowed: Booleans,
-) -> Integers:
-    """Move the records of the allowed parts, left ones first, and return where the right ones begin."""
+    low: Codes,
+    high: Codes,
+) -> tuple[Integers, Codes, Codes]:
+    """Move the records of the allowed parts, left ones first.
+
+    Parameters
+    ----------
+    words
+        The memory of the records, eight bytes at a time.
+
+    Returns
+    -------
+    middles, low, high
+        Where the right side of each part begins, and the ranges of the sides: those of part p in rows
+        2p and 2p + 1. A part that is not allowed stays as it is.
+    """
     middles = starts.copy()
+    side_low = np.empty((2 * starts.size, low.shape[1]), np.int32)
+    side_high = np.empty((2 * starts.size, low.shape[1]), np.int32)
     longest = 0
     for part in range(starts.size):
         longest = max(longest, ends[part] - starts[part])
-    kept_records = np.empty((longest, records.shape[1]), np.int32)
-    kept_weights = np.empty(longest, np.int64)
-    kept_order = np.empty(longest, np.int64)
-    base = 0
+    n_words = words.shape[1]
+    kept_words = np.empty((longest, n_words), words.dtype)
+    kept_weights = np.empty(longest, weights.dtype)
+    kept_order = np.empty(longest, order.dtype)
     for part in range(starts.size):
-        size = ends[part] - starts[part]
-        if allowed[part]:
-            to = starts[part]
-            n_right = 0
-            for row in range(size):
-                place = starts[part] + row
-                if child_of[base + row] & 1:
-                    kept_records[n_right] = records[place]
-                    kept_weights[n_right] = weights[place]
-                    kept_order[n_right] = order[place]
-                    n_right += 1
-                else:
-                    records[to] = records[place]
-                    weights[to] = weights[place]
-                    order[to] = order[place]
-                    to += 1
-            middles[part] = to
-            for row in range(n_right):
-                records[to + row] = kept_records[row]
-                weights[to + row] = kept_weights[row]
-                order[to + row] = kept_order[row]
-        base += size
-    return middles
+        if not allowed[part]:
+            continue
+        column, cut, quota = column_of[part], cuts[part], quotas[part]
+        to = starts[part]
+        n_right = 0
+        for place in range(starts[part], ends[part]):
+            code = records[place, column]
+            if code < cut or (code == cut and quota > 0):
+                if code == cut:
+                    quota -= weights[place]
+                for each in range(n_words):
+                    words[to, each] = words[place, each]
+                weights[to] = weights[place]
+                order[to] = order[place]
+                to += 1
+            else:
+                for each in range(n_words):
+                    kept_words[n_right, each] = words[place, each]
+                kept_weights[n_right] = weights[place]
+                kept_order[n_right] = order[place]
+                n_right += 1
+        middles[part] = to
+        words[to : to + n_right] = kept_words[:n_right]
+        weights[to : to + n_right] = kept_weights[:n_right]
+        order[to : to + n_right] = kept_order[:n_right]
+        left, right = 2 * part, 2 * part + 1
+        outer_high, outer_low = high[part].copy(), low[part].copy()
+        outer_high[column] = cut if quotas[part] > 0 else cut - 1
+        _ranges_of(records[starts[part] : to], low[part], outer_high, side_low[left], side_high[left])
+        outer_low[column] = cut
+        _ranges_of(records[to : ends[part]], outer_low, high[part], side_low[right], side_high[right])
+    return middles, side_low, side_high
+
+
+@njit(cache=True)
+def _ranges_of(stretch: Codes, outer_low: Codes, outer_high: Codes, low: Codes, high: Codes) -> None:
+    """Find the range of every column, and stop as soon as all are as wide as they can be."""
+    low[:] = outer_high
+    high[:] = outer_low
+    n_rows = stretch.shape[0]
+    for begin in range(0, n_rows, 128):
+        for row in range(begin, min(begin + 128, n_rows)):
+            for column in range(low.size):
+                code = np.int32(stretch[row, column])
+                low[column] = min(low[column], code)
+                high[column] = max(high[column], code)
+        widest = True
+        for column in range(low.size):
+            widest &= low[column] == outer_low[column] and high[column] == outer_high[column]
+        if widest:
+            return

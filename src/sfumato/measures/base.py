@@ -73,6 +73,7 @@ class Measurement:
         """Read what `to_dict` wrote."""
         facts = {name: value for name, value in written.items() if name != "applicable"}
         facts["value"] = _number(facts["value"])
+        facts["baseline"] = _number(facts["baseline"])
         facts["interval"] = tuple(map(_number, facts["interval"])) if facts["interval"] else None
         facts["detail"] = {name: _number(value) for name, value in facts["detail"].items()}
         return cls(**facts)

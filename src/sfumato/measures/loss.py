@@ -27,7 +27,9 @@ class _QuasiIdentifierLoss(_Loss):
         for name in release.schema.sensitive:
             sets = release.cells[name].sets
             if sets is not None and not sets.exact:
-                raise NotApplicable(f"{name!r} is withheld, and a loss of quasi-identifiers would not count that")
+                raise NotApplicable(
+                    f"{name!r} is withheld, and a loss of quasi-identifiers would not count that"
+                )
         return (self.of_quasi_identifiers(release),)
 
     @abstractmethod
@@ -58,7 +60,9 @@ class GeneralLoss(_QuasiIdentifierLoss):
         """Return the mean loss over all cells, attributes weighted as the schema says."""
         losses = attribute_losses(release)
         weights = np.array([release.schema[name].weight for name in losses])
-        total = float(np.array(list(losses.values())) @ weights / max(weights.sum(), 1e-300)) if losses else 0.0
+        total = (
+            float(np.array(list(losses.values())) @ weights / max(weights.sum(), 1e-300)) if losses else 0.0
+        )
         return self.taken(total, detail=losses)
 
 

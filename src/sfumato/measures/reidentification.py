@@ -79,5 +79,9 @@ class WeightedK(Measure):
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the mean class size over the released records."""
         sizes = release.classes.sizes.astype(np.float64)
-        detail = {"classes": release.classes.n_classes, "smallest": float(sizes.min()), "largest": float(sizes.max())}
+        detail = {
+            "classes": release.classes.n_classes,
+            "smallest": float(sizes.min()),
+            "largest": float(sizes.max()),
+        }
         return (self.taken(float(sizes @ sizes / sizes.sum()), detail=detail),)

@@ -43,6 +43,9 @@ _FONTS = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', san
 _SIZE = 9.5
 _LONGEST_NAME = 32
 _MOST_BARS = 40
+_MOST_INFINITE = 6
+_MOST_STEPS = 400
+_WIDTH = 7.2
 
 # matplotlib keeps its settings in one place for all threads
 _one_at_a_time = threading.Lock()
@@ -68,23 +71,22 @@ def frontier_chart(
         An SVG element.
     """
     plane = _Plane.of(frontier, limits)
-    n_efficient = len(frontier.efficient())
-    description = (
-        f"{len(frontier.comparable)} candidate releases: {plane.x.title} to the right, {plane.y.title} upwards; "
-        f"{n_efficient} of them efficient"
-    )
 
     def draw(axes: Axes) -> None:
         plane.prepare(axes)
         if not frontier.comparable:
-            axes.text(0.5, 0.5, "no candidate can be compared", transform=axes.transAxes, ha="center", color=FAINT)
+            _say_empty(axes, "no candidate can be compared")
             return
         _draw_limits(axes, plane, limits)
         _draw_line(axes, plane)
         _draw_candidates(axes, plane)
         _draw_marked(axes, plane, chosen)
 
-    return _svg("frontier", description, (7.2, 5.0), draw)
+    description = (
+        f"{len(frontier.comparable)} candidate releases, {len(frontier.efficient())} of them efficient: "
+        f"{plane.x.title} to the right, {plane.y.title} upwards"
+    )
+    return _svg("frontier", description, 5.0, draw)
 
 
 def class_sizes_chart(sizes: Sequence[int] | Integers) -> str:
@@ -97,19 +99,27 @@ def class_sizes_chart(sizes: Sequence[int] | Integers) -> str:
     """
     values, counts = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     reached = np.cumsum(values * counts) / max(int(values @ counts), 1)
+    if len(values) > _MOST_STEPS:
+        seen = np.searchsorted(values, np.geomspace(values[0], values[-1], _MOST_STEPS).round(6))
+        drawn = np.unique(np.append(seen.clip(0, len(values) - 1), len(values) - 1))
+        values, reached = values[drawn], reached[drawn]
 
     def draw(axes: Axes) -> None:
         axes.set_xscale("log")
         axes.set_xlabel("class size (records that look alike; log scale)")
         axes.set_ylabel("share of records in\nclasses of at most this size")
         axes.set_ylim(0, 1.04)
-        axes.yaxis.set_major_formatter(lambda value, _: words.share(round(value, 9)))
-        _format_log(axes, "x", words.number)
+        axes.yaxis.set_major_formatter(_ticks(words.share))
+        axes.xaxis.set_major_formatter(_ticks(words.number))
+        axes.xaxis.set_minor_formatter(lambda *_: "")
         if not len(values):
-            axes.text(0.5, 0.5, "no records", transform=axes.transAxes, ha="center", color=FAINT)
+            _say_empty(axes, "no records")
             return
         low, high = float(values[0]), float(values[-1])
         axes.set_xlim(low / (high / low) ** 0.06 / 1.25, high * (high / low) ** 0.06 * 1.25)
+        if high / low < 10:
+            axes.set_xticks(sorted({low, high}))
+            axes.tick_params(which="minor", length=0)
         x = np.concatenate([[values[0]], values, [high * 1e3]])
         y = np.concatenate([[0.0], reached, [1.0]])
         axes.fill_between(x, y, step="post", color=COLOURS[0], alpha=0.12, linewidth=0)
@@ -117,7 +127,7 @@ def class_sizes_chart(sizes: Sequence[int] | Integers) -> str:
         axes.grid(axis="both")
 
     smallest = int(values[0]) if len(values) else 0
-    return _svg("classes", f"Cumulative class sizes; the smallest class has {smallest} records", (7.2, 2.9), draw)
+    return _svg("classes", f"Cumulative class sizes; the smallest class has {smallest} records", 2.9, draw)
 
 
 def attribute_losses_chart(losses: Mapping[str, float]) -> str:
@@ -132,6 +142,9 @@ def attribute_losses_chart(losses: Mapping[str, float]) -> str:
     shown, n_more = ranked[:_MOST_BARS], max(len(ranked) - _MOST_BARS, 0)
 
     def draw(axes: Axes) -> None:
+        if not shown:
+            _say_empty(axes, "no attributes")
+            return
         values = [loss for _, loss in shown]
         places = range(len(shown))
         axes.barh(places, [1.0] * len(shown), color="#eef1f4", height=0.62)
@@ -141,7 +154,7 @@ def attribute_losses_chart(losses: Mapping[str, float]) -> str:
         axes.set_yticks(places, [readable(name) for name, _ in shown])
         axes.set_xlim(0, 1.0)
         axes.set_ylim(len(shown) - 0.5, -0.5)
-        axes.xaxis.set_major_formatter(lambda value, _: words.share(round(value, 9)))
+        axes.xaxis.set_major_formatter(_ticks(words.share))
         more = f" ({n_more} attributes with smaller losses are not drawn)" if n_more else ""
         axes.set_xlabel(f"information lost{more}")
         axes.tick_params(axis="y", length=0)
@@ -149,7 +162,7 @@ def attribute_losses_chart(losses: Mapping[str, float]) -> str:
             axes.spines[side].set_visible(False)
 
     height = 0.75 + 0.30 * max(len(shown), 1)
-    return _svg("losses", f"Information lost in each of {len(losses)} attributes", (7.2, height), draw)
+    return _svg("losses", f"Information lost in each of {len(losses)} attributes", height, draw)
 
 
 def readable(name: str) -> str:
@@ -171,29 +184,36 @@ class _Scale:
     low: float
     high: float
     log: bool
+    whole: bool
 
     @classmethod
-    def of(cls, measure: str, better: Better, values: Sequence[float], limit: Limit | None) -> _Scale:
-        ends = [] if limit is None else [limit.at_least, limit.at_most]
+    def of(cls, measure: str, frontier: Frontier, limit: Limit) -> _Scale:
+        better = frontier.better(measure)
+        values = [candidate.value(measure) or 0.0 for candidate in frontier.comparable]
+        ends = (limit.at_least, limit.at_most)
         finite = [value for value in (*values, *ends) if math.isfinite(value)] or [0.0, 1.0]
         low, high = min(finite), max(finite)
         log = low > 0 and high / low >= 100
+        whole = all(value == round(value) for value in finite) and high - low > 4
         if low == high:
             low, high = (low - abs(low) / 2, high + abs(high) / 2) if low else (0.0, 1.0)
         far_low, far_high = (0.16 if end in values else 0.06 for end in (-math.inf, math.inf))
         if log:
             ratio = high / low
-            return cls(measure, better, low / ratio**far_low, high * ratio**far_high, log)
+            return cls(measure, better, low / ratio**far_low, high * ratio**far_high, log, whole)
         span = high - low
-        return cls(measure, better, low - far_low * span, high + far_high * span, log)
+        return cls(measure, better, low - far_low * span, high + far_high * span, log, whole)
 
     @property
     def title(self) -> str:
-        return words.measure_words(self.measure).title
+        return readable(words.measure_words(self.measure).title)
 
     @property
     def label(self) -> str:
         return f"{self.title} ({words.direction(self.better)}{', log scale' if self.log else ''})"
+
+    def printed(self, value: float) -> str:
+        return words.value_of(self.measure, value)
 
     def place(self, value: float) -> float:
         """Return where a value is drawn: itself, or just inside the border when it is infinite."""
@@ -219,11 +239,8 @@ class _Plane:
         sides = {m.measure: m.axis for c in frontier.candidates for m in c.measurements}
         if sides.get(first) == "utility" and sides.get(second) == "privacy":
             first, second = second, first
-        scales = [
-            _Scale.of(name, frontier.better(name), [c.value(name) or 0.0 for c in frontier.comparable], limits.get(name))
-            for name in (second, first)
-        ]
-        return cls(frontier, *scales)
+        x, y = (_Scale.of(name, frontier, limits.get(name, Limit())) for name in (second, first))
+        return cls(frontier, x, y)
 
     def values(self, candidate: Candidate) -> tuple[float, float]:
         return candidate.value(self.x.measure) or 0.0, candidate.value(self.y.measure) or 0.0
@@ -233,29 +250,26 @@ class _Plane:
         return self.x.place(x), self.y.place(y)
 
     def prepare(self, axes: Axes) -> None:
-        for name, scale in (("x", self.x), ("y", self.y)):
-            axis = axes.xaxis if name == "x" else axes.yaxis
-            axes.set(**{f"{name}label": scale.label})
-            if scale.log:
-                axes.set(**{f"{name}scale": "log"})
-                _format_log(axes, name, _printer(scale.measure))
-            else:
-                printed = _printer(scale.measure)
-                axis.set_major_formatter(lambda value, _, printed=printed: printed(round(value, 12)))
-            axes.set(**{f"{name}lim": (scale.low, scale.high)})
+        from matplotlib.ticker import MaxNLocator
+
+        axes.set(xlabel=self.x.label, ylabel=self.y.label)
+        axes.set(xscale="log" if self.x.log else "linear", yscale="log" if self.y.log else "linear")
+        axes.set(xlim=(self.x.low, self.x.high), ylim=(self.y.low, self.y.high))
+        for axis, scale in ((axes.xaxis, self.x), (axes.yaxis, self.y)):
+            if scale.whole and not scale.log:
+                axis.set_major_locator(MaxNLocator(integer=True))
+            axis.set_major_formatter(_ticks(scale.printed))
+            axis.set_minor_formatter(lambda *_: "")
         axes.grid(axis="both")
 
 
-def _printer(measure: str) -> Callable[[float], str]:
-    return lambda value: words.value_of(measure, value)
+def _ticks(printed: Callable[[float], str]) -> Callable[[float, Any], str]:
+    """Print the places of ticks, which are not quite the numbers that they should be."""
+    return lambda value, _: printed(float(f"{value:.9g}"))
 
 
-def _format_log(axes: Axes, name: str, printed: Callable[[float], str]) -> None:
-    from matplotlib.ticker import NullFormatter
-
-    axis = axes.xaxis if name == "x" else axes.yaxis
-    axis.set_major_formatter(lambda value, _: printed(float(f"{value:.12g}")))
-    axis.set_minor_formatter(NullFormatter())
+def _say_empty(axes: Axes, text: str) -> None:
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", color=FAINT)
 
 
 def _draw_limits(axes: Axes, plane: _Plane, limits: Mapping[str, Limit]) -> None:
@@ -264,7 +278,7 @@ def _draw_limits(axes: Axes, plane: _Plane, limits: Mapping[str, Limit]) -> None
         limit = limits.get(scale.measure, Limit())
         for end, border in ((limit.at_most, scale.high), (limit.at_least, scale.low)):
             if math.isfinite(end):
-                line(end, color=FORBIDDEN, linewidth=1.1, linestyle=(0, (5, 3)), label="policy limit", zorder=1.5)
+                line(end, color=FORBIDDEN, linestyle=(0, (5, 3)), label="policy limit", zorder=1.5)
                 shade(end, border, color=FORBIDDEN, alpha=0.06, linewidth=0, zorder=0.5)
 
 
@@ -292,8 +306,10 @@ def _draw_candidates(axes: Axes, plane: _Plane) -> None:
                 key = _arrow(*plane.values(candidate)) or marker, candidate.id in efficient
                 alike.setdefault(key, []).append(plane.point(candidate))
         for (shape, is_efficient), points in alike.items():
+            x, y = zip(*points, strict=True)
             axes.scatter(
-                *zip(*points, strict=True),
+                x,
+                y,
                 s=38 if is_efficient else 26,
                 marker=shape,
                 facecolors=colour if is_efficient else "white",
@@ -329,75 +345,80 @@ def _draw_marked(axes: Axes, plane: _Plane, chosen: Candidate | None) -> None:
     comparable = plane.frontier.comparable
     knee = plane.frontier.knee()
     ringed = next((c for c in comparable if chosen is not None and c.id == chosen.id), None)
-    if knee is not None:
-        axes.scatter(
-            *plane.point(knee), s=120, facecolors="none", edgecolors=INK, linewidths=1.0, linestyle=":", label="knee", zorder=5
-        )
-    if ringed is not None:
-        axes.scatter(*plane.point(ringed), s=190, facecolors="none", edgecolors=INK, linewidths=1.8, label="chosen", zorder=5)
-    _draw_legend(axes)
     labels = [(c, TRIVIAL[c.recipe.sanitizer]) for c in comparable if c.recipe.sanitizer in TRIVIAL]
     if ringed is not None:
+        _draw_ring(axes, plane.point(ringed), 190, "-", "chosen")
         also = " (the knee)" if knee is not None and knee.id == ringed.id else ""
         labels.append((ringed, f"chosen: {readable(ringed.id)}{also}"))
-    if knee is not None and (ringed is None or knee.id != ringed.id):
-        labels.append((knee, f"knee: {readable(knee.id)}"))
-    infinite = [c for c in comparable if any(map(math.isinf, plane.values(c)))]
-    labels += [(c, "∞") for c in infinite if c not in [named for named, _ in labels]]
-    _write_labels(axes, plane, labels)
+    if knee is not None:
+        _draw_ring(axes, plane.point(knee), 110, ":", "knee")
+        if ringed is None or knee.id != ringed.id:
+            labels.append((knee, f"knee: {readable(knee.id)}"))
+    named = {candidate.id for candidate, _ in labels}
+    infinite = [c for c in comparable if c.id not in named and any(map(math.isinf, plane.values(c)))]
+    _draw_legend(axes)
+    _write_labels(axes, plane, [*labels, *((c, "∞") for c in infinite[:_MOST_INFINITE])])
+
+
+def _draw_ring(axes: Axes, point: tuple[float, float], size: float, line: str, label: str) -> None:
+    axes.scatter(*point, s=size, facecolors="none", edgecolors=INK, linestyle=line, label=label, zorder=5)
 
 
 def _draw_legend(axes: Axes) -> None:
     handles, names = axes.get_legend_handles_labels()
     each = dict(zip(names, handles, strict=True))
     figure: Any = axes.figure
-    figure.legend(each.values(), each.keys(), loc="outside lower center", ncols=4, frameon=False, handlelength=1.6)
+    figure.legend(each.values(), each.keys(), loc="outside lower center", ncols=4, frameon=False)
 
 
-def _write_labels(axes: Axes, plane: _Plane, labels: list[tuple[Candidate, str]]) -> None:
+def _write_labels(axes: Axes, plane: _Plane, labels: Sequence[tuple[Candidate, str]]) -> None:
     """Write each label where it covers the fewest points, other labels and the least of the line."""
     figure: Any = axes.figure
     figure.draw_without_rendering()
-    frame = axes.get_window_extent()
+    frame: _Box = axes.get_window_extent().extents
     to_pixels = axes.transData.transform
-    points: Floats = to_pixels([plane.point(candidate) for candidate in plane.frontier.comparable])
+    points = to_pixels([plane.point(candidate) for candidate in plane.frontier.comparable])
     line = _sampled(to_pixels(_corners(plane)))
-    taken: list[tuple[float, float, float, float]] = []
+    taken: list[_Box] = []
     for candidate, text in labels:
         x, y = to_pixels(plane.point(candidate))
-        boxes = [(dx, dy, _box(x + dx, y + dy, text, dx < 0)) for dx, dy in _OFFSETS]
+        boxes = [_box(x + dx, y + dy, text, dx < 0) for dx, dy in _OFFSETS]
         costs = [
-            1000 * _outside(box, frame.extents)
+            1000 * _outside(box, frame)
             + 100 * sum(_overlap(box, other) for other in taken)
             + 10 * _covered(box, points)
             + 2 * _covered(box, line)
-            + math.hypot(dx, dy) / 20
-            for dx, dy, box in boxes
+            + math.hypot(*offset) / 20
+            for box, offset in zip(boxes, _OFFSETS, strict=True)
         ]
-        dx, dy, box = boxes[int(np.argmin(costs))]
-        taken.append(box)
-        axes.annotate(
-            text,
-            plane.point(candidate),
-            xytext=(dx, dy),
-            textcoords="offset points",
-            ha="left" if dx >= 0 else "right",
-            va="center",
-            color=INK,
-            bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
-            arrowprops={"arrowstyle": "-", "color": FAINT, "linewidth": 0.7, "shrinkB": 7} if math.hypot(dx, dy) > 16 else None,
-            zorder=6,
-        )
+        best = int(np.argmin(costs))
+        taken.append(boxes[best])
+        _write_label(axes, text, plane.point(candidate), _OFFSETS[best])
 
 
+def _write_label(axes: Axes, text: str, point: tuple[float, float], offset: tuple[float, float]) -> None:
+    lead = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.7, "shrinkB": 7}
+    axes.annotate(
+        text,
+        point,
+        xytext=offset,
+        textcoords="offset points",
+        ha="left" if offset[0] >= 0 else "right",
+        va="center",
+        bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
+        arrowprops=lead if math.hypot(*offset) > _NEAR else None,
+        zorder=6,
+    )
+
+
+_Box = tuple[float, float, float, float]
+_NEAR = 13.0
 _OFFSETS = [
     (side * distance * math.cos(angle), distance * math.sin(angle))
-    for distance in (13.0, 26.0, 42.0, 62.0)
+    for distance in (_NEAR, 26.0, 42.0, 62.0)
     for angle in (0.0, 0.5, -0.5, 1.0, -1.0, 1.35, -1.35)
     for side in (1.0, -1.0)
 ]
-
-_Box = tuple[float, float, float, float]
 
 
 def _box(x: float, y: float, text: str, ends_here: bool) -> _Box:
@@ -414,7 +435,7 @@ def _sampled(corners: Floats) -> Floats:
     return np.concatenate([corners, *parts])
 
 
-def _outside(box: _Box, frame: Floats) -> bool:
+def _outside(box: _Box, frame: _Box) -> bool:
     return bool(box[0] < frame[0] or box[1] < frame[1] or box[2] > frame[2] or box[3] > frame[3])
 
 
@@ -442,6 +463,8 @@ _LOOK: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
+    "lines.linewidth": 1.2,
+    "legend.handlelength": 1.6,
     "grid.color": RULE,
     "grid.linewidth": 0.5,
     "text.color": INK,
@@ -453,7 +476,7 @@ _LOOK: dict[str, Any] = {
 }
 
 
-def _svg(name: str, description: str, size: tuple[float, float], draw: Draw) -> str:
+def _svg(name: str, description: str, height: float, draw: Draw) -> str:
     """Draw on fresh axes with settings of our own and return the SVG element."""
     import matplotlib
     from matplotlib.figure import Figure
@@ -462,9 +485,10 @@ def _svg(name: str, description: str, size: tuple[float, float], draw: Draw) -> 
     with _one_at_a_time, matplotlib.rc_context(), warnings.catch_warnings():
         # the reader's browser has the letters that matplotlib's own font lacks
         warnings.filterwarnings("ignore", message="Glyph")
+        settings: Any = _LOOK | {"svg.hashsalt": f"sfumato {name}"}
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_LOOK | {"svg.hashsalt": f"sfumato {name}"})
-        figure = Figure(figsize=size, layout="constrained")
+        matplotlib.rcParams.update(settings)
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         draw(figure.add_subplot())
         no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(written, format="svg", metadata=no_metadata)
@@ -502,9 +526,9 @@ def _tidy(attributes: dict[str, str]) -> None:
         elif name == "style":
             attributes[name] = re.sub("font-family: [^;]*", f"font-family: {_FONTS}", value)
         elif name == "d":
-            attributes[name] = _SIX_DIGITS.sub(r"\1", " ".join(value.split()))
+            attributes[name] = _DIGITS.sub(r"\1", " ".join(value.split()))
         elif name in ("x", "y"):
-            attributes[name] = _SIX_DIGITS.sub(r"\1", value)
+            attributes[name] = _DIGITS.sub(r"\1", value)
 
 
-_SIX_DIGITS = re.compile(r"(\.\d\d)\d+")
+_DIGITS = re.compile(r"(\.\d\d)\d+")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import jinja2
 import numpy as np
@@ -96,43 +97,48 @@ def report_html(
         "schema": schema,
         "attributes": _attribute_rows(schema),
         "weighted": any(schema[name].weight != 1 for name in schema.released),
-        "adversaries": _adversaries(schema, [chosen] if chosen else frontier.candidates),
+        "adversaries": _adversaries([chosen] if chosen else frontier.candidates),
         "infeasible": infeasible,
         "chosen": chosen,
         "decision": decision,
         "release": release,
         "files": files,
         **_frontier_facts(frontier, chosen, policy),
-        **_summary(frontier, chosen, release, n_records, len(infeasible)),
+        **_summary(frontier, chosen, release, len(infeasible)),
         "limits": _limits(schema, frontier, chosen, release),
         "policy": _policy_rows(policy, chosen),
     }
     if chosen is not None:
-        facts |= _publication_facts(schema, frontier, policy, chosen, release, claims)
+        facts |= _publication_facts(frontier, policy, chosen, release, claims)
     return _template().render(facts)
 
 
 def _publication_facts(
-    schema: Schema,
     frontier: Frontier,
     policy: Mapping[str, Limit],
     chosen: Candidate,
     release: Release | None,
     claims: Sequence[Measurement],
 ) -> dict[str, Any]:
+    sides: tuple[Axis, Axis] = ("privacy", "utility")
+    return {
+        "recipe": json.dumps(json.loads(chosen.recipe.public_json()), indent=2, ensure_ascii=False),
+        "recipe_words": _recipe(chosen),
+        "sanitizer_words": words.sanitizer_words(chosen.recipe.sanitizer),
+        "measured": {side: _measurement_rows(chosen, side, policy, frontier) for side in sides},
+        "claims": _claim_rows(claims, chosen),
+        **({} if release is None else _release_facts(release, chosen)),
+    }
+
+
+def _release_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
     losses = _losses(release)
     return {
-        "measured": {
-            axis: _measurement_rows(chosen, axis, schema, policy, frontier) for axis in ("privacy", "utility")
-        },
-        "changes": [] if release is None else _change_rows(release, losses),
+        "requirements": _requirement_rows(release, chosen),
+        "changes": _change_rows(release, losses),
         "losses_chart": _picture(charts.attribute_losses_chart(losses)) if losses else None,
-        "classes_chart": None if release is None else _picture(charts.class_sizes_chart(release.classes.sizes)),
-        "classes": None if release is None else _class_facts(release),
-        "claims": _claim_rows(claims, chosen),
-        "recipe": json.dumps(json.loads(chosen.recipe.public_json()), indent=2, ensure_ascii=False),
-        "recipe_words": words.recipe_in_words(chosen.recipe),
-        "sanitizer_words": words.sanitizer_words(chosen.recipe.sanitizer),
+        "classes": _class_facts(release),
+        "classes_chart": _picture(charts.class_sizes_chart(release.classes.sizes)),
     }
 
 
@@ -140,35 +146,32 @@ def _publication_facts(
 
 
 def _summary(
-    frontier: Frontier, chosen: Candidate | None, release: Release | None, n_records: int, n_infeasible: int
+    frontier: Frontier, chosen: Candidate | None, release: Release | None, n_infeasible: int
 ) -> dict[str, Any]:
     """Return the two or three numbers that matter, as sentences and as figures."""
     subject = chosen or frontier.knee()
+    n_tried = len(frontier.candidates) + n_infeasible
     figures = [_figure(frontier, subject, axis) for axis in frontier.axes[:2]] if subject else []
     if release is not None:
-        kept = release.n_records / release.n_original
-        figures.append(("records released", words.share(kept), f"{release.n_records:,} of {release.n_original:,}"))
+        kept, of_all = release.n_records, release.n_original
+        figures.append(("records released", words.share(kept / of_all), f"{kept:,} of {of_all:,}"))
     else:
         n_efficient = len(frontier.efficient())
-        n_tried = len(frontier.candidates) + n_infeasible
         figures.append(("efficient candidates", f"{n_efficient:,}", f"of {n_tried:,} that were tried"))
-    return {
-        "figures": figures,
-        "subject": subject,
-        "sentences": [] if subject is None else _sentences(subject, frontier.axes[:2]),
-        "n_tried": len(frontier.candidates) + n_infeasible,
-    }
+    sentences = [] if subject is None else _sentences(subject, frontier.axes[:2])
+    return {"figures": figures, "sentences": sentences, "n_tried": n_tried}
 
 
 def _figure(frontier: Frontier, subject: Candidate, axis: str) -> tuple[str, str, str]:
-    ends = [
+    ends = {"as-is": "published as it is", "suppress-quasi-identifiers": "with quasi-identifiers withheld"}
+    hints = [
         f"{words.value_of(axis, value)} {phrase}"
-        for sanitizer, phrase in (("as-is", "as it is"), ("suppress-quasi-identifiers", "withheld"))
+        for sanitizer, phrase in ends.items()
         for value in [_reference(frontier, sanitizer, axis)]
         if value is not None
     ]
-    hint = words.direction(frontier.better(axis))
-    return words.measure_words(axis).title, _shown(axis, subject.value(axis)), "; ".join([hint, *ends])
+    hint = "; ".join(filter(None, [words.direction(frontier.better(axis)), ", ".join(hints)]))
+    return words.measure_words(axis).title, _shown(axis, subject.value(axis)), hint
 
 
 def _reference(frontier: Frontier, sanitizer: str, measure: str) -> float | None:
@@ -198,12 +201,13 @@ def _attribute_rows(schema: Schema) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"name": attribute.name, "role": attribute.role, "kind": attribute.kind}
         if attribute.role != "identifying":
             hierarchy = schema.hierarchy(attribute.name)
-            row |= {"levels": hierarchy.height + 1, "distinct": len(hierarchy.values), "weight": attribute.weight}
+            row |= {"levels": hierarchy.height + 1, "distinct": len(hierarchy.values)}
+            row["weight"] = words.number(attribute.weight)
         rows.append(row)
     return rows
 
 
-def _adversaries(schema: Schema, candidates: Iterable[Candidate]) -> dict[str, str]:
+def _adversaries(candidates: Iterable[Candidate]) -> dict[str, str]:
     """Return for both kinds of disclosure the measures that were taken against it."""
     taken = dict.fromkeys(m.measure for c in candidates for m in c.measurements if m.axis == "privacy")
     return {
@@ -215,37 +219,48 @@ def _adversaries(schema: Schema, candidates: Iterable[Candidate]) -> dict[str, s
 # The frontier
 
 
-def _frontier_facts(frontier: Frontier, chosen: Candidate | None, policy: Mapping[str, Limit]) -> dict[str, Any]:
-    knee = frontier.knee()
+def _frontier_facts(
+    frontier: Frontier, chosen: Candidate | None, policy: Mapping[str, Limit]
+) -> dict[str, Any]:
     efficient = frontier.efficient()
-    ids = {candidate.id for candidate in efficient}
-    marked = {"chosen": chosen.id if chosen else None, "knee": knee.id if knee else None}
-
-    def row(candidate: Candidate) -> dict[str, Any]:
-        return {
-            "id": candidate.id,
-            "recipe": words.recipe_in_words(candidate.recipe),
-            "values": [_shown(axis, candidate.value(axis)) for axis in frontier.axes],
-            "marks": [mark for mark, one in marked.items() if one == candidate.id],
-            "keeps_policy": not broken_limits(candidate, policy),
-        }
-
+    marked = {"chosen": [chosen], "knee": [frontier.knee()]}
+    drawn = [c.value(axis) or 0.0 for c in frontier.comparable for axis in frontier.axes[:2]]
     return {
         "frontier": frontier,
         "frontier_chart": _picture(charts.frontier_chart(frontier, chosen=chosen, limits=policy)),
         "axes": [
-            {"name": axis, "words": words.measure_words(axis), "direction": words.direction(frontier.better(axis))}
-            for axis in frontier.axes
+            (words.measure_words(axis), words.direction(frontier.better(axis))) for axis in frontier.axes
         ],
-        "efficient": [row(candidate) for candidate in efficient],
-        "candidates": [
-            row(c) | ({"marks": [*row(c)["marks"], "efficient"]} if c.id in ids else {}) for c in frontier.candidates
-        ],
+        "efficient": _candidate_rows(efficient, frontier.axes, marked, policy),
+        "candidates": _candidate_rows(
+            frontier.candidates, frontier.axes, marked | {"efficient": [*efficient]}, policy
+        ),
         "methods": _methods(frontier.candidates),
-        "knee": knee,
+        "knee": frontier.knee(),
         "beaten_by": _beaten_by(frontier, chosen),
+        "n_keeping": len(frontier.within(policy)),
+        "infinite": any(map(math.isinf, drawn)),
         "withheld_is_efficient": any(c.recipe.sanitizer == "suppress-sensitive" for c in efficient),
     }
+
+
+def _candidate_rows(
+    candidates: Iterable[Candidate],
+    axes: Iterable[str],
+    marked: Mapping[str, Sequence[Candidate | None]],
+    policy: Mapping[str, Limit],
+) -> list[dict[str, Any]]:
+    marks = {mark: {one.id for one in those if one is not None} for mark, those in marked.items()}
+    return [
+        {
+            "id": candidate.id,
+            "recipe": _recipe(candidate),
+            "values": [_shown(axis, candidate.value(axis)) for axis in axes],
+            "marks": [mark for mark, ids in marks.items() if candidate.id in ids],
+            "keeps_policy": not broken_limits(candidate, policy),
+        }
+        for candidate in candidates
+    ]
 
 
 def _methods(candidates: Iterable[Candidate]) -> list[tuple[str, int, str]]:
@@ -265,60 +280,44 @@ def _policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[
         {
             "measure": words.measure_words(name).title,
             "limit": words.limit_of(name, limit),
-            "reached": _shown(name, chosen.value(name)) if chosen else "",
-            "met": chosen is not None and limit.allows(chosen.value(name)),
+            "reached": "not applicable" if value is None else words.exactly(name, value),
+            "met": limit.allows(value),
         }
         for name, limit in policy.items()
+        for value in [chosen.value(name) if chosen else None]
     ]
 
 
 # Measurements
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One measurement, ready to print."""
-
-    name: str
-    words: words.Words
-    attribute: str | None
-    better: str
-    value: str
-    reason: str
-    notes: list[tuple[str, str]]
-    limit: str
-    met: bool
-    as_is: str
-    withheld: str
-
-
 def _measurement_rows(
-    chosen: Candidate, axis: Axis, schema: Schema, policy: Mapping[str, Limit], frontier: Frontier
-) -> list[_Row]:
+    chosen: Candidate, axis: Axis, policy: Mapping[str, Limit], frontier: Frontier
+) -> list[dict[str, Any]]:
     return [
-        _Row(
-            name=m.measure,
-            words=words.measure_words(m.measure),
-            attribute=m.attribute,
-            better=words.direction(m.better),
-            value=_shown(m.measure, m.value),
-            reason=_reason(m),
-            notes=_notes(m),
-            limit=words.limit_of(m.measure, policy[m.measure]) if m.measure in policy else "",
-            met=m.measure in policy and policy[m.measure].allows(m.value),
-            as_is=_same_of(frontier, "as-is", chosen, m),
-            withheld=_same_of(frontier, "suppress-quasi-identifiers", chosen, m),
-        )
+        {
+            "words": words.measure_words(m.measure),
+            "attribute": m.attribute,
+            "direction": words.direction(m.better),
+            "value": _shown(m.measure, m.value),
+            "reason": _reason(m),
+            "notes": _notes(m),
+            "limit": words.limit_of(m.measure, policy[m.measure]) if m.measure in policy else "",
+            "met": m.measure in policy and policy[m.measure].allows(m.value),
+            "as_is": _same_of(frontier, "as-is", chosen, m),
+            "withheld": _same_of(frontier, "suppress-quasi-identifiers", chosen, m),
+        }
         for m in chosen.measurements
         if m.axis == axis
     ]
 
 
 def _same_of(frontier: Frontier, sanitizer: str, chosen: Candidate, wanted: Measurement) -> str:
-    """Print the same measurement of a trivial release: the one that stands in the same place of its kind."""
+    """Print the same measurement of a trivial release: the one in the same place among its like."""
 
     def alike(candidate: Candidate) -> list[Measurement]:
-        return [m for m in candidate.measurements if (m.measure, m.attribute) == (wanted.measure, wanted.attribute)]
+        about = wanted.measure, wanted.attribute
+        return [m for m in candidate.measurements if (m.measure, m.attribute) == about]
 
     place = next(i for i, m in enumerate(alike(chosen)) if m is wanted)
     trivial = next((alike(c) for c in frontier.candidates if c.recipe.sanitizer == sanitizer), [])
@@ -336,7 +335,8 @@ def _notes(measurement: Measurement) -> list[tuple[str, str]]:
         notes.append(("confidence interval", " to ".join(shown(float(end)) for end in measurement.interval)))
     if measurement.baseline is not None:
         notes.append((words.measure_words(measurement.measure).baseline, shown(float(measurement.baseline))))
-    return notes + [(str(name), shown(value)) for name, value in measurement.detail.items() if name != "reason"]
+    detail = {name: value for name, value in measurement.detail.items() if name != "reason"}
+    return notes + [(words.DETAILS.get(name, name), shown(value)) for name, value in detail.items()]
 
 
 def _reason(measurement: Measurement) -> str:
@@ -350,15 +350,15 @@ def _shown(measure: str, value: float | None) -> str:
 # What is published
 
 
-def _losses(release: Release | None) -> dict[str, float]:
+def _losses(release: Release) -> dict[str, float]:
     try:
-        return {} if release is None else attribute_losses(release)
+        return attribute_losses(release)
     except NotApplicable:
         return {}
 
 
 def _change_rows(release: Release, losses: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Say for each released attribute how many of its cells stay exact; left-out records count as withheld."""
+    """Say for each attribute how many of its cells stay exact; those of left-out records are withheld."""
     rows = []
     for name in release.schema.released:
         cells = release.cells[name]
@@ -396,39 +396,52 @@ def _class_facts(release: Release) -> dict[str, Any]:
 
 def _claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:
     """Set each claim beside the owner's measurement and what the recipe asked for."""
-    asked = {registry.name_of(type(part)): part for part in _models(chosen)}
+    asked = {_identity(*registry.describe(part)): _asked(part) for part in _models(chosen)}
+    owner = {(m.measure, m.attribute): _shown(m.measure, m.value) for m in reversed(chosen.measurements)}
     return [
         {
             "measure": words.measure_words(claim.measure).title,
             "attribute": claim.attribute,
             "value": _shown(claim.measure, claim.value),
             "reason": _reason(claim),
-            "owner": next(
-                (
-                    _shown(m.measure, m.value)
-                    for m in chosen.measurements
-                    if (m.measure, m.attribute) == (claim.measure, claim.attribute)
-                ),
-                "",
-            ),
-            "asked": _asked(asked[claim.measure]) if claim.measure in asked else "",
+            "owner": owner.get((claim.measure, claim.attribute), ""),
+            "asked": asked.get(_identity(claim.measure, claim.detail), ""),
         }
         for claim in claims
     ]
 
 
+def _requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]]:
+    """Say of each model that the recipe asks for which level the release reaches."""
+    return [
+        {
+            "model": words.model_in_words(*registry.describe(part)),
+            "asked": _asked(part),
+            "reached": words.number(part.level(release.partition(part)), 6),
+        }
+        for part in _models(chosen)
+    ]
+
+
+def _identity(model: str, parameters: Mapping[str, Any]) -> str:
+    """Tell a model with its parameters, apart from the one that holds the limit, from others."""
+    limit = getattr(registry.registered("model").get(model), "parameter", None)
+    fixed = {name: value for name, value in parameters.items() if name != limit}
+    return json.dumps([model, fixed], sort_keys=True, default=str)
+
+
 def _asked(model: PrivacyModel) -> str:
-    bound: Literal["at least", "at most"] = "at least" if model.better == "higher" else "at most"
-    return f"{'above' if bound == 'at least' else 'below'} {model.limit:g}" if model.strict else f"{bound} {model.limit:g}"
+    bounds = ("above", "below") if model.strict else ("at least", "at most")
+    return f"{bounds[model.better == 'lower']} {model.limit:g}"
 
 
 def _models(chosen: Candidate) -> tuple[PrivacyModel, ...]:
-    """Return the models that the recipe asks for, as far as they are known here."""
-    written = chosen.recipe.parameters.get("model")
+    """Return the models that the recipe promises; none when its method is not installed here."""
     try:
-        return registry.build_model(written).parts if written else ()
+        model = getattr(chosen.recipe.build(), "model", None)
     except ParameterError:
         return ()
+    return () if model is None else model.parts
 
 
 def _limits(
@@ -436,17 +449,30 @@ def _limits(
 ) -> dict[str, Any]:
     """Return which of the report's warnings apply."""
     models = _models(chosen) if chosen else ()
-    noisy = [] if release is None else [n for n in schema.released if release.cells[n].sets is None]
     return {
-        "no_model": chosen is not None and not models,
-        "no_attribute_model": bool(schema.sensitive) and not any(m.guards == "attribute" for m in models),
-        "noisy": noisy,
+        "no_model": not models,
+        "no_attribute_model": not any(part.guards == "attribute" for part in models),
+        "noisy": [] if release is None else [n for n in schema.released if release.cells[n].sets is None],
         "sampled": any(m.interval is not None for c in frontier.candidates for m in c.measurements),
         "notes": () if release is None else release.notes,
     }
 
 
 # Rendering
+
+
+def _recipe(candidate: Candidate) -> str:
+    """Return the recipe in words that are not torn apart at an equals sign."""
+    return words.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
+
+
+def _time(written: str) -> str:
+    """Print an ISO time as people write it; anything else as it is."""
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        return written
+    return written if moment.tzinfo is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _picture(svg: str) -> Markup:
@@ -465,6 +491,7 @@ def _template() -> jinja2.Template:
     )
     environment.filters["count"] = lambda value: f"{value:,}"
     environment.filters["joined"] = words.joined
-    environment.filters["recipe"] = words.recipe_in_words
+    environment.filters["recipe"] = _recipe
+    environment.filters["time"] = _time
     environment.globals["roles"] = words.ROLES
     return environment.get_template("report.html.j2")

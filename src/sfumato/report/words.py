@@ -48,8 +48,8 @@ class Words:
 
 ROLES = {
     "identifying": "Names a person directly. Dropped on reading; part of no release.",
-    "quasi-identifying": "May be known to others; several together may single a person out. "
-    "Generalised or withheld as the recipe says.",
+    "quasi-identifying": "May be known to others; several together may single a person out. Generalised or"
+    " withheld as the recipe says.",
     "sensitive": "What an adversary would like to learn about a person.",
     "insensitive": "None of these. Released as it is.",
 }
@@ -58,14 +58,15 @@ SANITIZERS = {
     "as-is": "Identifying attributes are removed and nothing else.",
     "suppress-quasi-identifiers": "All quasi-identifiers are withheld.",
     "suppress-sensitive": "All sensitive attributes are withheld.",
-    "full-domain": "Every attribute is generalised to one level of its hierarchy, the same for all records; "
-    "records that are still too distinct are left out.",
+    "full-domain": "Every attribute is generalised to one level of its hierarchy, the same for all "
+    "records; records that are still too distinct are left out.",
     "cut": "The ordered values of every attribute are cut into ranges, the same for all records.",
-    "mondrian": "The records are split again and again at medians of their quasi-identifiers, as long as both "
-    "parts keep what was asked; each part is then generalised to what its records have in common.",
-    "clustering": "Similar records are gathered into clusters; each cluster is generalised to what its records "
-    "have in common.",
-    "bucketize": "Quasi-identifiers stay exact; sensitive values are exchanged among the records of a bucket.",
+    "mondrian": "The records are split again and again at medians of their quasi-identifiers, as long as "
+    "both parts keep what was asked; each part is then generalised to what its records have in common.",
+    "clustering": "Similar records are gathered into clusters; each cluster is generalised to what its "
+    "records have in common.",
+    "bucketize": "Quasi-identifiers stay exact; sensitive values are exchanged among the records of a "
+    "bucket.",
     "anatomy": "Quasi-identifiers stay exact; sensitive values are published in a second table, per group.",
     "cell-suppression": "Only those cells are withheld that would make a record too distinct.",
     "laplace": "Random noise is added to numbers.",
@@ -74,44 +75,45 @@ SANITIZERS = {
 MEASURES = {
     "privacy-loss": Words(
         "privacy loss",
-        "How far the release moves what an adversary believes about a person's sensitive value, for the person "
-        "for whom it moves most (Jensen-Shannon divergence between the distribution in the whole table and that "
-        "in the person's group).",
-        "0: the release tells nothing about anybody that the whole table does not tell. 0.693: it gives a rare "
-        "value away with certainty.",
+        "How far the release moves what an adversary believes about a person's sensitive value, for the "
+        "person for whom it moves most (Jensen-Shannon divergence between the distribution in the whole "
+        "table and that in the person's group).",
+        "0: the release tells nothing about anybody that the whole table does not tell. 0.693: it gives a "
+        "rare value away with certainty.",
         "0 to 0.693 (log 2)",
-        sentence="what an adversary believes about a person's sensitive value moves by at most {} on a scale "
-        "from 0 to 0.693",
+        sentence="what an adversary believes about a person's sensitive value moves by at most {} on a "
+        "scale from 0 to 0.693",
     ),
     "knowledge-gain": Words(
         "knowledge gain",
-        "How far, on average over the records, the sensitive distribution in a person's group lies from that of "
-        "the whole table (total variation distance).",
+        "How far, on average over the records, the sensitive distribution in a person's group lies from "
+        "that of the whole table (total variation distance).",
         "0: nothing is learned about anybody. Near 1: groups give rare values away.",
         "0 to 1",
         sentence="what an adversary believes moves by {} on average, on a scale from 0 to 1",
     ),
     "accuracy-gain": Words(
         "accuracy gain",
-        "How much more often an adversary who knows all quasi-identifiers guesses the sensitive value right with "
-        "the release than with the whole table's distribution alone.",
+        "How much more often an adversary who knows all quasi-identifiers guesses the sensitive value "
+        "right with the release than with the whole table's distribution alone.",
         "0%: the release does not help. 30%: of 100 guesses 30 more are right.",
-        "-100% to 100%",
+        "up to 100%; below 0% only when the records left out differ from the others",
         "share",
         sentence="an adversary's guesses at the sensitive value are right more often by {} of all guesses",
         baseline="right guesses without the release",
     ),
     "disclosure-quotient": Words(
         "disclosure quotient",
-        "The largest factor, as a natural logarithm, by which any group makes any sensitive value more or less "
-        "likely than the whole table does.",
-        "0: no group differs. 0.69: some value is twice or half as likely. ∞: some value is ruled out in some "
-        "group.",
+        "The largest factor, as a natural logarithm, by which any group makes any sensitive value more or "
+        "less likely than the whole table does.",
+        "0: no group differs. 0.69: some value is twice or half as likely. ∞: some value is ruled out in "
+        "some group.",
         "0 to ∞",
     ),
     "information-gain": Words(
         "information gain",
-        "How much the groups tell about the sensitive attribute on average (mutual information, natural logarithm).",
+        "How much the groups tell about the sensitive attribute on average (mutual information, natural "
+        "logarithm).",
         "0: nothing. The upper end: the groups determine the sensitive value.",
         "0 to the entropy of the attribute",
     ),
@@ -124,12 +126,14 @@ MEASURES = {
     ),
     "reidentification-risk": Words(
         "re-identification risk",
-        "The chance of picking the right record of a person whose quasi-identifiers are known and who is known to "
-        "be in the table, for the record that is easiest to find (prosecutor risk: 1 / smallest class).",
+        "The chance of picking the right record of a person whose quasi-identifiers are known and who is "
+        "known to be in the table, for the record that is easiest to find (prosecutor risk: one over the "
+        "smallest class).",
         "100%: somebody is unique. 9.09% is a smallest class of 11, 5% one of 20.",
         "above 0% to 100%",
         "share",
-        sentence="nobody who knows a person's quasi-identifiers picks the right record with a chance above {}",
+        sentence="nobody who knows a person's quasi-identifiers picks the right record with a chance above"
+        " {}",
     ),
     "anti-utility": Words(
         "anti-utility",
@@ -141,7 +145,8 @@ MEASURES = {
         "The size of the smallest class of records with equal released quasi-identifiers.",
         "1: somebody is unique. 5: everybody looks like at least 4 others.",
         "1 to the number of released records",
-        sentence="every released record looks, in its quasi-identifiers, like at least {} records, itself included",
+        sentence="every released record looks, in its quasi-identifiers, like at least {} records, itself "
+        "included",
     ),
     "distinct-diversity": Words(
         "distinct l-diversity",
@@ -151,20 +156,22 @@ MEASURES = {
     ),
     "probabilistic-diversity": Words(
         "probabilistic l-diversity",
-        "1 / the largest share that one sensitive value has in any group.",
+        "One over the largest share that one sensitive value has in any group.",
         "1: some group gives its sensitive value away. 4: no value has more than a quarter of any group.",
         "1 to the number of sensitive values",
         sentence="no sensitive value has a share above 1/{} in any group",
     ),
     "entropy-diversity": Words(
         "entropy l-diversity",
-        "The number of equally frequent sensitive values that would be as uncertain as the least uncertain group.",
+        "The number of equally frequent sensitive values that would be as uncertain as the least uncertain"
+        " group.",
         "1: some group gives its sensitive value away.",
         "1 to the number of sensitive values",
     ),
     "recursive-diversity": Words(
         "recursive (c, l)-diversity",
-        "Whether in every group the commonest sensitive value is rarer than c times the values from the l-th on.",
+        "Whether in every group the commonest sensitive value is rarer than c times the values from the "
+        "l-th on.",
     ),
     "alpha-k-anonymity": Words(
         "(alpha, k)-anonymity",
@@ -175,10 +182,12 @@ MEASURES = {
     ),
     "t-closeness": Words(
         "t-closeness",
-        "The distance between the sensitive distribution of the group that differs most and that of the whole table.",
+        "The distance between the sensitive distribution of the group that differs most and that of the "
+        "whole table.",
         "0: every group looks like the whole table.",
         "0 to 1 (to 0.693 with Jensen-Shannon)",
-        sentence="in no group does the sensitive distribution lie further than {} from that of the whole table",
+        sentence="in no group does the sensitive distribution lie further than {} from that of the whole "
+        "table",
     ),
     "delta-disclosure": Words(
         "delta-disclosure privacy",
@@ -188,18 +197,19 @@ MEASURES = {
     ),
     "beta-likeness": Words(
         "beta-likeness",
-        "The largest relative increase of a sensitive value's share in any group over its share in the whole table.",
+        "The largest relative increase of a sensitive value's share in any group over its share in the "
+        "whole table.",
         "0: no value becomes more likely. 1: some value becomes twice as likely.",
         "0 to ∞",
     ),
     "utility-loss": Words(
         "utility loss",
-        "How far the sensitive distributions that a researcher would estimate for large sub-populations lie from "
-        "the true ones, on average (Jensen-Shannon divergence).",
+        "How far the sensitive distributions that a researcher would estimate for large sub-populations "
+        "lie from the true ones, on average (Jensen-Shannon divergence).",
         "0: all of them are estimated exactly.",
         "0 to 0.693 (log 2)",
-        sentence="what a researcher estimates for large sub-populations is off by {} on average, on a scale from "
-        "0 to 0.693",
+        sentence="what a researcher estimates for large sub-populations is off by {} on average, on a "
+        "scale from 0 to 0.693",
     ),
     "query-error": Words(
         "query error",
@@ -210,9 +220,9 @@ MEASURES = {
     ),
     "general-loss": Words(
         "general loss",
-        "The share of their information that the cells of the quasi-identifiers lose by generalisation: an exact "
-        "cell loses nothing, a withheld one everything, a generalised one in proportion to the values that it may "
-        "stand for. Records that are left out count under suppression loss.",
+        "The share of their information that the cells of the quasi-identifiers lose by generalisation: an"
+        " exact cell loses nothing, a withheld one everything, a generalised one in proportion to the "
+        "values that it may stand for. Records that are left out count under suppression loss.",
         "0%: every released cell is exact. 100%: all quasi-identifiers are withheld.",
         "0% to 100%",
         "share",
@@ -249,16 +259,16 @@ MEASURES = {
     ),
     "precision": Words(
         "precision",
-        "One minus the mean level to which the attributes are generalised, as a share of the height of their "
-        "hierarchies.",
+        "One minus the mean level to which the attributes are generalised, as a share of the height of "
+        "their hierarchies.",
         "100%: nothing is generalised. 0%: everything is withheld.",
         "0% to 100%",
         "share",
     ),
     "kl-divergence": Words(
         "KL divergence",
-        "How far the joint distribution that a researcher would reconstruct from the release lies from the "
-        "original one.",
+        "How far the joint distribution that a researcher would reconstruct from the release lies from the"
+        " original one.",
         "0: it is reconstructed exactly.",
         "0 to ∞",
     ),
@@ -272,17 +282,28 @@ MEASURES = {
     ),
     "good-utility": Words(
         "good utility",
-        "How well data miners who work for an honest user do on the release, compared with the original, weighted "
-        "as the scenario says.",
+        "How well data miners who work for an honest user do on the release, compared with the original, "
+        "weighted as the scenario says.",
     ),
 }
 
+DETAILS = {
+    "percentile-95": "95th percentile",
+    "share-at-risk": "records above the threshold",
+    "uniques": "records alone in their class",
+    "average": "average over the records",
+    "accuracy": "right guesses with the release",
+}
+
+_MINUS = "\u2212"
 _IDENTITY_MEASURES = frozenset({"reidentification-risk", "weighted-k"})
 
 
 def measure_words(name: str) -> Words:
     """Return what a measure or a model means; one that is not known here speaks through its docstring."""
-    return MEASURES.get(name) or Words(name.replace("-", " "), _summary("measure", name) or _summary("model", name))
+    if name in MEASURES:
+        return MEASURES[name]
+    return Words(name.replace("-", " "), _summary("measure", name) or _summary("model", name))
 
 
 def sanitizer_words(name: str) -> str:
@@ -301,7 +322,7 @@ def direction(better: Better) -> str:
     return f"{better} is better"
 
 
-def number(value: float) -> str:
+def number(value: float, digits: int = 4) -> str:
     """Print a number.
 
     Examples
@@ -310,20 +331,22 @@ def number(value: float) -> str:
     ('0.08614', '45,222', '∞')
     """
     if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    shown = f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value + 0.0:.4g}"
-    return shown.replace("-", "−", 1) if value < 0 else shown
+        return "∞" if value > 0 else f"{_MINUS}∞"
+    shown = f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value + 0.0:.{digits}g}"
+    return shown.replace("-", _MINUS, 1) if value < 0 else shown
 
 
-def share(value: float) -> str:
-    """Print a share in percent.
+def share(value: float, digits: int = 3) -> str:
+    """Print a share in percent; what is less than all is never printed as 100%.
 
     Examples
     --------
-    >>> share(1 / 11), share(0.25)
-    ('9.091%', '25%')
+    >>> share(1 / 11), share(0.25), share(0.9999)
+    ('9.09%', '25%', '>99.9%')
     """
-    return number(100 * value) + ("" if math.isinf(value) else "%")
+    if math.isinf(value):
+        return number(value)
+    return ">99.9%" if 0.9995 <= value < 1 and digits < 4 else f"{number(100 * value, digits)}%"
 
 
 def value_of(measure: str, value: float) -> str:
@@ -331,10 +354,15 @@ def value_of(measure: str, value: float) -> str:
     return share(value) if measure_words(measure).unit == "share" else number(value)
 
 
+def exactly(measure: str, value: float) -> str:
+    """Print a value of a measure in its unit with all the digits that a comparison may need."""
+    return share(value, 6) if measure_words(measure).unit == "share" else number(value, 6)
+
+
 def limit_of(measure: str, limit: Limit) -> str:
     """Print a limit on a measure in the measure's unit."""
-    ends = [f"at least {value_of(measure, limit.at_least)}"] if limit.at_least > -math.inf else []
-    ends += [f"at most {value_of(measure, limit.at_most)}"] if limit.at_most < math.inf else []
+    ends = [f"at least {exactly(measure, limit.at_least)}"] if limit.at_least > -math.inf else []
+    ends += [f"at most {exactly(measure, limit.at_most)}"] if limit.at_most < math.inf else []
     return " and ".join(ends) or "any value"
 
 
@@ -361,10 +389,18 @@ def recipe_in_words(recipe: Recipe) -> str:
     given = _changed("sanitizer", recipe.sanitizer, recipe.parameters)
     model = recipe.parameters.get("model")
     models = model if isinstance(model, Mapping) else {}
-    asked = [_model_in_words(name, parameters) for name, parameters in models.items()]
+    asked = [model_in_words(name, parameters) for name, parameters in models.items()]
     rest = _listed({name: value for name, value in given.items() if name != "model"})
     with_models = f"{recipe.sanitizer} with {joined(asked)}" if asked else recipe.sanitizer
     return f"{with_models}; {rest}" if rest else with_models
+
+
+def model_in_words(model: str, parameters: Mapping[str, Any]) -> str:
+    """Return a model as a phrase, without what it leaves at its default unless that is its limit."""
+    limit = getattr(registry.registered("model").get(model), "parameter", None)
+    changed = _changed("model", model, parameters)
+    shown = _listed({name: value for name, value in parameters.items() if name in changed or name == limit})
+    return f"{model} ({shown})" if shown else model
 
 
 def plain(value: Any) -> str:
@@ -376,14 +412,6 @@ def plain(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return "none" if value is None else str(value)
     return number(value)
-
-
-def _model_in_words(model: str, parameters: Mapping[str, Any]) -> str:
-    """Leave out defaults, but never the parameter that holds the limit."""
-    limit = getattr(registry.registered("model").get(model), "parameter", None)
-    changed = _changed("model", model, parameters)
-    shown = _listed({name: value for name, value in parameters.items() if name in changed or name == limit})
-    return f"{model} ({shown})" if shown else model
 
 
 def _changed(kind: registry.Kind, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

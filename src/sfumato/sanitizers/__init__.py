@@ -1,13 +1,20 @@
 """Sanitizers: each turns a bound table into a release."""
 
 from sfumato.sanitizers.base import Sanitizer, sanitize
+from sfumato.sanitizers.bucketization import Anatomy, Bucketize
+from sfumato.sanitizers.cut import Cut
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.sanitizers.mondrian import Mondrian
+from sfumato.sanitizers.noise import Laplace
 from sfumato.sanitizers.trivial import AsIs, SuppressQuasiIdentifiers, SuppressSensitive
 
 __all__ = [
+    "Anatomy",
     "AsIs",
+    "Bucketize",
+    "Cut",
     "FullDomain",
+    "Laplace",
     "Mondrian",
     "Sanitizer",
     "SuppressQuasiIdentifiers",

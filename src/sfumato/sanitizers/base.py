@@ -8,11 +8,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from sfumato import registry
-from sfumato.classes import EquivalenceClasses, SensitiveDomain, count_classes
-from sfumato.errors import Infeasible
+from sfumato.classes import EquivalenceClasses, SensitiveCounts, SensitiveDomain
+from sfumato.errors import Infeasible, ParameterError
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
-from sfumato.release import Release
+from sfumato.release import Release, failing_rows, without_rows
 from sfumato.schema import Schema
 from sfumato.table import Table
 
@@ -53,29 +53,86 @@ def sanitize(table: Table, schema: Schema, how: Recipe | Sanitizer, *, seed: int
     return replace(release, recipe=recipe)
 
 
-def whole_table(table: Table, schema: Schema) -> EquivalenceClasses:
-    """Return all records as one class."""
-    sensitive, domains = {}, {}
-    for name in schema.sensitive:
+def watched_attributes(schema: Schema, model: PrivacyModel) -> tuple[str, ...]:
+    """Return the sensitive attributes, if the model looks at them at all."""
+    guarding = [part for part in model.parts if part.guards == "attribute"]
+    return schema.require("sensitive", registry.name_of(type(guarding[0]))) if guarding else ()
+
+
+def whole_table(table: Table, schema: Schema, names: tuple[str, ...] | None = None) -> EquivalenceClasses:
+    """Return all records as one class, with the counts of these sensitive attributes (all by default)."""
+    sensitive = {}
+    for name in schema.sensitive if names is None else names:
         column, hierarchy = table[name], schema.hierarchy(name)
-        counts = np.bincount(column.codes, weights=table.weights, minlength=len(column.domain))
-        sensitive[name] = (column.codes, counts / table.n_records)
-        domains[name] = SensitiveDomain(hierarchy.labels[0], hierarchy)
-    return count_classes(np.zeros(table.n_rows, dtype=np.int64), 1, table.weights, sensitive, domains)
+        counts = np.bincount(column.codes, weights=table.weights, minlength=len(column.domain)).astype(
+            np.int64
+        )
+        values = np.flatnonzero(counts)
+        sensitive[name] = SensitiveCounts(
+            np.array([0, len(values)]),
+            values,
+            counts[values],
+            counts / table.n_records,
+            SensitiveDomain(hierarchy.labels[0], hierarchy),
+        )
+    return EquivalenceClasses(np.zeros(table.n_rows, dtype=np.int64), np.array([table.n_records]), sensitive)
 
 
-def check_feasible(table: Table, schema: Schema, model: PrivacyModel) -> None:
-    """Raise `Infeasible` when a model does not even hold with all records in one class."""
+def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppresses: bool = False) -> None:
+    """Raise `Infeasible` when a model does not even hold with all records in one class.
+
+    Parameters
+    ----------
+    suppresses
+        Whether records may be left out: then the others may keep a limit of the sensitive attribute
+        that all together do not, and only sizes can be judged beforehand.
+    """
+    everybody = whole_table(table, schema, watched_attributes(schema, model))
     for part in model.parts:
-        if part.guards == "attribute":
-            schema.require("sensitive", registry.name_of(type(part)))
-        everybody = whole_table(table, schema)
+        if suppresses and part.guards == "attribute":
+            continue
         if not part.keeps_limit(everybody).all():
             reached = part.level(everybody)
             letter = part.parameter
             extreme = "largest" if part.better == "higher" else "smallest"
             raise Infeasible(
-                f"{registry.name_of(type(part))} with {letter} = {part.limit:g} cannot hold: with all "
-                f"{table.n_records:,} records in one class {letter} is {reached:g}, the {extreme} possible",
+                f"{registry.name_of(type(part))} with {letter} = {_figure(part.limit)} cannot hold: with all "
+                f"{table.n_records:,} records in one class {letter} is {_figure(reached)}, the {extreme} possible",
                 reached,
             )
+
+
+def check_share(name: str, share: float) -> None:
+    """Raise `ParameterError` when a parameter is not a share."""
+    if not 0 <= share <= 1:
+        raise ParameterError(f"{name} must be a share between 0 and 1, not {share:g}")
+
+
+def without_failing(release: Release, model: PrivacyModel, limit: float) -> Release:
+    """Suppress the records of the classes where the model fails, if they are few enough.
+
+    Parameters
+    ----------
+    release
+        All records.
+    model
+        What must hold.
+    limit
+        The largest share of the records that may be suppressed.
+    """
+    fails = failing_rows(release, model)
+    n_failing = int(release.weights[fails].sum())
+    share = n_failing / release.n_original
+    if n_failing == release.n_records:
+        raise Infeasible("every record would be suppressed; choose coarser values or a weaker model", share)
+    if share > limit:
+        raise Infeasible(
+            f"{n_failing:,} of {release.n_original:,} records ({share:.1%}) fail the model, more than the "
+            f"suppression limit of {limit:.1%}; choose coarser values or a higher limit",
+            share,
+        )
+    return without_rows(release, fails)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sfumato.cells import level_cells
-from sfumato.errors import Infeasible, ParameterError, suggestion
+from sfumato.errors import ParameterError, suggestion
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
-from sfumato.release import Release, failing_rows, released, without_rows
-from sfumato.sanitizers.base import check_feasible
+from sfumato.release import Release, released
+from sfumato.sanitizers.base import check_feasible, check_share, without_failing
 from sfumato.schema import Schema
 from sfumato.table import Table
 
@@ -50,23 +50,19 @@ class FullDomain:
     suppression: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.suppression <= 1:
-            raise ParameterError(f"suppression must be a share between 0 and 1, not {self.suppression:g}")
+        check_share("suppression", self.suppression)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every quasi-identifier on its level, without the records that fail."""
         names = schema.require("quasi-identifying", "full-domain")
         self._check_levels(schema, names)
-        check_feasible(table, schema, self.model)
+        check_feasible(table, schema, self.model, suppresses=self.suppression > 0)
         rows = np.arange(table.n_rows)
         cells = {
             name: level_cells(table[name], schema.hierarchy(name), self.levels.get(name, 0), rows)
             for name in names
         }
-        release = released(table, schema, cells)
-        fails = failing_rows(release, self.model)
-        self._check_suppression(int(release.weights[fails].sum()), table.n_records)
-        return without_rows(release, fails)
+        return without_failing(released(table, schema, cells), self.model, self.suppression)
 
     def _check_levels(self, schema: Schema, names: tuple[str, ...]) -> None:
         for name, level in self.levels.items():
@@ -76,14 +72,3 @@ class FullDomain:
             height = schema.hierarchy(name).height
             if not 0 <= level <= height:
                 raise ParameterError(f"levels: {name!r} has levels 0 to {height}, not {level}")
-
-    def _check_suppression(self, n_failing: int, n_records: int) -> None:
-        share = n_failing / n_records
-        if n_failing == n_records:
-            raise Infeasible("every record would be suppressed; choose higher levels or a weaker model", share)
-        if share > self.suppression:
-            raise Infeasible(
-                f"{n_failing:,} of {n_records:,} records ({share:.1%}) fail the model at these levels, more than "
-                f"the suppression limit of {self.suppression:.1%}; choose higher levels or a higher limit",
-                share,
-            )

@@ -1,4 +1,4 @@
-"""Mondrian: split the records at medians while every part satisfies the model."""
+"""Mondrian: split the records again and again while every part satisfies the model."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ import numpy as np
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import range_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
+from sfumato.errors import ParameterError
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.kernels.splitting import balanced_cuts, divide, ranges, sides
+from sfumato.kernels.splitting import balanced_cuts, divide, informative_cuts, sides, widest_columns
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release, released
-from sfumato.sanitizers.base import check_feasible, whole_table
+from sfumato.sanitizers.base import check_feasible, watched_attributes, whole_table
 from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.table import Column, Table
+
+Variant = Literal["strict", "relaxed"]
+
+# Models of identity look at sizes alone: nobody needs to be told which class they are in.
+_NOBODY = np.empty(0, dtype=np.int64)
 
 
 @register
@@ -38,139 +44,269 @@ class Mondrian:
     variant
         ``strict`` keeps equal values together; ``relaxed`` shares the records at a median out to both
         sides, so that both have the same size (not for attributes with a hierarchy of several levels).
+    target
+        An attribute that researchers will want to predict. If given, the records are cut where it tells
+        most about this attribute instead of at medians (the workload-aware variant).
 
     References
     ----------
-    K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006.
+    K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006, and
+    "Workload-aware anonymization", 2006.
 
     Examples
     --------
     >>> from sfumato import KAnonymity, datasets, sanitize
     >>> table, schema = datasets.hospital()
     >>> release = sanitize(table, schema, Mondrian(KAnonymity(4)))
-    >>> release.classes.sizes.min() >= 4, release.n_suppressed
-    (np.True_, 0)
+    >>> int(release.classes.sizes.min()) >= 4, release.n_suppressed
+    (True, 0)
     """
 
     model: PrivacyModel = KAnonymity(5)
-    variant: Literal["strict", "relaxed"] = "strict"
+    variant: Variant = "strict"
+    target: str = ""
+
+    def __post_init__(self) -> None:
+        if self.target and self.variant == "relaxed":
+            raise ParameterError("a target goes with the strict variant only; leave one of them out")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every quasi-identifier as the smallest cover of its part's values."""
-        names = schema.require("quasi-identifying", "mondrian")
-        check_feasible(table, schema, self.model)
-        rows = _shuffled_records(table, rng) if self.variant == "relaxed" else np.arange(table.n_rows)
-        weights = np.ones(len(rows), dtype=np.int64) if self.variant == "relaxed" else table.weights
-        watched = schema.sensitive if any(part.guards == "attribute" for part in self.model.parts) else ()
-        space = _Space.of(table, schema, names, watched, rows, shared=self.variant == "relaxed")
-        parts = _split(space, weights, self.model)
-        part_of, rows, weights = _compacted(parts.part_of, rows, weights, self.variant == "relaxed")
+        parts = partition(table, schema, self.model, self.variant, rng, target=self.target)
+        low, high = parts.low[parts.part_of], parts.high[parts.part_of]
         cells = {
-            name: range_cells(
-                table[name], schema.hierarchy(name), parts.low[part_of, i], parts.high[part_of, i], rows
-            )
-            for i, name in enumerate(names)
+            name: range_cells(table[name], schema.hierarchy(name), low[:, i], high[:, i], parts.rows)
+            for i, name in enumerate(schema.quasi_identifiers)
         }
-        return released(table, schema, cells, rows, weights)
+        return released(table, schema, cells, parts.rows, parts.weights)
 
 
 @dataclass(frozen=True)
-class _Space:
-    """The records as points: quasi-identifiers first, the sensitive attributes to watch behind."""
+class Parts:
+    """A partition of the records.
 
-    records: Codes
-    scale: Floats
-    joins: Codes
-    shared: Booleans
-    watched: Mapping[str, SensitiveCounts]
+    Parameters
+    ----------
+    rows, weights
+        The rows of the table and the number of records of each; a row may stand in several parts.
+    part_of
+        The part of each of these rows.
+    low, high
+        The range of each part in each quasi-identifier.
+    """
 
-    @classmethod
-    def of(
-        cls,
-        table: Table,
-        schema: Schema,
-        names: tuple[str, ...],
-        watched: tuple[str, ...],
-        rows: Integers,
-        *,
-        shared: bool,
-    ) -> _Space:
-        cardinalities = [len(table[name].domain) for name in names]
-        joins = np.ones((len(names), max(cardinalities)), dtype=np.int32)
-        for column, name in enumerate(names):
-            if table[name].kind == "categorical":
-                joins[column, : cardinalities[column]] = schema.hierarchy(name).joins
-        everybody = whole_table(table, schema)
-        weights = np.array([schema[name].weight for name in names])
-        return cls(
-            records=np.stack([table[name].codes[rows] for name in (*names, *watched)], axis=1),
-            scale=weights / np.maximum(np.array(cardinalities) - 1, 1),
-            joins=joins,
-            shared=np.array([shared and joins[i, 1:n].max(initial=1) == 1 for i, n in enumerate(cardinalities)]),
-            watched={name: everybody.sensitive[name] for name in watched},
-        )
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """The part of each record, and the range of each part in each quasi-identifier."""
-
+    rows: Integers
+    weights: Integers
     part_of: Integers
     low: Codes
     high: Codes
 
 
-def _split(space: _Space, weights: Integers, model: PrivacyModel) -> _Parts:
-    """Split breadth-first: in every round each open part tries one cut, and one model call judges all."""
-    n_columns = len(space.scale)
-    records, weights = space.records.copy(), weights.copy()
-    order = np.arange(len(weights))
-    starts, ends = np.array([0]), np.array([len(weights)])
-    tries = np.zeros(1, dtype=np.int64)
-    low, high = ranges(records, n_columns, starts, ends)
-    done: list[tuple[Integers, Integers, Codes, Codes]] = []
-    while len(starts):
-        widths = (high - low) * space.scale
-        column_of = np.argsort(-widths, axis=1, kind="stable")[np.arange(len(starts)), np.minimum(tries, n_columns - 1)]
-        ended = (tries >= n_columns) | (high == low)[np.arange(len(starts)), column_of]
-        done.append((starts[ended], ends[ended], low[ended], high[ended]))
-        starts, ends, low, high, tries, column_of = (
-            array[~ended] for array in (starts, ends, low, high, tries, column_of)
+def partition(
+    table: Table,
+    schema: Schema,
+    model: PrivacyModel,
+    variant: Variant,
+    rng: np.random.Generator,
+    *,
+    target: str = "",
+) -> Parts:
+    """Split the records of a bound table while both parts satisfy the model."""
+    schema.require("quasi-identifying", "mondrian")
+    if target and target not in table.columns:
+        raise ParameterError(f"target: no attribute {target!r} in the table")
+    check_feasible(table, schema, model)
+    relaxed = variant == "relaxed"
+    rows = _shuffled_records(table, rng) if relaxed else np.arange(table.n_rows)
+    weights = np.ones(len(rows), dtype=np.int64) if relaxed else table.weights
+    part_of, low, high = _split(_Space.of(table, schema, model, rows, relaxed, target), weights, model)
+    if relaxed:
+        part_of, rows, weights = _compacted(part_of, rows, weights)
+    return Parts(rows, weights, part_of, low, high)
+
+
+@dataclass(frozen=True)
+class _Space:
+    """The records as points, and where they may be cut.
+
+    Parameters
+    ----------
+    records
+        One row of codes for each record: quasi-identifiers, sensitive attributes to watch, target.
+    last
+        The last code of each quasi-identifier.
+    importance
+        The weight of each quasi-identifier.
+    joins, plain, shared
+        The depth of the boundary before each code, whether all are equally deep, and whether records at
+        a median are shared out.
+    watched
+        The sensitive attributes that the model looks at.
+    n_targets
+        The number of values of the target; 0 without one.
+    """
+
+    records: Codes
+    last: Codes
+    importance: Floats
+    joins: Codes
+    plain: Booleans
+    shared: Booleans
+    watched: Mapping[str, SensitiveCounts]
+    n_targets: int
+
+    @classmethod
+    def of(
+        cls, table: Table, schema: Schema, model: PrivacyModel, rows: Integers, relaxed: bool, target: str
+    ) -> _Space:
+        names, watched = schema.quasi_identifiers, watched_attributes(schema, model)
+        cardinalities = [len(table[name].domain) for name in names]
+        joins = np.ones((len(names), max(cardinalities)), dtype=np.int32)
+        for column, name in enumerate(names):
+            if table[name].kind == "categorical":
+                joins[column, : cardinalities[column]] = schema.hierarchy(name).joins
+        plain = np.array([joins[i, 1:n].max(initial=1) == 1 for i, n in enumerate(cardinalities)])
+        wanted = (*names, *watched, *([target] if target else []))
+        return cls(
+            records=_records([table[name] for name in wanted], rows),
+            last=np.array(cardinalities, dtype=np.int32) - 1,
+            importance=np.array([schema[name].weight for name in names]),
+            joins=joins,
+            plain=plain,
+            shared=plain & relaxed,
+            watched=whole_table(table, schema, watched).sensitive,
+            n_targets=len(table[target].domain) if target else 0,
         )
-        if not len(starts):
-            break
-        cuts, quotas = balanced_cuts(records, weights, starts, ends, column_of, space.joins, space.shared)
-        places, child_of = sides(records, weights, starts, ends, column_of, cuts, quotas)
-        children = _children(space, records, weights, places, child_of, 2 * len(starts))
-        allowed = model.satisfied(children).reshape(-1, 2).all(axis=1)
-        middles = divide(records, weights, order, starts, ends, child_of, allowed)
-        new_starts = np.stack([starts, middles], axis=1)[allowed].ravel()
-        new_ends = np.stack([middles, ends], axis=1)[allowed].ravel()
-        new_low, new_high = ranges(records, n_columns, new_starts, new_ends)
-        low, high = np.concatenate([low[~allowed], new_low]), np.concatenate([high[~allowed], new_high])
-        tries = np.concatenate([tries[~allowed] + 1, np.zeros(len(new_starts), dtype=np.int64)])
-        starts, ends = np.concatenate([starts[~allowed], new_starts]), np.concatenate([ends[~allowed], new_ends])
+
+
+def _records(columns: list[Column], rows: Integers) -> Codes:
+    """Return one row of codes for each record, in as few bytes as the domains allow.
+
+    Rows are filled up to whole words of eight bytes, so that they can be moved word by word.
+    """
+    largest = max(len(column.domain) for column in columns)
+    kind = np.dtype(np.uint8 if largest <= 256 else np.uint16 if largest <= 65_536 else np.int32)
+    in_word = 8 // kind.itemsize
+    records = np.zeros((len(rows), -(-len(columns) // in_word) * in_word), dtype=kind)
+    for position, column in enumerate(columns):
+        records[:, position] = column.codes[rows]
+    return records
+
+
+@dataclass(frozen=True)
+class _Open:
+    """Parts that may still be split: their stretches, their ranges, and how many cuts were tried."""
+
+    starts: Integers
+    ends: Integers
+    low: Codes
+    high: Codes
+    tries: Integers
+
+    def take(self, chosen: Booleans) -> _Open:
+        return _Open(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+    def tried(self) -> _Open:
+        return _Open(self.starts, self.ends, self.low, self.high, self.tries + 1)
+
+    def __add__(self, other: _Open) -> _Open:
+        pairs = [(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__]
+        return _Open(*(np.concatenate(pair) for pair in pairs))
+
+
+@dataclass(frozen=True)
+class _Cuts:
+    """One cut for each open part."""
+
+    column_of: Integers
+    cuts: Codes
+    quotas: Integers
+    sizes: Integers
+
+
+def _split(space: _Space, weights: Integers, model: PrivacyModel) -> tuple[Integers, Codes, Codes]:
+    """Split breadth-first: in every round each open part tries one cut, and one model call judges all."""
+    records, weights = space.records.copy(), weights.astype(_narrowest(int(weights.sum())))
+    words = records.view(np.uint64)
+    order: Integers = np.arange(len(weights)).astype(_narrowest(len(weights)))
+    low, high = np.zeros((1, len(space.last)), dtype=np.int32), space.last[np.newaxis]
+    parts = _Open(np.array([0]), np.array([len(weights)]), low, high, np.zeros(1, dtype=np.int64))
+    done: list[_Open] = []
+    while len(parts.starts):
+        cuts, ended = _next_cuts(space, records, weights, parts)
+        done.append(parts.take(ended))
+        parts = parts.take(~ended)
+        where = (parts.starts, parts.ends, cuts.column_of, cuts.cuts, cuts.quotas)
+        good = model.satisfied(_children(space, records, weights, where, cuts.sizes))
+        allowed = good[0::2] & good[1::2]
+        middles, side_low, side_high = divide(
+            records, words, weights, order, *where, allowed, parts.low, parts.high
+        )
+        both = np.repeat(allowed, 2)
+        halves = _Open(
+            np.stack([parts.starts, middles], axis=1)[allowed].ravel(),
+            np.stack([middles, parts.ends], axis=1)[allowed].ravel(),
+            side_low[both],
+            side_high[both],
+            np.zeros(2 * int(allowed.sum()), dtype=np.int64),
+        )
+        parts = parts.take(~allowed).tried() + halves
     return _collected(done, order)
 
 
+def _next_cuts(space: _Space, records: Codes, weights: Integers, parts: _Open) -> tuple[_Cuts, Booleans]:
+    """Return the next cut of every part that still has one, and which parts have none."""
+    if space.n_targets:
+        return _informative(space, records, weights, parts)
+    column_of, ended = widest_columns(parts.low, parts.high, space.last, space.importance, parts.tries)
+    column_of, left = column_of[~ended], parts.take(~ended)
+    where = (records, weights, left.starts, left.ends, column_of, left.low, left.high)
+    return _Cuts(column_of, *balanced_cuts(*where, space.joins, space.plain, space.shared)), ended
+
+
+def _informative(space: _Space, records: Codes, weights: Integers, parts: _Open) -> tuple[_Cuts, Booleans]:
+    target = len(space.last) + len(space.watched)
+    where = (records, weights, parts.starts, parts.ends, parts.low, parts.high)
+    column_of, cuts, sizes, ended = informative_cuts(
+        *where, space.joins, target, space.n_targets, parts.tries
+    )
+    go_on = ~ended
+    quotas = np.zeros(np.count_nonzero(go_on), dtype=np.int64)
+    return _Cuts(column_of[go_on], cuts[go_on], quotas, sizes[np.repeat(go_on, 2)]), ended
+
+
 def _children(
-    space: _Space, records: Codes, weights: Integers, places: Integers, child_of: Integers, n_children: int
+    space: _Space,
+    records: Codes,
+    weights: Integers,
+    where: tuple[Integers, Integers, Integers, Codes, Integers],
+    sizes: Integers,
 ) -> EquivalenceClasses:
-    first = len(space.scale)
+    """Return both sides of every cut as classes, with sensitive counts if the model looks at them."""
+    if not space.watched:
+        return EquivalenceClasses(_NOBODY, sizes, {})
+    places, child_of = sides(records, weights, *where)
     sensitive = {
-        name: (records[places, first + position], everybody.prior)
+        name: (records[places, len(space.last) + position].astype(np.int32), everybody.prior)
         for position, (name, everybody) in enumerate(space.watched.items())
     }
     domains = {name: everybody.domain for name, everybody in space.watched.items()}
-    return count_classes(child_of, n_children, weights[places], sensitive, domains)
+    return count_classes(child_of, len(sizes), weights[places].astype(np.int64), sensitive, domains)
 
 
-def _collected(done: list[tuple[Integers, Integers, Codes, Codes]], order: Integers) -> _Parts:
-    starts, ends, low, high = (np.concatenate(arrays) for arrays in zip(*done, strict=True))
+def _collected(done: list[_Open], order: Integers) -> tuple[Integers, Codes, Codes]:
+    """Return the part of each record, and the ranges of the parts."""
+    starts, ends, low, high = (
+        np.concatenate([getattr(parts, name) for parts in done]) for name in ("starts", "ends", "low", "high")
+    )
     by_place = np.argsort(starts)
     part_of = np.empty(len(order), dtype=np.int64)
     part_of[order] = np.repeat(np.arange(len(starts)), (ends - starts)[by_place])
-    return _Parts(part_of, low[by_place], high[by_place])
+    return part_of, low[by_place], high[by_place]
+
+
+def _narrowest(largest: int) -> type[np.int32 | np.int64]:
+    return np.int32 if largest < 2**31 else np.int64
 
 
 def _shuffled_records(table: Table, rng: np.random.Generator) -> Integers:
@@ -178,14 +314,8 @@ def _shuffled_records(table: Table, rng: np.random.Generator) -> Integers:
     return rng.permutation(np.repeat(np.arange(table.n_rows), table.weights))
 
 
-def _compacted(
-    part_of: Integers, rows: Integers, weights: Integers, divided: bool
-) -> tuple[Integers, Integers, Integers]:
+def _compacted(part_of: Integers, rows: Integers, weights: Integers) -> tuple[Integers, Integers, Integers]:
     """Put the records of one row that ended in one part together again."""
-    if not divided:
-        return part_of, rows, weights
-    number, n_rows = number_rows(
-        [part_of.astype(np.int32), rows.astype(np.int32)], [int(part_of.max()) + 1, int(rows.max()) + 1], len(rows)
-    )
+    number, n_rows = number_rows([part_of, rows], [int(part_of.max()) + 1, int(rows.max()) + 1], len(rows))
     first = first_row_of_group(number, n_rows)
     return part_of[first], rows[first], sum_by_group(number, n_rows, weights)

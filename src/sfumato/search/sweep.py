@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.errors import ParameterError
 from sfumato.recipe import Recipe
-from sfumato.registry import register
+from sfumato.registry import list_parameters, look_up, register
 from sfumato.schema import Schema
 from sfumato.table import Table
 
@@ -25,7 +26,8 @@ class Sweep:
     sanitizer
         The sanitizer's name.
     parameters
-        Its parameters; a list anywhere inside stands for each of its elements in turn.
+        Its parameters; a list anywhere inside stands for each of its elements in turn. Where a
+        parameter is a list by nature, a list of lists is swept.
 
     Examples
     --------
@@ -39,18 +41,25 @@ class Sweep:
 
     def recipes(self) -> list[Recipe]:
         """Return every combination as a recipe, its parameters checked."""
-        return [Recipe(self.sanitizer, chosen).normalized() for chosen in _combinations(self.parameters)]
+        lists = list_parameters(look_up("sanitizer", self.sanitizer))
+        choices = [_choices(value, whole=name in lists) for name, value in self.parameters.items()]
+        return [
+            Recipe(self.sanitizer, dict(zip(self.parameters, chosen, strict=True))).normalized()
+            for chosen in itertools.product(*choices)
+        ]
 
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterable[Recipe]:
         """Return every combination, whatever the table."""
         return self.recipes()
 
 
-def _combinations(value: Any) -> list[Any]:
-    """Return every way to choose one element from each list inside."""
+def _choices(value: Any, *, whole: bool = False) -> list[Any]:
+    """Return every way to choose one element from each list inside; a whole list is one choice."""
     if isinstance(value, Mapping):
-        choices = itertools.product(*(_combinations(inner) for inner in value.values()))
-        return [dict(zip(value, chosen, strict=True)) for chosen in choices]
-    if isinstance(value, list):
-        return [chosen for inner in value for chosen in _combinations(inner)]
-    return [value]
+        chosen = itertools.product(*(_choices(inner) for inner in value.values()))
+        return [dict(zip(value, each, strict=True)) for each in chosen]
+    if not isinstance(value, list):
+        return [value]
+    if whole:
+        return value if value and all(isinstance(inner, list) for inner in value) else [value]
+    return [each for inner in value for each in _choices(inner)]

@@ -1,0 +1,67 @@
+"""Anatomy's grouping: take one record each of the most frequent values, again and again."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from sfumato.arrays import Integers
+
+
+@njit(cache=True)
+def diverse_groups(counts: Integers, size: int, n_records: int) -> tuple[Integers, Integers]:
+    """Number the records so that no value occurs twice in a group.
+
+    Parameters
+    ----------
+    counts
+        How many records have each value.
+    size
+        The number of different values that every group must have. No count may exceed
+        ``n_records / size``.
+    n_records
+        The sum of the counts.
+
+    Returns
+    -------
+    starts, group_of
+        The records of value ``v`` are numbered from ``starts[v]``; their groups.
+    """
+    starts = np.zeros(counts.size + 1, np.int64)
+    for value in range(counts.size):
+        starts[value + 1] = starts[value] + counts[value]
+    left = counts.copy()
+    group_of = np.full(n_records, -1, np.int64)
+    taken = np.zeros(counts.size, np.bool_)
+    n_groups = 0
+    while True:
+        alive = 0
+        for value in range(counts.size):
+            alive += left[value] > 0
+        if alive < size:
+            break
+        taken[:] = False
+        for _ in range(size):
+            largest = -1
+            for value in range(counts.size):
+                if not taken[value] and left[value] > 0 and (largest < 0 or left[value] > left[largest]):
+                    largest = value
+            taken[largest] = True
+            left[largest] -= 1
+            group_of[starts[largest] + left[largest]] = n_groups
+        n_groups += 1
+    # the left-over records, at most one of each value, go to groups that lack their value
+    holds = np.zeros(n_groups, np.bool_)
+    for value in range(counts.size):
+        if left[value] == 0:
+            continue
+        holds[:] = False
+        for record in range(starts[value] + left[value], starts[value + 1]):
+            holds[group_of[record]] = True
+        group = 0
+        while left[value] > 0 and group < n_groups:
+            if not holds[group]:
+                left[value] -= 1
+                group_of[starts[value] + left[value]] = group
+            group += 1
+    return starts, group_of

@@ -1,0 +1,160 @@
+"""Layout: how a release lies in files, and how a stranger reads it back from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.cells import Cells
+from sfumato.errors import VerificationFailed
+from sfumato.hierarchy import Hierarchy
+from sfumato.release import Form, Release
+from sfumato.schema import Attribute, Schema
+from sfumato.table import Table, text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+WHOLE, PEOPLE, VALUES = "data", "quasi-identifiers", "sensitive"
+COUNT = "count"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a reader must know to take published tables as a release.
+
+    Parameters
+    ----------
+    attributes
+        For each published attribute its role, and for a sensitive one its kind and hierarchy, which
+        distances between its values may need.
+    n_original
+        The number of records of the original.
+    form
+        One table or two.
+    group
+        The column that holds the group, if there is one.
+    """
+
+    attributes: Mapping[str, Mapping[str, Any]]
+    n_original: int
+    form: Form = "one-table"
+    group: str | None = None
+
+    @classmethod
+    def of(cls, release: Release) -> Layout:
+        """Describe a release."""
+        return cls(
+            attributes={name: _facts(release, name) for name in release.schema.released},
+            n_original=release.n_original,
+            form=release.form,
+            group=None if release.group_of is None else release.group_column,
+        )
+
+    @property
+    def schema(self) -> Schema:
+        """The published attributes; the group is none of them."""
+        return Schema(tuple(_attribute(name, facts) for name, facts in self.attributes.items()))
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the published tables."""
+        return (WHOLE,) if self.form == "one-table" else (PEOPLE, VALUES)
+
+
+def tables_of(release: Release, *, typed: bool) -> dict[str, pa.Table]:
+    """Return the tables that would be published, by name."""
+    records = release.to_arrow(typed=typed)
+    if release.form == "one-table":
+        return {WHOLE: records}
+    group = release.group_column
+    sensitive = [name for name in records.column_names if name in release.schema.sensitive]
+    counts = records.select([group, *sensitive]).group_by([group, *sensitive]).aggregate([([], "count_all")])
+    counts = counts.rename_columns([group, *sensitive, _count_column(sensitive)])
+    order = [(name, "ascending") for name in (group, *sensitive)]
+    return {PEOPLE: records.drop_columns(sensitive), VALUES: counts.sort_by(order)}
+
+
+def read_back(tables: Mapping[str, pa.Table], layout: Layout) -> Release:
+    """Take published tables as the release that a stranger sees: labels, and no original."""
+    records = tables[WHOLE] if layout.form == "one-table" else _joined(tables, layout)
+    expected = {*layout.attributes, *([layout.group] if layout.group else [])}
+    if set(records.column_names) != expected:
+        raise VerificationFailed("the published columns are not those that the manifest names")
+    schema = layout.schema
+    group = (Attribute(layout.group, "insensitive"),) if layout.group else ()
+    table, bound = Schema((*schema.attributes, *group)).bind(Table.from_arrow(records))
+    return Release(
+        schema=Schema(tuple(bound[name] for name in layout.attributes)),
+        cells={
+            name: Cells(table[name].codes, tuple(text(value) for value in table[name].domain))
+            for name in layout.attributes
+        },
+        weights=table.weights,
+        n_original=layout.n_original,
+        group_of=table[layout.group].codes if layout.group else None,
+        form=layout.form,
+    )
+
+
+def _facts(release: Release, name: str) -> dict[str, Any]:
+    attribute = release.schema[name]
+    facts: dict[str, Any] = {"role": attribute.role}
+    hierarchy, cells = attribute.hierarchy, release.cells[name]
+    if (
+        attribute.role == "sensitive"
+        and isinstance(hierarchy, Hierarchy)
+        and cells.labels == hierarchy.labels[0]
+    ):
+        occurs = np.isin(np.arange(len(cells.labels)), cells.codes)
+        facts["kind"] = attribute.kind
+        # only values that are published: a value of a suppressed record must not appear here
+        rows = [
+            row
+            for row, label, kept in zip(hierarchy.rows(), cells.labels, occurs, strict=True)
+            if kept and label
+        ]
+        if hierarchy.height > 1:
+            facts["hierarchy"] = rows
+    return facts
+
+
+def _attribute(name: str, facts: Mapping[str, Any]) -> Attribute:
+    hierarchy = Hierarchy.of_rows(facts["hierarchy"]) if "hierarchy" in facts else None
+    return Attribute(name, facts["role"], facts.get("kind"), hierarchy)
+
+
+def _count_column(sensitive: list[str]) -> str:
+    return COUNT if COUNT not in sensitive else f"{COUNT}_"
+
+
+def _joined(tables: Mapping[str, pa.Table], layout: Layout) -> pa.Table:
+    """Give every person of a group one of the group's sensitive values; which one does not matter."""
+    import pyarrow.compute as pc
+
+    people, values = tables[PEOPLE], tables[VALUES]
+    sensitive = [name for name, facts in layout.attributes.items() if facts["role"] == "sensitive"]
+    count = _count_column(sensitive)
+    if layout.group is None or set(values.column_names) != {layout.group, *sensitive, count}:
+        raise VerificationFailed("the table of sensitive values has not the columns that the manifest names")
+    people = people.take(pc.sort_indices(_plain(people[layout.group])))
+    values = values.take(pc.sort_indices(_plain(values[layout.group])))
+    try:
+        times = np.asarray(_plain(values[count]).cast("int64"))
+    except (ValueError, TypeError):
+        raise VerificationFailed("a count in the table of sensitive values is not a number") from None
+    each = values.take(np.repeat(np.arange(values.num_rows), times))
+    if not _plain(each[layout.group]).equals(_plain(people[layout.group])):
+        raise VerificationFailed("the two tables do not have the same number of records in every group")
+    for name in sensitive:
+        people = people.append_column(name, each[name])
+    return people
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    return column.cast(pa.string())

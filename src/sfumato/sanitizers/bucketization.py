@@ -1,0 +1,165 @@
+"""Bucketization: quasi-identifiers stay exact, and sensitive values are told only for groups of people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.arrays import Integers
+from sfumato.cells import Cells, exact_cells
+from sfumato.errors import Infeasible, ParameterError
+from sfumato.kernels.anatomizing import diverse_groups
+from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, sum_by_group
+from sfumato.models.base import PrivacyModel
+from sfumato.models.diversity import ProbabilisticDiversity
+from sfumato.registry import name_of, register
+from sfumato.release import Form, Release, released
+from sfumato.sanitizers.mondrian import Variant, partition
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+
+@register
+@dataclass(frozen=True)
+class Bucketize:
+    """Permute the sensitive values within the parts that mondrian finds; quasi-identifiers stay exact.
+
+    Who is in the table can be recognised, but not which of the group's sensitive values is whose. So
+    the model must guard against attribute disclosure: k-anonymity cannot hold, and a group's size is
+    not a k.
+
+    Parameters
+    ----------
+    model
+        What must hold in every group.
+    variant
+        Mondrian's variant, ``strict`` or ``relaxed``.
+    form
+        ``one-table`` publishes each record with a permuted sensitive value and the number of its
+        group; ``two-tables`` publishes the quasi-identifiers with the group, and the counts of the
+        sensitive values of each group.
+
+    References
+    ----------
+    X. Xiao, Y. Tao, "Anatomy: simple and effective privacy preservation", 2006; N. Li, T. Li, "On the
+    tradeoff between privacy and utility in data publishing", 2009, section 5.
+
+    Examples
+    --------
+    >>> from sfumato import ProbabilisticDiversity, datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), Bucketize(ProbabilisticDiversity(2)))
+    >>> release.groups.n_classes < release.classes.n_classes
+    True
+    """
+
+    model: PrivacyModel = ProbabilisticDiversity(3.0)
+    variant: Variant = "strict"
+    form: Form = "one-table"
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Release the records with their sensitive values permuted within mondrian's parts."""
+        for part in self.model.parts:
+            if part.guards == "identity":
+                raise ParameterError(
+                    f"bucketize leaves quasi-identifiers exact, so {name_of(type(part))} cannot hold; "
+                    "ask for models of the sensitive attribute only"
+                )
+        parts = partition(table, schema, self.model, self.variant, rng)
+        rows = np.repeat(parts.rows, parts.weights)
+        return _permuted(table, schema, rows, np.repeat(parts.part_of, parts.weights), self.form, rng)
+
+
+@register
+@dataclass(frozen=True)
+class Anatomy:
+    """Group the records so that every group has l different sensitive values, each at most once.
+
+    Groups are formed from the sensitive values alone, without regard to the quasi-identifiers, which
+    stay exact. Left-over records join groups that lack their value.
+
+    Parameters
+    ----------
+    l
+        The number of different values in every group.
+    form
+        ``two-tables`` (QIT and ST, as in the paper) or ``one-table`` with permuted values.
+
+    References
+    ----------
+    X. Xiao, Y. Tao, "Anatomy: simple and effective privacy preservation", 2006.
+
+    Examples
+    --------
+    >>> from sfumato import datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), Anatomy(3))
+    >>> measure(release, ["distinct-diversity"])[0].value
+    3.0
+    """
+
+    l: int = 3  # noqa: E741 - the paper's letter
+    form: Form = "two-tables"
+
+    def __post_init__(self) -> None:
+        if self.l < 2:
+            raise ParameterError(f"l must be at least 2, not {self.l}")
+
+    @property
+    def model(self) -> PrivacyModel:
+        """What the grouping guarantees."""
+        return ProbabilisticDiversity(float(self.l))
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Release the records in groups of l different sensitive values."""
+        names = schema.require("sensitive", "anatomy")
+        if len(names) > 1:
+            raise ParameterError("anatomy groups by one sensitive attribute; give the others another role")
+        column = table[names[0]]
+        rows = rng.permutation(np.repeat(np.arange(table.n_rows), table.weights))
+        counts = np.bincount(column.codes[rows], minlength=len(column.domain))
+        self._check(counts, table.n_records)
+        _, numbered = diverse_groups(counts, self.l, table.n_records)
+        by_value, _ = rows_by_group(column.codes[rows].astype(np.int64), len(column.domain))
+        group_of = np.empty(len(rows), dtype=np.int64)
+        group_of[by_value] = numbered
+        return _permuted(table, schema, rows, group_of, self.form, rng)
+
+    def _check(self, counts: Integers, n_records: int) -> None:
+        possible = n_records // int(counts.max())
+        if possible < self.l:
+            raise Infeasible(
+                f"anatomy with l = {self.l} cannot hold: the commonest value has {int(counts.max()):,} of "
+                f"{n_records:,} records, so the largest possible l is {possible}",
+                possible,
+            )
+
+
+def _permuted(
+    table: Table, schema: Schema, rows: Integers, group_of: Integers, form: Form, rng: np.random.Generator
+) -> Release:
+    """Release records (one row number each) with sensitive values permuted within their groups.
+
+    Several sensitive values of a person move together.
+    """
+    shuffled = rng.permutation(len(rows))
+    # two lists of all records, group by group: one as they are, one in random order within the group
+    own = np.argsort(group_of, kind="stable")
+    other = shuffled[np.argsort(group_of[shuffled], kind="stable")]
+    giver = np.empty(len(rows), dtype=np.int64)
+    giver[own] = rows[other]
+    label = rng.permutation(int(group_of.max()) + 1)
+    return _compacted(table, schema, rows, giver, label[group_of], form)
+
+
+def _compacted(
+    table: Table, schema: Schema, rows: Integers, giver: Integers, group_of: Integers, form: Form
+) -> Release:
+    sensitive = [table[name] for name in schema.sensitive]
+    columns = [rows, group_of, *(column.codes[giver] for column in sensitive)]
+    cardinalities = [table.n_rows, int(group_of.max()) + 1, *(len(column.domain) for column in sensitive)]
+    number, n_rows = number_rows(columns, cardinalities, len(rows))
+    first = first_row_of_group(number, n_rows)
+    weights = sum_by_group(number, n_rows, np.ones(len(rows), dtype=np.int64))
+    cells: dict[str, Cells] = {name: exact_cells(table[name], giver[first]) for name in schema.sensitive}
+    release = released(table, schema, cells, rows[first], weights)
+    return replace(release, group_of=group_of[first], form=form)

@@ -1,0 +1,131 @@
+"""Taking measurements, and what a measurement is."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from sfumato import (
+    AsIs,
+    KAnonymity,
+    Measurement,
+    Mondrian,
+    PrivacyLoss,
+    Schema,
+    SuppressQuasiIdentifiers,
+    Table,
+    TCloseness,
+    measure,
+    sanitize,
+)
+from sfumato.errors import ParameterError
+from sfumato.measures import LevelReached, worst_value
+
+Bound = tuple[Table, Schema]
+
+
+def written_and_read(measurement: Measurement) -> Measurement:
+    return Measurement.from_dict(json.loads(json.dumps(measurement.to_dict(), allow_nan=False)))
+
+
+class TestMeasurement:
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            {},
+            {"attribute": "occupation", "baseline": 0.25, "detail": {"mean": 0.5, "records": 7}},
+            {"interval": (0.1, 0.3)},
+            {"interval": (-math.inf, math.inf), "baseline": math.inf, "detail": {"worst": math.inf}},
+            {"baseline": -math.inf},
+        ],
+        ids=["plain", "full", "interval", "infinite", "negative"],
+    )
+    @pytest.mark.parametrize("value", [0.0, 0.086, math.inf, -math.inf])
+    def test_survives_json(self, value: float, facts: Any) -> None:
+        measurement = Measurement("privacy-loss", value, "privacy", "lower", **facts)
+        assert written_and_read(measurement) == measurement
+
+    def test_infinity_is_written_as_a_word(self) -> None:
+        written = Measurement("disclosure-quotient", math.inf, "privacy", "lower").to_dict()
+        assert written["value"] == "Infinity"
+        assert written["applicable"] is True
+
+    def test_not_applicable_is_null_with_a_reason(self) -> None:
+        measurement = Measurement("precision", None, "utility", "higher", detail={"reason": "only full-domain"})
+        assert measurement.to_dict()["value"] is None
+        assert measurement.to_dict()["applicable"] is False
+        assert written_and_read(measurement) == measurement
+
+    def test_has_the_keys_of_the_command_line_s_json(self) -> None:
+        written = Measurement("privacy-loss", 0.1, "privacy", "lower").to_dict()
+        keys = {"measure", "attribute", "value", "axis", "better", "applicable", "interval", "baseline", "detail"}
+        assert set(written) == keys
+
+
+class TestMeasure:
+    def test_takes_names_measures_and_parameters(self, hospital: Bound) -> None:
+        release = sanitize(*hospital, AsIs())
+        wanted = ["privacy-loss", PrivacyLoss(), {"reidentification-risk": {"threshold": 0.5}}, "k-anonymity"]
+        taken = measure(release, wanted)
+        assert [m.measure for m in taken] == ["privacy-loss", "privacy-loss", "reidentification-risk", "k-anonymity"]
+        assert taken[0] == taken[1]
+
+    def test_the_name_of_a_model_gives_the_level_reached(self, hospital: Bound) -> None:
+        release = sanitize(*hospital, Mondrian(KAnonymity(3)))
+        (level,) = measure(release, ["k-anonymity"])
+        assert (level.value, level.axis, level.better) == (release.classes.sizes.min(), "privacy", "higher")
+        (level,) = measure(release, [{"t-closeness": {"distance": "js"}}])
+        assert (level.better, level.detail["distance"]) == ("lower", "js")
+        assert level.value == measure(release, ["privacy-loss"])[0].value
+
+    def test_a_misspelt_name_brings_a_suggestion(self, hospital: Bound) -> None:
+        release = sanitize(*hospital, AsIs())
+        with pytest.raises(ParameterError, match="no measure 'privacy-los'; did you mean 'privacy-loss'"):
+            measure(release, ["privacy-los"])
+        with pytest.raises(ParameterError, match="did you mean 'k-anonymity'"):
+            measure(release, ["k-anonimity"])
+
+    def test_a_measure_with_two_names_is_refused(self, hospital: Bound) -> None:
+        with pytest.raises(ParameterError, match="one at a time"):
+            measure(sanitize(*hospital, AsIs()), [{"privacy-loss": {}, "weighted-k": {}}])
+
+    def test_a_level_of_sensitive_values_does_not_apply_without_any(self) -> None:
+        release = sanitize(Table.from_arrow({"age": [1, 2]}), Schema.of(age="quasi-identifying"), AsIs())
+        (taken,) = measure(release, [LevelReached(TCloseness())])
+        assert taken.to_dict()["applicable"] is False
+        assert taken.better == "lower"
+        assert measure(release, ["k-anonymity"])[0].value == 1
+
+
+class TestWorstValue:
+    def taken(self, better: Any, *values: float | None) -> list[Measurement]:
+        return [Measurement("m", value, "privacy", better) for value in values]
+
+    def test_is_the_largest_where_lower_is_better(self) -> None:
+        assert worst_value(self.taken("lower", 0.1, 0.3, 0.2), "m") == 0.3
+
+    def test_is_the_smallest_where_higher_is_better(self) -> None:
+        assert worst_value(self.taken("higher", 4.0, 2.0, math.inf), "m") == 2
+
+    def test_leaves_out_what_does_not_apply_and_other_measures(self) -> None:
+        others = [Measurement("n", 9.0, "privacy", "lower")]
+        assert worst_value([*others, *self.taken("lower", None, 0.1)], "m") == 0.1
+        assert worst_value([*others, *self.taken("lower", None)], "m") is None
+
+    def test_an_infinite_loss_is_the_worst(self) -> None:
+        assert worst_value(self.taken("lower", 0.1, math.inf), "m") == math.inf
+
+    def test_is_over_the_sensitive_attributes(self) -> None:
+        table = Table.from_arrow({"age": [1, 2], "ill": ["a", "b"], "job": ["x", "x"]})
+        schema = Schema.of(age="quasi-identifying", ill="sensitive", job="sensitive")
+        taken = measure(sanitize(table, schema, AsIs()), ["knowledge-gain"])
+        assert worst_value(taken, "knowledge-gain") == 0.5
+
+
+def test_the_level_of_a_release_without_quasi_identifiers_is_that_of_one_class(hospital: Bound) -> None:
+    release = sanitize(*hospital, SuppressQuasiIdentifiers())
+    k, t = measure(release, ["k-anonymity", "t-closeness"])
+    assert (k.value, t.value) == (12, 0)

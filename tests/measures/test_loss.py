@@ -1,0 +1,186 @@
+"""The losses, against brute force over labels, leaves and classes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import (
+    AsIs,
+    Attribute,
+    FullDomain,
+    Hierarchy,
+    Intervals,
+    KAnonymity,
+    Mondrian,
+    Release,
+    Schema,
+    SuppressQuasiIdentifiers,
+    SuppressSensitive,
+    Table,
+    measure,
+    sanitize,
+)
+
+Bound = tuple[Table, Schema]
+
+CONTINENTS = Hierarchy.of_rows(
+    [
+        ["France", "Europe", "*"],
+        ["Italy", "Europe", "*"],
+        ["Spain", "Europe", "*"],
+        ["Japan", "Asia", "*"],
+        ["Korea", "Asia", "*"],
+    ]
+)
+
+
+def value(release: Release, name: str) -> Any:
+    (taken,) = measure(release, [name])
+    return taken.value
+
+
+def leaves_below(rows: list[list[str]], level: int, label: str) -> int:
+    return sum(row[level] == label for row in rows)
+
+
+class TestGeneralLoss:
+    @given(
+        countries=st.lists(st.sampled_from([row[0] for row in CONTINENTS.rows()]), min_size=1, max_size=12),
+        level=st.integers(0, 2),
+    )
+    def test_counts_the_leaves_of_the_hierarchy_also_those_that_do_not_occur(
+        self, countries: list[str], level: int
+    ) -> None:
+        schema = Schema((Attribute("country", "quasi-identifying", hierarchy=CONTINENTS),))
+        release = sanitize(Table.from_arrow({"country": countries}), schema, FullDomain({"country": level}, KAnonymity(1)))
+        expected = [(leaves_below(CONTINENTS.rows(), level, label) - 1) / 4 for label in release.to_arrow(typed=False)["country"].to_pylist()]
+        assert value(release, "general-loss") == pytest.approx(sum(expected) / len(countries))
+
+    @given(data=st.data(), k=st.integers(1, 5))
+    @settings(max_examples=40)
+    def test_counts_the_occurring_numbers_of_an_interval(self, data: st.DataObject, k: int) -> None:
+        ages = data.draw(st.lists(st.integers(0, 40), min_size=k, max_size=20))
+        release = sanitize(Table.from_arrow({"age": ages}), Schema.of(age="quasi-identifying"), Mondrian(KAnonymity(k)))
+        domain = sorted(set(ages))
+        costs = []
+        for label in release.to_arrow(typed=False)["age"].to_pylist():
+            low, high = read_interval(label, domain)
+            costs.append((sum(low <= age < high for age in domain) - 1) / max(len(domain) - 1, 1))
+        assert value(release, "general-loss") == pytest.approx(sum(costs) / len(ages))
+
+    @given(data=st.data())
+    @settings(max_examples=40)
+    def test_a_level_costs_what_its_nodes_cover(
+        self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+    ) -> None:
+        table, schema = data.draw(tiny_tables)
+        names = schema.quasi_identifiers
+        levels = {name: data.draw(st.integers(0, schema.hierarchy(name).height)) for name in names}
+        release = sanitize(table, schema, FullDomain(levels, KAnonymity(1)))
+        (taken,) = measure(release, ["general-loss"])
+        assert taken.detail.keys() == set(names)
+        weights = {name: schema[name].weight for name in names}
+        expected = sum(taken.detail[name] * weights[name] for name in names) / (sum(weights.values()) or 1)
+        assert taken.value == pytest.approx(expected)
+        for name in names:
+            if levels[name] in (0, schema.hierarchy(name).height):
+                all_or_nothing = levels[name] > 0 and schema.hierarchy(name).n_leaves > 1
+                assert taken.detail[name] == pytest.approx(float(all_or_nothing))
+
+    def test_attributes_are_weighted(self) -> None:
+        table = Table.from_arrow({"age": [10, 20, 30], "sex": ["f", "m", "f"]})
+        schema = Schema((Attribute("age", "quasi-identifying", weight=3.0), Attribute("sex", "quasi-identifying")))
+        release = sanitize(table, schema, FullDomain({"age": 1}, KAnonymity(1)))
+        assert value(release, "general-loss") == pytest.approx(0.75)
+        release = sanitize(table, schema, FullDomain({"sex": 1}, KAnonymity(1)))
+        assert value(release, "general-loss") == pytest.approx(0.25)
+
+    def test_attributes_without_any_weight_cost_nothing(self) -> None:
+        schema = Schema((Attribute("age", "quasi-identifying", weight=0.0),))
+        release = sanitize(Table.from_arrow({"age": [1, 2]}), schema, SuppressQuasiIdentifiers())
+        assert value(release, "general-loss") == 0
+
+    def test_a_one_value_domain_costs_nothing(self) -> None:
+        release = sanitize(
+            Table.from_arrow({"age": [1, 1]}), Schema.of(age="quasi-identifying"), SuppressQuasiIdentifiers()
+        )
+        assert value(release, "general-loss") == 0
+
+    def test_suppressed_records_are_not_counted_here(self) -> None:
+        table = Table.from_arrow({"age": [1, 12, 13, 14]})
+        schema = Schema((Attribute("age", "quasi-identifying", hierarchy=Intervals((10,))),))
+        release = sanitize(table, schema, FullDomain({"age": 1}, KAnonymity(2), suppression=0.25))
+        # three kept cells of 2/3 each, over four original records
+        assert value(release, "general-loss") == pytest.approx(3 * (2 / 3) / 4)
+        assert value(release, "suppression-loss") == 0.25
+        assert value(release, "total-loss") == pytest.approx(0.75)
+
+    def test_insensitive_and_sensitive_attributes_do_not_count(self) -> None:
+        table = Table.from_arrow({"age": [1, 2], "height": [3, 4], "ill": ["a", "b"]})
+        schema = Schema.of(age="quasi-identifying", height="insensitive", ill="sensitive")
+        (taken,) = measure(sanitize(table, schema, SuppressQuasiIdentifiers()), ["general-loss"])
+        assert taken.detail == {"age": 1.0}
+
+    def test_withholding_the_sensitive_values_is_not_called_lossless(self) -> None:
+        table = Table.from_arrow({"age": [1, 2], "ill": ["a", "b"]})
+        release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), SuppressSensitive())
+        for taken in measure(release, ["general-loss", "total-loss", "discernibility"]):
+            assert taken.value is None
+            assert "withheld" in taken.detail["reason"]
+
+    def test_without_quasi_identifiers_nothing_is_lost(self) -> None:
+        release = sanitize(Table.from_arrow({"ill": ["a", "b"]}), Schema.of(ill="sensitive"), AsIs())
+        assert value(release, "general-loss") == 0
+
+
+def read_interval(label: str, domain: list[int]) -> tuple[float, float]:
+    if label == "*":
+        return domain[0], domain[-1] + 1
+    written = re.fullmatch(r"\[(\d+), (\d+)\)", label)
+    return (int(written[1]), int(written[2])) if written else (int(label), int(label) + 1)
+
+
+@given(data=st.data(), k=st.integers(1, 4))
+@settings(max_examples=40)
+def test_suppression_and_total_loss_and_discernibility(
+    tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, k: int
+) -> None:
+    table, schema = data.draw(tiny_tables)
+    names = schema.quasi_identifiers
+    levels = dict.fromkeys(names, 1)
+    written = sanitize(table, schema, FullDomain(levels, KAnonymity(1))).to_arrow().to_pylist()
+    sizes = Counter(tuple(record[name] for name in names) for record in written)
+    kept = [size for size in sizes.values() if size >= k]
+    if not kept:
+        return
+    release = sanitize(table, schema, FullDomain(levels, KAnonymity(k), suppression=1.0))
+    suppressed = table.n_records - sum(kept)
+    (taken,) = measure(release, ["suppression-loss"])
+    assert taken.value == suppressed / table.n_records
+    assert taken.detail == {"suppressed": suppressed, "records": table.n_records}
+    (total,) = measure(release, ["total-loss"])
+    assert total.value == pytest.approx(value(release, "general-loss") + taken.value)
+    assert total.detail == {"general-loss": value(release, "general-loss"), "suppression-loss": taken.value}
+    assert value(release, "discernibility") == sum(size**2 for size in kept) + table.n_records * suppressed
+
+
+def test_total_loss_of_a_suppressed_record_is_that_of_all_its_cells() -> None:
+    table = Table.from_arrow({"age": [1, 2, 2, 2], "sex": ["f", "m", "m", "m"]})
+    schema = Schema.of(age="quasi-identifying", sex="quasi-identifying")
+    release = sanitize(table, schema, FullDomain({}, KAnonymity(3), suppression=0.5))
+    assert value(release, "total-loss") == 0.25
+
+
+def test_discernibility_of_a_large_table_is_exact() -> None:
+    import numpy as np
+
+    one = Table.from_arrow({"age": [1, 2]})
+    table = Table({"age": one["age"]}, np.array([3_000_000_000, 4_000_000_000]))
+    release = sanitize(table, Schema.of(age="quasi-identifying"), AsIs())
+    assert value(release, "discernibility") == float(3_000_000_000**2 + 4_000_000_000**2)

@@ -1,0 +1,95 @@
+"""Re-identification risk and weighted k, against brute force over the written records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import (
+    AsIs,
+    FullDomain,
+    KAnonymity,
+    Mondrian,
+    ReidentificationRisk,
+    Release,
+    Schema,
+    SuppressQuasiIdentifiers,
+    Table,
+    WeightedK,
+    measure,
+    sanitize,
+)
+
+Bound = tuple[Table, Schema]
+
+
+def releases(bound: Bound) -> list[Release]:
+    table, schema = bound
+    made = [sanitize(table, schema, AsIs()), sanitize(table, schema, Mondrian(KAnonymity(min(3, table.n_records))))]
+    if made[0].classes.sizes.max() >= 2:
+        made.append(sanitize(table, schema, FullDomain({}, KAnonymity(2), suppression=1.0)))
+    return made
+
+
+def sizes_by_hand(release: Release) -> list[int]:
+    names = release.schema.quasi_identifiers
+    return list(Counter(tuple(r[name] for name in names) for r in release.to_arrow().to_pylist()).values())
+
+
+@given(data=st.data(), threshold=st.sampled_from([0.05, 0.2, 1 / 3, 0.5, 1.0]))
+@settings(max_examples=40)
+def test_the_risk_of_every_record(
+    tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, threshold: float
+) -> None:
+    for release in releases(data.draw(tiny_tables)):
+        risks = [1 / size for size in sizes_by_hand(release) for _ in range(size)]
+        (taken,) = measure(release, [ReidentificationRisk(threshold)])
+        assert taken.value == max(risks)
+        assert taken.detail["average"] == pytest.approx(sum(risks) / len(risks))
+        assert taken.detail["share-at-risk"] == sum(risk > threshold for risk in risks) / len(risks)
+        assert taken.detail["uniques"] == risks.count(1.0)
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_weighted_k_is_the_mean_class_size_of_a_record(
+    tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+) -> None:
+    for release in releases(data.draw(tiny_tables)):
+        sizes = sizes_by_hand(release)
+        (taken,) = measure(release, [WeightedK()])
+        assert taken.value == pytest.approx(float(Fraction(sum(size * size for size in sizes), sum(sizes))))
+        assert taken.detail == {"classes": len(sizes), "smallest": min(sizes), "largest": max(sizes)}
+
+
+def test_a_risk_exactly_at_the_threshold_is_not_above_it() -> None:
+    release = sanitize(Table.from_arrow({"age": [1] * 5 + [2] * 4}), Schema.of(age="quasi-identifying"), AsIs())
+    (taken,) = measure(release, [ReidentificationRisk(0.2)])
+    assert taken.detail["share-at-risk"] == 4 / 9
+
+
+def test_the_average_is_over_records_not_over_classes(adult: Bound) -> None:
+    release = sanitize(*adult, AsIs())
+    (taken,) = measure(release, ["reidentification-risk"])
+    assert taken.detail["average"] == pytest.approx(release.classes.n_classes / 45_222)
+    assert taken.detail["average"] < float((1 / release.classes.sizes).mean())
+
+
+def test_suppressed_records_run_no_risk() -> None:
+    table = Table.from_arrow({"age": [1, 2, 3, 3]})
+    release = sanitize(table, Schema.of(age="quasi-identifying"), FullDomain({}, KAnonymity(2), suppression=0.5))
+    (risk,) = measure(release, ["reidentification-risk"])
+    assert (risk.value, risk.detail["average"], risk.detail["uniques"]) == (0.5, 0.5, 0)
+    (weighted,) = measure(release, ["weighted-k"])
+    assert weighted.value == 2
+
+
+def test_withholding_everything_leaves_one_in_all(hospital: Bound) -> None:
+    release = sanitize(*hospital, SuppressQuasiIdentifiers())
+    risk, weighted = measure(release, ["reidentification-risk", "weighted-k"])
+    assert risk.value == 1 / 12
+    assert weighted.value == 12

@@ -1,0 +1,296 @@
+"""The charts: right geometry, text that stays text, and the same bytes for the same numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import re
+import subprocess
+import sys
+import threading
+from xml.etree import ElementTree
+
+import pytest
+
+from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.measures import Measurement
+from sfumato.models.base import Better
+from sfumato.recipe import Recipe
+from sfumato.report.charts import attribute_losses_chart, class_sizes_chart, frontier_chart
+
+SVG = "{http://www.w3.org/2000/svg}"
+NASTY = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=y>',
+    r"$\frac{1}{2}$",
+    "under_score^2",
+    "../../etc/passwd",
+    '=HYPERLINK("x")',
+    "font-family: x; xlink:href",
+    "日本語 🙂",
+)
+
+
+def candidate(
+    identity: str,
+    sanitizer: str,
+    privacy: float | None,
+    utility: float | None,
+    better: tuple[Better, Better] = ("lower", "lower"),
+) -> Candidate:
+    measurements = (
+        Measurement("privacy-loss", privacy, "privacy", better[0]),
+        Measurement("general-loss", utility, "utility", better[1]),
+    )
+    return Candidate(identity, Recipe(sanitizer), measurements)
+
+
+def frontier(*candidates: Candidate) -> Frontier:
+    return Frontier(candidates, ("privacy-loss", "general-loss"))
+
+
+ORDINARY = frontier(
+    candidate("aaaa", "as-is", 0.69, 0.0),
+    candidate("bbbb", "mondrian", 0.30, 0.1),
+    candidate("cccc", "mondrian", 0.10, 0.3),
+    candidate("dddd", "full-domain", 0.40, 0.4),
+    candidate("eeee", "suppress-quasi-identifiers", 0.0, 1.0),
+)
+
+
+def parsed(svg: str) -> ElementTree.Element:
+    assert svg.startswith("<svg ")
+    return ElementTree.fromstring(svg)
+
+
+def texts(svg: str) -> list[str]:
+    return [element.text or "" for element in parsed(svg).iter(f"{SVG}text")]
+
+
+def paths(svg: str, *styles: str) -> list[list[tuple[float, float]]]:
+    """Return the corners of every path that is drawn in all of these styles, y downwards as SVG has it."""
+    drawn = [p for p in parsed(svg).iter(f"{SVG}path") if all(s in p.get("style", "") for s in styles)]
+    numbers = [re.findall(r"[ML] (\S+) (\S+)", path.get("d", "")) for path in drawn]
+    return [[(float(x), float(y)) for x, y in pairs] for pairs in numbers]
+
+
+def efficient_line(svg: str) -> list[tuple[float, float]]:
+    return max(paths(svg, "fill: none", "#5c6b7a", "1.3"), key=len)
+
+
+def test_the_frontier_names_axes_ends_knee_and_families() -> None:
+    shown = texts(frontier_chart(ORDINARY))
+    assert "privacy loss (lower is better)" in shown
+    assert "general loss (lower is better)" in shown
+    assert "published as it is" in shown
+    assert "quasi-identifiers withheld" in shown
+    assert "knee: cccc" in shown
+    assert {"mondrian", "full-domain", "trivial", "efficient line"} <= set(shown)
+
+
+def test_the_chosen_candidate_is_ringed_and_named() -> None:
+    chosen = ORDINARY.candidates[1]
+    assert "chosen: bbbb" in texts(frontier_chart(ORDINARY, chosen=chosen))
+    assert "chosen: cccc (the knee)" in texts(frontier_chart(ORDINARY, chosen=ORDINARY.candidates[2]))
+    assert not any("chosen" in text for text in texts(frontier_chart(ORDINARY)))
+
+
+def test_utility_runs_to_the_right_whichever_axis_comes_first() -> None:
+    turned = Frontier(ORDINARY.candidates, ("general-loss", "privacy-loss"))
+    assert frontier_chart(turned) == frontier_chart(ORDINARY)
+
+
+def test_the_efficient_line_steps_down_when_lower_is_better_on_both_axes() -> None:
+    line = efficient_line(frontier_chart(ORDINARY))
+    assert len(line) == 2 * len(ORDINARY.efficient()) - 1
+    for (x, y), (next_x, next_y) in itertools.pairwise(line):
+        assert (x == next_x) != (y == next_y)
+        assert next_x >= x
+        assert next_y >= y
+
+
+def test_the_efficient_line_steps_up_and_left_when_higher_is_better_on_both_axes() -> None:
+    both: tuple[Better, Better] = ("higher", "higher")
+    better = frontier(*(candidate(str(k), "mondrian", k, 1 / k, both) for k in (2.0, 3.0, 5.0, 9.0)))
+    svg = frontier_chart(better)
+    line = efficient_line(svg)
+    assert len(line) == 7
+    for (x, y), (next_x, next_y) in itertools.pairwise(line):
+        assert next_x <= x
+        assert next_y <= y
+    assert line[1][1] == line[0][1], "the best x keeps its own y until the next one"
+    assert "privacy loss (higher is better)" in texts(svg)
+
+
+@pytest.mark.parametrize(
+    ("limit", "forbidden"), [(Limit(at_most=0.5), "above"), (Limit(at_least=0.5), "below")]
+)
+def test_a_limit_shades_the_side_that_it_forbids(limit: Limit, forbidden: str) -> None:
+    svg = frontier_chart(ORDINARY, limits={"privacy-loss": limit})
+    (line,) = (path for path in paths(svg, "#8a1538", "stroke-dasharray") if path[0][0] < 200 < path[1][0])
+    (shade,) = paths(svg, "fill: #8a1538")
+    height, edges = line[0][1], {y for _, y in shade}
+    assert height in edges
+    other = (edges - {height}).pop()
+    assert (other < height) == (forbidden == "above"), "y grows downwards"
+    assert "policy limit" in texts(svg)
+
+
+def test_a_limit_on_something_else_is_not_drawn() -> None:
+    assert frontier_chart(ORDINARY, limits={"weighted-k": Limit(at_most=3)}) == frontier_chart(ORDINARY)
+
+
+def test_infinite_values_stay_inside_the_picture_and_are_named() -> None:
+    infinite = frontier(
+        candidate("a", "mondrian", math.inf, 0.1),
+        candidate("b", "mondrian", 0.4, math.inf),
+        candidate("c", "mondrian", 0.5, 0.2),
+        candidate("d", "mondrian", -math.inf, math.inf),
+    )
+    svg = frontier_chart(infinite)
+    assert texts(svg).count("∞") == 3
+    _, _, width, height = map(float, parsed(svg).get("viewBox", "").split())
+    for mark in parsed(svg).iter(f"{SVG}use"):
+        assert 0 <= float(mark.get("x", "nan")) <= width
+        assert 0 <= float(mark.get("y", "nan")) <= height
+
+
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        frontier(),
+        frontier(candidate("a", "mondrian", 0.0, 0.0)),
+        frontier(candidate("a", "mondrian", 0.5, 0.5), candidate("b", "mondrian", 0.5, 0.5)),
+        frontier(candidate("a", "as-is", math.inf, math.inf)),
+        frontier(candidate("a", "laplace", None, None)),
+        frontier(candidate("a", "mondrian", 1e-9, 1e-9), candidate("b", "mondrian", 1e9, 1e12)),
+        frontier(*(candidate(f"c{i}", f"method-{i}", i / 20, 1 - i / 20) for i in range(20))),
+    ],
+    ids=["empty", "one", "equal", "infinite", "not-applicable", "wide", "many-families"],
+)
+def test_extreme_frontiers_can_be_drawn(extreme: Frontier) -> None:
+    parsed(frontier_chart(extreme, limits={"privacy-loss": Limit(at_most=0.3)}))
+
+
+def test_wide_ranges_are_drawn_on_a_log_scale_and_say_so() -> None:
+    wide = frontier(candidate("a", "mondrian", 2.0, 0.1), candidate("b", "mondrian", 40_000.0, 0.9))
+    shown = texts(frontier_chart(wide))
+    assert "privacy loss (lower is better, log scale)" in shown
+    assert "10,000" in shown
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_are_shown_as_they_are(name: str) -> None:
+    assert name in texts(attribute_losses_chart({name: 0.4, "age": 0.1}))
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_ids_and_methods_are_shown_as_they_are(name: str) -> None:
+    odd = frontier(candidate(name, name, 0.1, 0.2), candidate("b", "mondrian", 0.2, 0.4))
+    shown = texts(frontier_chart(odd, chosen=odd.candidates[0]))
+    assert name in shown
+    assert f"chosen: {name}" in shown
+
+
+def test_control_characters_and_length_do_no_harm() -> None:
+    shown = texts(
+        attribute_losses_chart({"a\x00b\x1b[31m\u202e\ud800\uffff": 0.1, "line\nbreak": 0.2, "x" * 500: 0.3})
+    )
+    assert "a�b�[31m���" in shown
+    assert "line break" in shown
+    assert any(text.startswith("xxx") and text.endswith("…") and len(text) < 40 for text in shown)
+
+
+def test_attribute_losses_are_ranked_and_printed_in_percent() -> None:
+    svg = attribute_losses_chart({"age": 0.126, "sex": 0.95, "race": 0.0})
+    names = [text for text in texts(svg) if text in {"age", "sex", "race"}]
+    assert names == ["sex", "age", "race"]
+    assert {"95%", "12.6%", "0%"} <= set(texts(svg))
+
+
+def test_of_many_attributes_the_largest_losses_are_drawn() -> None:
+    svg = attribute_losses_chart({f"attribute-{i:03}": i / 200 for i in range(200)})
+    assert "attribute-199" in texts(svg)
+    assert "attribute-000" not in texts(svg)
+    assert any("160 attributes with smaller losses" in text for text in texts(svg))
+
+
+def test_class_sizes_reach_the_share_of_records_not_of_classes() -> None:
+    svg = class_sizes_chart([2, 2, 6, 30])
+    (line,) = (path for path in paths(svg, "fill: none", "#0072b2") if len(path) > 4)
+    heights = sorted({y for _, y in line}, reverse=True)
+    total = heights[0] - heights[-1]
+    assert [round((heights[0] - y) / total, 2) for y in heights] == [0, 0.1, 0.25, 1]
+
+
+@pytest.mark.parametrize("sizes", [[], [1], [45_222], [1] * 1000, [1, 10**9], range(1, 5000)])
+def test_extreme_class_sizes_can_be_drawn(sizes: list[int]) -> None:
+    svg = class_sizes_chart(sizes)
+    parsed(svg)
+    assert len(svg) < 100_000
+
+
+def test_a_chart_is_one_element_without_prolog_links_or_style_sheet() -> None:
+    for svg in (frontier_chart(ORDINARY), class_sizes_chart([5, 9]), attribute_losses_chart({"a": 0.5})):
+        assert "<?xml" not in svg
+        assert "<!DOCTYPE" not in svg
+        assert "<style" not in svg
+        assert "xlink" not in svg
+        assert svg.count("http") == 1, "only the namespace"
+        assert parsed(svg).get("aria-label")
+
+
+def test_references_stay_inside_a_chart_and_ids_differ_between_charts() -> None:
+    charts = [frontier_chart(ORDINARY), class_sizes_chart([5, 9]), attribute_losses_chart({"a": 0.5})]
+    ids = [[e.get("id") for e in parsed(svg).iter() if e.get("id")] for svg in charts]
+    for svg, own in zip(charts, ids, strict=True):
+        assert set(re.findall(r'href="#(\w+)"|url\(#(\w+)\)', svg)) <= {(i, "") for i in own} | {
+            ("", i) for i in own
+        }
+    together = list(itertools.chain(*ids))
+    assert len(set(together)) == len(together)
+
+
+def test_the_same_numbers_give_the_same_bytes_in_another_process() -> None:
+    program = (
+        "from sfumato.report.charts import class_sizes_chart\nimport hashlib, sys\n"
+        "svg = class_sizes_chart([2, 5, 5, 80])\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+        "print(hashlib.sha256(svg.encode()).hexdigest())"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1]
+
+
+def test_drawing_leaves_the_settings_of_others_alone() -> None:
+    import matplotlib
+
+    matplotlib.rcParams["font.size"] = 31
+    try:
+        before = dict(matplotlib.rcParams)
+        first = frontier_chart(ORDINARY)
+        assert dict(matplotlib.rcParams) == before
+    finally:
+        matplotlib.rcdefaults()
+    assert frontier_chart(ORDINARY) == first, "nor do they matter"
+
+
+def test_charts_may_be_drawn_by_several_threads() -> None:
+    drawn: list[str] = []
+    threads = [threading.Thread(target=lambda: drawn.append(frontier_chart(ORDINARY))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(drawn) == {frontier_chart(ORDINARY)}
+    assert len(drawn) == 4

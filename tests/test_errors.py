@@ -1,0 +1,74 @@
+"""The exception tree: what each refusal is, what it tells the command line, what it carries."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import pytest
+
+from sfumato import errors
+from sfumato.errors import Infeasible, SfumatoError, UserError, suggestion
+
+EXCEPTIONS = {
+    name: thing
+    for name, thing in vars(errors).items()
+    if isinstance(thing, type) and issubclass(thing, Exception)
+}
+
+
+def drawn_tree() -> dict[str, str]:
+    """Read name and parent of every exception from the tree at the top of the module."""
+    parents: dict[str, str] = {}
+    above: list[tuple[int, str]] = []
+    for line in (errors.__doc__ or "").splitlines():
+        found = re.match(r"^( {4}[│├└─ ]*)(\w+) {2,}\S", line)
+        if found:
+            indent, name = len(found[1]), found[2]
+            above = [(place, parent) for place, parent in above if place < indent]
+            parents[name] = above[-1][1] if above else "Exception"
+            above.append((indent, name))
+    return parents
+
+
+def test_the_tree_at_the_top_of_the_module_is_the_tree() -> None:
+    assert drawn_tree() == {name: thing.__base__.__name__ for name, thing in EXCEPTIONS.items()}
+
+
+@pytest.mark.parametrize("name", EXCEPTIONS)
+def test_everything_raised_on_purpose_can_be_caught_as_one(name: str) -> None:
+    assert issubclass(EXCEPTIONS[name], SfumatoError)
+
+
+@pytest.mark.parametrize("name", EXCEPTIONS)
+def test_the_exit_code_is_1_for_the_user_2_for_the_policy_and_3_for_the_impossible(name: str) -> None:
+    expected = {"PolicyNotMet": 2, "VerificationFailed": 2, "Infeasible": 3}.get(name, 1)
+    assert EXCEPTIONS[name].exit_code == expected
+    assert (expected == 1) == (issubclass(EXCEPTIONS[name], UserError) or name == "SfumatoError")
+
+
+@pytest.mark.parametrize("name", EXCEPTIONS)
+def test_an_exception_survives_the_way_back_from_a_worker(name: str) -> None:
+    error = pickle.loads(pickle.dumps(EXCEPTIONS[name]("what happened")))
+    assert type(error) is EXCEPTIONS[name]
+    assert str(error) == "what happened"
+
+
+def test_the_infeasible_carries_how_far_one_got() -> None:
+    error = pickle.loads(pickle.dumps(Infeasible("k is at most 3", 3.0)))
+    assert (str(error), error.reached) == ("k is at most 3", 3.0)
+    assert Infeasible("no").reached is None
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("mondrain", "; did you mean 'mondrian'?"),
+        ("zzz", ""),
+        ("", ""),
+        ("clusterin", "; did you mean 'clustering'?"),
+    ],
+)
+def test_the_nearest_name_is_suggested_and_none_where_none_is_near(given: str, expected: str) -> None:
+    assert suggestion(given, ["mondrian", "clustering"]) == expected
+    assert suggestion(given, []) == ""

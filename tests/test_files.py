@@ -1,0 +1,197 @@
+"""Writing beside the target: whole or not at all, whatever happens in between."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sfumato.errors import DataError, UserError
+from sfumato.files import file_beside, folder_beside
+
+NOBODY = 65534
+
+
+@contextmanager
+def without_permission(folder: Path) -> Iterator[None]:
+    """Let this process write to a folder no more; the superuser must become somebody else for that."""
+    folder.chmod(0o500)
+    superuser = os.geteuid() == 0
+    if superuser:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if superuser:
+            os.seteuid(0)
+        folder.chmod(0o700)
+
+
+def write_file(target: Path, trouble: BaseException | None = None) -> None:
+    with file_beside(target) as place:
+        place.write_text("new")
+        if trouble is not None:
+            raise trouble
+
+
+def write_folder(target: Path, trouble: BaseException | None = None) -> None:
+    with folder_beside(target) as place:
+        (place / "inner").mkdir()
+        (place / "inner" / "file").write_text("new")
+        if trouble is not None:
+            raise trouble
+
+
+BOTH = pytest.mark.parametrize("write", [write_file, write_folder])
+Write = Callable[..., None]
+
+
+def content(target: Path) -> str:
+    return (target / "inner" / "file" if target.is_dir() else target).read_text()
+
+
+@pytest.fixture
+def umask() -> Iterator[Callable[[int], int]]:
+    before = os.umask(0o022)
+    yield os.umask
+    os.umask(before)
+
+
+class TestWhenAllGoesWell:
+    @BOTH
+    def test_the_target_is_all_there_is(self, tmp_path: Path, write: Write) -> None:
+        write(tmp_path / "target")
+        assert content(tmp_path / "target") == "new"
+        assert os.listdir(tmp_path) == ["target"]
+
+    @BOTH
+    def test_a_relative_target_lands_in_this_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Write
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        write(Path("target"))
+        assert content(tmp_path / "target") == "new"
+
+    def test_an_existing_file_is_replaced(self, tmp_path: Path) -> None:
+        (tmp_path / "target").write_text("old and longer")
+        write_file(tmp_path / "target")
+        assert content(tmp_path / "target") == "new"
+
+    def test_the_target_is_not_there_before_the_end(self, tmp_path: Path) -> None:
+        target = tmp_path / "target"
+        with file_beside(target) as place:
+            assert place.parent == target.parent
+            assert not target.exists()
+        with folder_beside(tmp_path / "folder"):
+            assert not (tmp_path / "folder").exists()
+
+    def test_nobody_else_can_read_what_is_not_complete(self, tmp_path: Path) -> None:
+        for beside in (file_beside, folder_beside):
+            with beside(tmp_path / f"{beside.__name__}-target") as place:
+                assert stat.S_IMODE(place.stat().st_mode) & 0o077 == 0
+
+    @pytest.mark.parametrize(("mask", "file", "folder"), [(0o022, 0o644, 0o755), (0o077, 0o600, 0o700)])
+    def test_the_mode_is_that_of_the_users_other_files(
+        self, tmp_path: Path, umask: Any, mask: int, file: int, folder: int
+    ) -> None:
+        umask(mask)
+        write_file(tmp_path / "file")
+        write_folder(tmp_path / "folder")
+        modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("file", "folder")]
+        assert modes == [file, folder]
+
+
+class TestWhenSomethingGoesWrong:
+    @BOTH
+    @pytest.mark.parametrize(
+        "trouble",
+        [
+            ValueError("wrong"),
+            KeyboardInterrupt(),
+            SystemExit(3),
+            DataError("no such column"),
+            GeneratorExit(),
+        ],
+    )
+    def test_nothing_is_left_behind_and_the_trouble_goes_on(
+        self, tmp_path: Path, write: Write, trouble: BaseException
+    ) -> None:
+        with pytest.raises(type(trouble)):
+            write(tmp_path / "target", trouble)
+        assert os.listdir(tmp_path) == []
+
+    @pytest.mark.parametrize(
+        "trouble", [ValueError("wrong"), KeyboardInterrupt(), OSError(28, "No space left on device")]
+    )
+    def test_an_existing_file_stays_as_it_was(self, tmp_path: Path, trouble: BaseException) -> None:
+        (tmp_path / "target").write_text("old")
+        with pytest.raises((type(trouble), UserError)):
+            write_file(tmp_path / "target", trouble)
+        assert content(tmp_path / "target") == "old"
+        assert os.listdir(tmp_path) == ["target"]
+
+    @BOTH
+    def test_a_full_disk_is_said_in_one_line(self, tmp_path: Path, write: Write) -> None:
+        with pytest.raises(UserError) as caught:
+            write(tmp_path / "target", OSError(28, "No space left on device"))
+        assert str(caught.value) == "cannot write target: No space left on device; nothing was left behind"
+        assert os.listdir(tmp_path) == []
+
+    @BOTH
+    def test_an_error_without_a_system_reason_is_said_too(self, tmp_path: Path, write: Write) -> None:
+        with pytest.raises(UserError) as caught:
+            write(tmp_path / "target", OSError("SECRETVALUE"))
+        assert str(caught.value) == "cannot write target: the system refused; nothing was left behind"
+
+    def test_a_folder_that_is_not_empty_stays_as_it_was(self, tmp_path: Path) -> None:
+        (tmp_path / "target").mkdir()
+        (tmp_path / "target" / "old").write_text("old")
+        with pytest.raises(UserError, match="cannot write target"):
+            write_folder(tmp_path / "target")
+        assert os.listdir(tmp_path / "target") == ["old"]
+        assert os.listdir(tmp_path) == ["target"]
+
+    def test_a_file_takes_no_folders_place_and_a_folder_no_files(self, tmp_path: Path) -> None:
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "file").write_text("old")
+        for write, name in ((write_file, "folder"), (write_folder, "file")):
+            with pytest.raises(UserError, match=f"cannot write {name}"):
+                write(tmp_path / name)
+        assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
+        assert content(tmp_path / "file") == "old"
+
+
+class TestWhereNothingCanBeWritten:
+    @BOTH
+    def test_a_missing_folder_is_said_in_one_line(self, tmp_path: Path, write: Write) -> None:
+        with pytest.raises(UserError) as caught:
+            write(tmp_path / "missing" / "target")
+        assert str(caught.value) == (
+            "cannot write target: No such file or directory; nothing was left behind"
+        )
+        assert os.listdir(tmp_path) == []
+
+    @BOTH
+    def test_no_permission_is_said_in_one_line(self, tmp_path: Path, write: Write) -> None:
+        with without_permission(tmp_path), pytest.raises(UserError) as caught:
+            write(tmp_path / "target")
+        assert str(caught.value) == "cannot write target: Permission denied; nothing was left behind"
+        assert os.listdir(tmp_path) == []
+
+    @BOTH
+    def test_a_file_in_the_place_of_the_folder_is_said_in_one_line(
+        self, tmp_path: Path, write: Write
+    ) -> None:
+        (tmp_path / "file").write_text("old")
+        with pytest.raises(UserError, match="cannot write target: Not a directory"):
+            write(tmp_path / "file" / "target")
+
+    @BOTH
+    def test_a_name_that_is_too_long_is_said_in_one_line(self, tmp_path: Path, write: Write) -> None:
+        with pytest.raises(UserError, match="File name too long"):
+            write(tmp_path / ("x" * 300))

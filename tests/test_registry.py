@@ -1,0 +1,273 @@
+"""The registry: names, what they stand for, and plug-ins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from sfumato import KAnonymity, Mondrian, PrivacyLoss, TCloseness, registry
+from sfumato.errors import ParameterError
+from sfumato.measures.base import LevelReached
+from sfumato.registry import (
+    build,
+    build_measure,
+    build_model,
+    describe,
+    look_up,
+    name_of,
+    register,
+    registered,
+)
+
+KINDS: tuple[registry.Kind, ...] = get_args(registry.Kind)
+EVERYTHING = [(kind, name) for kind in KINDS for name in registered(kind)]
+
+
+@pytest.fixture
+def scratch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test register what it likes, and forget it afterwards."""
+    monkeypatch.setattr(registry, "_registered", {kind: registered(kind) for kind in KINDS})
+
+
+def named(name: str, **members: Any) -> type[Any]:
+    return dataclass(frozen=True)(
+        type(name, (), {"__module__": __name__, "__qualname__": f"made.{name}", **members})
+    )
+
+
+# ------------------------------------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize(
+    ("class_name", "name"),
+    [
+        ("KAnonymity", "k-anonymity"),
+        ("TCloseness", "t-closeness"),
+        ("AlphaKAnonymity", "alpha-k-anonymity"),
+        ("AsIs", "as-is"),
+        ("Mondrian", "mondrian"),
+        ("WeightedK", "weighted-k"),
+        ("SuppressQuasiIdentifiers", "suppress-quasi-identifiers"),
+        ("KLDivergence", "kl-divergence"),
+        ("Top2Levels", "top2-levels"),
+    ],
+)
+def test_a_class_is_called_by_its_name_in_kebab_case(class_name: str, name: str) -> None:
+    assert name_of(type(class_name, (), {})) == name
+
+
+@pytest.mark.parametrize(("kind", "name"), EVERYTHING)
+def test_every_registered_name_finds_its_class(kind: registry.Kind, name: str) -> None:
+    cls = look_up(kind, name)
+    assert name_of(cls) == name
+    assert all("_" not in parameter for parameter in registry.parameters_of(cls))
+
+
+def test_no_name_means_both_a_model_and_a_measure() -> None:
+    assert not set(registered("model")) & set(registered("measure"))
+
+
+def test_what_is_registered_comes_sorted_and_as_a_copy() -> None:
+    names = registered("sanitizer")
+    assert list(names) == sorted(names)
+    names.clear()
+    assert registered("sanitizer")
+
+
+# ------------------------------------------------------------------------------------- registering
+
+
+@pytest.mark.usefixtures("scratch")
+def test_a_taken_name_is_refused() -> None:
+    with pytest.raises(TypeError, match="the model name 'k-anonymity' is taken by sfumato"):
+        register(named("KAnonymity", scores=lambda self, classes: None))
+    assert look_up("model", "k-anonymity") is KAnonymity
+
+
+@pytest.mark.usefixtures("scratch")
+def test_the_same_class_may_be_registered_again_when_its_module_is_reloaded() -> None:
+    first, again = (named("Twice", sanitize=lambda self, table, schema, rng: None) for _ in range(2))
+    assert register(first) is first
+    assert register(again) is again
+    assert look_up("sanitizer", "twice") is again
+
+
+@pytest.mark.usefixtures("scratch")
+def test_one_name_may_stand_for_two_things_of_different_kinds() -> None:
+    register(named("Sweep", sanitize=lambda self, table, schema, rng: None))
+    assert look_up("sanitizer", "sweep") is not look_up("search", "sweep")
+
+
+@pytest.mark.usefixtures("scratch")
+@pytest.mark.parametrize(
+    "members",
+    [{}, {"sanitize": lambda self: None, "scores": lambda self: None}],
+    ids=["no method", "two methods"],
+)
+def test_a_class_must_be_one_kind_of_thing(members: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="must be a dataclass with one of sanitize, scores, measure, propose"):
+        register(named("Unclear", **members))
+
+
+@pytest.mark.usefixtures("scratch")
+def test_a_class_must_be_a_dataclass() -> None:
+    with pytest.raises(TypeError, match="must be a dataclass"):
+        register(type("Plain", (), {"sanitize": lambda self: None}))
+
+
+@pytest.mark.usefixtures("scratch")
+def test_parameters_are_written_in_kebab_case() -> None:
+    @dataclass(frozen=True)
+    class WithParameter:
+        two_words: int = 1
+
+        def sanitize(self) -> None: ...
+
+    register(WithParameter)
+    # the annotations of a class inside a function cannot be looked up by name
+    WithParameter.__annotations__["two_words"] = int
+    assert build("sanitizer", "with-parameter", {"two-words": 5}) == WithParameter(5)
+    assert describe(WithParameter(5)) == ("with-parameter", {"two-words": 5})
+    with pytest.raises(ParameterError, match="has no parameter 'two_words'; did you mean 'two-words'"):
+        build("sanitizer", "with-parameter", {"two_words": 5})
+
+
+# ---------------------------------------------------------------------------------------- plug-ins
+
+PLUGIN = """
+from dataclasses import dataclass
+from sfumato import AsIs, register
+
+
+@register
+@dataclass(frozen=True)
+class FromOutside:
+    strength: float = 0.5
+
+    def sanitize(self, table, schema, rng):
+        return AsIs().sanitize(table, schema, rng)
+"""
+
+
+@pytest.fixture
+def plugged(scratch: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Pretend that a distribution with this entry point is installed."""
+
+    def plug(source: str) -> None:
+        (tmp_path / "sfumato_plugin_for_tests.py").write_text(source, encoding="utf-8")
+        entry = metadata.EntryPoint("outside", "sfumato_plugin_for_tests", "sfumato.plugins")
+
+        def entry_points(*, group: str) -> list[metadata.EntryPoint]:
+            return [entry] if group == "sfumato.plugins" else []
+
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.setattr(metadata, "entry_points", entry_points)
+        monkeypatch.setattr(registry, "_loaded", False)
+
+    yield plug
+    sys.modules.pop("sfumato_plugin_for_tests", None)
+
+
+def test_a_plug_in_is_found_through_its_entry_point(plugged: Any) -> None:
+    assert "from-outside" not in registered("sanitizer")
+    plugged(PLUGIN)
+    made = build("sanitizer", "from-outside", {"strength": 1})
+    assert describe(made) == ("from-outside", {"strength": 1.0})
+    with pytest.raises(ParameterError, match="did you mean 'from-outside'"):
+        look_up("sanitizer", "from-outsid")
+
+
+def test_plug_ins_are_loaded_once(plugged: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugged(PLUGIN)
+    registered("sanitizer")
+
+    def fail(**_: str) -> None:
+        raise AssertionError("entry points were looked up again")
+
+    monkeypatch.setattr(metadata, "entry_points", fail)
+    assert "from-outside" in registered("sanitizer")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("import a_module_that_is_not_there", "No module named"),
+        (
+            PLUGIN.replace("FromOutside", "AsIs").replace("import AsIs,", "import"),
+            "the sanitizer name 'as-is' is taken",
+        ),
+    ],
+)
+def test_a_plug_in_that_does_not_load_is_named_every_time(plugged: Any, source: str, reason: str) -> None:
+    plugged(source)
+    for _ in range(2):
+        with pytest.raises(ParameterError, match="the plug-in 'outside' does not load") as caught:
+            registered("sanitizer")
+        assert reason in str(caught.value)
+
+
+# -------------------------------------------------------------------------------- models and measures
+
+
+def test_a_model_is_made_from_its_name_and_parameters() -> None:
+    assert build_model({"k-anonymity": {"k": 7}}) == KAnonymity(7)
+    assert build_model({"k-anonymity": {"k": 7}, "t-closeness": {}}) == KAnonymity(7) & TCloseness()
+
+
+def test_a_measure_is_found_by_name_and_a_model_s_name_gives_the_level_reached() -> None:
+    assert build_measure("privacy-loss") == PrivacyLoss()
+    assert build_measure({"privacy-loss": {}}) == PrivacyLoss()
+    assert build_measure("k-anonymity") == LevelReached(KAnonymity())
+    assert build_measure({"t-closeness": {"distance": "js"}}) == LevelReached(TCloseness(distance="js"))
+    assert build_measure("k-anonymity").name == "k-anonymity"
+
+
+@pytest.mark.parametrize("name", [*registered("model"), *registered("measure")])
+def test_every_model_and_every_measure_can_be_measured_by_name(name: str) -> None:
+    assert build_measure(name).name == name
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("privacy-los", "no measure 'privacy-los'; did you mean 'privacy-loss'?"),
+        ("k-anonimity", "no measure 'k-anonimity'; did you mean 'k-anonymity'?"),
+        ({"k-anonymity": {}, "privacy-loss": {}}, "one at a time"),
+        ({}, "one at a time"),
+        (5, "one at a time"),
+        ({"k-anonymity": {"k": "x"}}, "k: expected `int`, got `str`"),
+        ({"k-anonymity": 5}, "its parameters are written"),
+    ],
+)
+def test_what_is_no_measure_is_refused_in_one_line(written: Any, expected: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        build_measure(written)
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("kind", "name"), EVERYTHING)
+def test_everything_registered_comes_back_from_its_description(kind: registry.Kind, name: str) -> None:
+    cls = look_up(kind, name)
+    fields = registry.parameters_of(cls).values()
+    required = [field for field in fields if field.default is field.default_factory]
+    if required:
+        pytest.skip(f"needs {', '.join(field.name for field in required)}")
+    made = cls()
+    assert build(kind, *describe(made)) == made
+
+
+def test_a_model_inside_a_sanitizer_is_described_by_name() -> None:
+    assert describe(Mondrian(KAnonymity(3)))[1]["model"] == {"k-anonymity": {"k": 3}}
+
+
+def test_the_kinds_have_their_rooms() -> None:
+    modules = {kind: {cls.__module__ for cls in registered(kind).values()} for kind in KINDS}
+    for kind, room in zip(KINDS, ("sanitizers", "models", "measures", "search"), strict=True):
+        assert all(module.startswith(f"sfumato.{room}") for module in modules[kind])
