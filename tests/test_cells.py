@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Dates, Hierarchy, Intervals, Prefixes, Schema, Table
-from sfumato.cells import Cells, exact_cells, level_cells, range_cells, suppressed_cells
+from sfumato.cells import Cells, block_cells, exact_cells, level_cells, range_cells, suppressed_cells
 from sfumato.table import Column
 
 SECRET = "SECRETVALUE"
@@ -353,6 +353,46 @@ def test_categories_without_a_hierarchy_are_covered_by_sets(
     column, hierarchy = bound(values)
     cells = range_cells(column, hierarchy, *ranges((low, high)), np.array([low]))
     assert released(cells) == [label]
+
+
+# ----------------------------------------------------------------------------------------------- blocks
+
+
+@given(trees(), st.data())
+def test_a_block_stands_for_its_values_and_for_no_others(
+    tree: tuple[list[list[str]], list[str | None]], data: st.DataObject
+) -> None:
+    rows, values = tree
+    column, hierarchy = bound(values, Hierarchy.of_rows(rows), "categorical")
+    apart = [data.draw(st.integers(0, 1)) for _ in column.domain[1:]]
+    block_of = np.cumsum([0, *apart])
+    cells = block_cells(column, hierarchy, block_of, all_rows(column))
+    check_cells(cells, column, all_rows(column))
+    for row, code in enumerate(cells.codes):
+        block = block_of[column.codes[row]]
+        together = {value for value, place in zip(column.domain, block_of, strict=True) if place == block}
+        assert members(cells)[code] == together
+        nodes = [
+            node
+            for value in together
+            for node in path_of(value, rows)
+            if {other for other in column.domain if node in path_of(other, rows)} == together
+        ]
+        names = {name or "missing" for name in together}
+        assert (
+            cells.labels[code] in {label for _, label in nodes}
+            or set((cells.labels[code] or "")[1:-1].split(", ")) == names
+        )
+
+
+@given(number_lists, st.booleans(), st.data())
+def test_a_block_of_numbers_is_an_interval(numbers: list[Any], gaps: bool, data: st.DataObject) -> None:
+    column, hierarchy = bound([*numbers, None] if gaps else numbers)
+    block_of = np.cumsum([0, *(data.draw(st.integers(0, 1)) for _ in column.domain[1:])])
+    cells = block_cells(column, hierarchy, block_of, all_rows(column))
+    check_cells(cells, column, all_rows(column))
+    for label, values in zip(cells.labels, members(cells), strict=True):
+        assert denoted(label, column.domain) == values
 
 
 # -------------------------------------------------------------------------------------- equal labels

@@ -286,6 +286,22 @@ def test_exact_columns_are_typed_and_generalized_ones_are_text() -> None:
     assert str(generalized(level=0).to_arrow().schema.field("age").type) == "int64"
 
 
+def test_a_release_with_groups_is_written_with_their_numbers() -> None:
+    release = generalized()
+    grouped = replace(release, group_of=np.where(rows_where(release, town="Köln"), 4, 2))
+    numbers = {(record["town"], record["group"]) for record in grouped.to_arrow().to_pylist()}
+    assert numbers == {("Köln", 4), ("Bonn", 2), (None, 2)}
+    assert "group" not in release.to_arrow().column_names
+
+
+def test_the_column_of_the_groups_takes_no_name_that_is_taken() -> None:
+    roles: Any = {"group": "quasi-identifying", "group_": "sensitive"}
+    table, schema = Schema.of(roles).bind(Table.from_arrow({"group": [7, 8], "group_": ["a", "b"]}))
+    release = replace(released(table, schema, {}), group_of=np.array([0, 0]))
+    assert release.to_arrow().column_names == ["group", "group_", "group__"]
+    assert sorted(release.to_arrow()["group"].to_pylist()) == [7, 8]
+
+
 def many() -> Release:
     table, schema = Schema.of(number="insensitive").bind(Table.from_arrow({"number": list(range(200))}))
     return released(table, schema, {})

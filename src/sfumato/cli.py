@@ -482,6 +482,9 @@ def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
     try:
         cli.main(arguments, prog_name="sfumato", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
     except click.ClickException as error:
         hint = (
             f" (see `{error.ctx.command_path} --help`)"

@@ -139,7 +139,7 @@ def _tasks(project: Project, table: Table, schema: Schema, seed: int) -> list[_T
 
 def candidate_id(recipe: Recipe, source: str) -> str:
     """Return the short name of a candidate: a hash of its recipe (without the seed) and its source."""
-    return hashlib.sha256(f"{recipe.key} {source}".encode()).hexdigest()[:8]
+    return hashlib.sha256(f"{recipe.key} {source}".encode()).hexdigest()[:10]
 
 
 def _open(tasks: Iterable[_Task], store: Store) -> Iterator[_Task]:

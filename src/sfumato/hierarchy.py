@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -252,7 +253,7 @@ class Prefixes:
             )
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
-        """Return the hierarchy over these values as they are written, categories in the order of their writing."""
+        """Return the hierarchy over these values as they are written; text in the order of its letters."""
         written = sorted(text(value) or "" for value in values if value is not None)
         levels = [_prefixes(written, length) for length in self.lengths]
         return Hierarchy.of_levels(written, [*levels, [ROOT] * len(written)]).build(values, kind)
@@ -398,10 +399,10 @@ def _first_seen(nodes: Codes) -> tuple[Codes, Integers]:
 
 
 def _check_nested(levels: Sequence[Sequence[int]]) -> None:
-    for level, (below, above) in enumerate(zip(levels, levels[1:], strict=False)):
+    for level, (below, above) in enumerate(itertools.pairwise(levels)):
         torn = len(set(zip(below, above, strict=True))) - len(set(below))
         if torn:
             raise HierarchyError(
-                f"not a tree: {torn} node(s) of level {level} have more than one parent on level {level + 1}; "
-                "give each node one parent"
+                f"not a tree: {torn} node(s) of level {level} have more than one parent on level "
+                f"{level + 1}; give each node one parent"
             )

@@ -159,7 +159,8 @@ class Release:
         """
         import pyarrow as pa
 
-        rng = (self.recipe or Recipe("as-is")).generator()
+        # a stream of its own: the sanitizer may have shuffled with the seed's, and twice alike is less random
+        (rng,) = (self.recipe or Recipe("as-is")).generator().spawn(1)
         rows = rng.permutation(np.repeat(np.arange(self.n_rows), self.weights))
         columns = {name: self.cells[name].to_arrow(rows, typed=typed) for name in self.schema.released}
         if self.group_of is not None:

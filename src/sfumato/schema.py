@@ -222,8 +222,8 @@ def _as_kind(name: str, column: Column, kind: Kind, decimal: str) -> Column:
     wrong = sum(n is None and v is not None for n, v in zip(numbers, column.domain, strict=True))
     if wrong:
         raise SchemaError(
-            f"attribute {name!r} is numeric, but {wrong} of its {len(numbers)} distinct values are not numbers; "
-            'set kind = "categorical" or list them in missing-values'
+            f"attribute {name!r} is numeric, but {wrong} of its {len(numbers)} distinct values are not "
+            'numbers; set kind = "categorical" or list them in missing-values'
         )
     domain: tuple[Value, ...] = (*sorted({n for n in numbers if n is not None}),)
     if column.has_missing:

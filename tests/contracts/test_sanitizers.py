@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.classes import EquivalenceClasses, count_classes
-from sfumato.errors import Infeasible
+from sfumato.errors import Infeasible, UserError
 from sfumato.release import holds
 from sfumato.table import text
 
@@ -54,10 +55,15 @@ def variants(name: str, bound: Bound) -> Iterator[Any]:
     plain = SANITIZERS[name]()
     fields = {field.name for field in dataclasses.fields(plain)}
     yield plain
-    several = [plain]
+    several = [plain, *choices(plain)]
     if "levels" in fields:
         tops = {name: schema.hierarchy(name).height for name in schema.quasi_identifiers}
         several += [dataclasses.replace(plain, levels=dict.fromkeys(tops, 1)), dataclasses.replace(plain, levels=tops)]
+    if "cuts" in fields:
+        whole = {name: "0" * (len(table[name].domain) - 1) for name in schema.quasi_identifiers}
+        several.append(dataclasses.replace(plain, cuts=whole))
+    if "l" in fields:
+        several.append(dataclasses.replace(plain, l=2))
     if "suppression" in fields:
         several += [dataclasses.replace(how, suppression=1.0) for how in several]
     if "model" in fields:
@@ -65,10 +71,20 @@ def variants(name: str, bound: Bound) -> Iterator[Any]:
     yield from several
 
 
+def choices(plain: Any) -> Iterator[Any]:
+    """Yield the sanitizer with every other value of every choice that it offers."""
+    hints = get_type_hints(type(plain))
+    for field in dataclasses.fields(plain):
+        if get_origin(hints[field.name]) is Literal:
+            others = set(get_args(hints[field.name])) - {getattr(plain, field.name)}
+            yield from (dataclasses.replace(plain, **{field.name: value}) for value in sorted(others))
+
+
 def attempt(bound: Bound, how: Any, seed: int = 0) -> Release | None:
+    """Return the release, or nothing when the sanitizer says in one line why there is none."""
     try:
         return sanitize(*bound, how, seed=seed)
-    except Infeasible as error:
+    except (Infeasible, UserError) as error:
         assert str(error)
         assert "\n" not in str(error)
         return None
@@ -114,16 +130,31 @@ def check_arrays_are_read_only(how: Any, release: Release, bound: Bound) -> None
 def check_sets_contain_the_original_values(how: Any, release: Release, bound: Bound) -> None:
     assert release.rows is not None
     for name, cells in release.cells.items():
-        if cells.sets is None:
+        if cells.sets is None or is_permuted(release, name):
             continue
         starts, members = cells.sets.starts.tolist(), cells.sets.members.tolist()
-        sets = [
-            {cells.domain[member] for member in members[start:end]}
-            for start, end in zip(starts, starts[1:], strict=False)
-        ]
+        sets = [{cells.domain[member] for member in members[a:b]} for a, b in itertools.pairwise(starts)]
         column = bound[0][name]
         for row, code in zip(release.rows.tolist(), cells.codes.tolist(), strict=True):
             assert column.domain[column.codes[row]] in sets[code]
+
+
+def is_permuted(release: Release, name: str) -> bool:
+    return release.group_of is not None and release.schema[name].role == "sensitive"
+
+
+def check_a_group_has_the_sensitive_values_of_its_records(how: Any, release: Release, bound: Bound) -> None:
+    if release.group_of is None or release.rows is None:
+        return
+    for name in release.schema.sensitive:
+        cells, column = release.cells[name], bound[0][name]
+        written: Counter[Any] = Counter()
+        original: Counter[Any] = Counter()
+        for place, group in enumerate(release.group_of.tolist()):
+            weight = int(release.weights[place])
+            written[group, cells.labels[cells.codes[place]]] += weight
+            original[group, text(column.domain[column.codes[release.rows[place]]])] += weight
+        assert written == original
 
 
 def check_what_is_written_is_what_the_labels_say(how: Any, release: Release, bound: Bound) -> None:
@@ -137,9 +168,10 @@ def check_what_is_written_is_what_the_labels_say(how: Any, release: Release, bou
 
 def check_no_identifying_attribute_is_released(how: Any, release: Release, bound: Bound) -> None:
     identifying = set(bound[1].identifying)
-    assert not identifying & set(release.cells)
-    assert not identifying & set(release.to_arrow().column_names)
-    assert tuple(release.to_arrow().column_names) == bound[1].released
+    names = release.to_arrow().column_names
+    assert not identifying & {*release.cells, *names}
+    groups = () if release.group_of is None else (release.group_column,)
+    assert tuple(names) == (*bound[1].released, *groups)
 
 
 def check_no_record_is_invented(how: Any, release: Release, bound: Bound) -> None:
@@ -156,11 +188,10 @@ def check_the_model_holds(how: Any, release: Release, bound: Bound) -> None:
         return
     assert holds(release, model)
     everybody = bound[0].to_arrow().to_pylist()
-    classes = classes_by_hand(release, bound[1].quasi_identifiers)
     for part in model.parts:
-        if part.guards == "attribute" and release.group_of is not None:
-            continue  # the groups are not to be seen in the rows
-        assert part.satisfied(counted_by_hand(classes, everybody, bound[1].sensitive)).all()
+        grouped = part.guards == "attribute" and release.group_of is not None
+        classes = classes_by_hand(release, (release.group_column,) if grouped else bound[1].quasi_identifiers)
+        assert part.keeps_limit(counted_by_hand(classes, everybody, bound[1].sensitive)).all()
         by_hand = BY_HAND.get(type(part))
         if by_hand is not None:
             assert all(by_hand(part, members, everybody, bound[1].sensitive) for members in classes)
@@ -171,6 +202,7 @@ CHECKS = [
     check_recipe_survives_json,
     check_arrays_are_read_only,
     check_sets_contain_the_original_values,
+    check_a_group_has_the_sensitive_values_of_its_records,
     check_what_is_written_is_what_the_labels_say,
     check_no_identifying_attribute_is_released,
     check_no_record_is_invented,
@@ -242,7 +274,7 @@ def test_every_release_of_the_examples(name: str, check: Callable[..., None], ex
 
 @pytest.mark.parametrize("name", SANITIZERS)
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_every_release_of_a_random_table(
     name: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
@@ -275,15 +307,32 @@ def test_another_seed_gives_the_rows_another_order(name: str, hospital: Bound) -
 
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_no_name_of_a_person_is_in_a_release(name: str) -> None:
-    table = Table.from_arrow({"who": ["Ada", "Bob", "Cyd", "Dan"], "age": [1, 1, 2, 2], "ill": ["x", "y", "x", "y"]})
+    people = ["Ada", "Bob", "Cyd", "Dan", "Eve", "Fay"]
+    table = Table.from_arrow({"who": people, "age": [1, 1, 1, 2, 2, 2], "ill": list("xyzxyz")})
     schema = Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
     found = releases(name, (table, schema))
     assert found
     for _, release in found:
-        assert not {"Ada", "Bob", "Cyd", "Dan"} & {v for r in release.to_arrow().to_pylist() for v in r.values()}
+        assert not set(people) & {value for record in release.to_arrow().to_pylist() for value in record.values()}
 
 
-def test_a_sanitizer_with_a_model_is_tried_with_some_that_can_hold(hospital: Bound) -> None:
+@pytest.mark.parametrize("name", SANITIZERS)
+def test_the_order_of_the_written_records_tells_nothing(name: str) -> None:
+    lines = list(range(8))
+    columns = {"line": lines, "age": [1, 2] * 4, "zip": ["x"] * 8, "ill": list("abcdabcd")}
+    schema = Schema.of(line="insensitive", age="quasi-identifying", zip="quasi-identifying", ill="sensitive")
+    bound = schema.bind(Table.from_arrow(columns))
+    working = next(how for how in variants(name, bound) if attempt(bound, how) is not None)
+    for how in (working, *choices(working)):
+        in_place = 0
+        for seed in range(150):
+            written = sanitize(*bound, how, seed=seed).to_arrow()["line"].to_pylist()
+            in_place += sum(was == now for was, now in zip(lines, written, strict=True))
+        # of a shuffled list one record in the mean stays where it was; of one shuffled twice alike, two
+        assert 0.6 < in_place / 150 < 1.4
+
+
+def test_every_sanitizer_is_tried_with_something_that_works(hospital: Bound) -> None:
     for name, cls in SANITIZERS.items():
-        if "model" in {field.name for field in dataclasses.fields(cls)}:
-            assert len(releases(name, hospital)) >= 3, name
+        has_model = "model" in {field.name for field in dataclasses.fields(cls)}
+        assert len(releases(name, hospital)) >= (3 if has_model else 1), name

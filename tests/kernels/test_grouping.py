@@ -49,7 +49,18 @@ def test_equal_rows_get_equal_numbers_in_the_order_of_their_first_occurrence(dra
 
 @pytest.mark.parametrize(
     ("n_columns", "cardinality"),
-    [(2, 2**31 - 1), (3, 2**31 - 1), (12, 2**31 - 1), (64, 2), (200, 50), (31, 4), (62, 2), (63, 2)],
+    # with powers of two a key that overflows would forget its first columns
+    [
+        (2, 2**31 - 1),
+        (3, 2**31 - 1),
+        (12, 2**31 - 1),
+        (200, 50),
+        (62, 2),
+        (63, 2),
+        (100, 2),
+        (8, 2**16),
+        (5, 2**30),
+    ],
 )
 def test_keys_beyond_64_bits_are_numbered_like_a_dictionary_does(n_columns: int, cardinality: int) -> None:
     rng = np.random.default_rng(7)

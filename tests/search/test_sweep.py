@@ -75,6 +75,17 @@ class TestCombinations:
         expected = [dict(zip(listed, chosen, strict=True)) for chosen in itertools.product(*listed.values())]
         assert [levels(recipe) for recipe in Sweep("full-domain", {"levels": swept}).recipes()] == expected
 
+    def test_a_parameter_that_is_a_list_by_nature_is_taken_whole(self) -> None:
+        recipes = Sweep("laplace", {"attributes": ["age", "hours"], "epsilon": [0.1, 1.0]}).recipes()
+        assert [(r.parameters["attributes"], r.parameters["epsilon"]) for r in recipes] == [
+            (["age", "hours"], 0.1),
+            (["age", "hours"], 1.0),
+        ]
+
+    def test_a_list_of_such_lists_is_swept(self) -> None:
+        recipes = Sweep("laplace", {"attributes": [["age"], ["age", "hours"]]}).recipes()
+        assert [recipe.parameters["attributes"] for recipe in recipes] == [["age"], ["age", "hours"]]
+
     def test_an_empty_list_is_refused(self) -> None:
         with pytest.raises(ParameterError, match="mondrian: an empty list leaves nothing to try"):
             Sweep("mondrian", model(k=[])).recipes()

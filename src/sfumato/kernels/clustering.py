@@ -249,9 +249,17 @@ def _joint_cost(
 
 @njit(cache=True)
 def nearest(
-    covers: Covers, tree: Tree, low: Codes, high: Codes, size: int, cost: float, own_rank: int
-) -> tuple[int, float]:
-    """Return the item whose union with a range adds least loss, and how much.
+    covers: Covers,
+    tree: Tree,
+    low: Codes,
+    high: Codes,
+    size: int,
+    cost: float,
+    own_rank: int,
+    found: Integers,
+    increases: Floats,
+) -> int:
+    """Find the items whose union with a range adds least loss, as many as there is room for.
 
     Parameters
     ----------
@@ -259,11 +267,18 @@ def nearest(
         The range, the number of its records, and what its cover costs.
     own_rank
         The item of this rank is left out.
+    found, increases
+        Filled with the items and what they add, the least first.
+
+    Returns
+    -------
+    n_found
+        How many there are.
     """
     n_leaves = tree.starts.size - 1
-    best = -1
-    best_increase = np.inf
-    best_rank = _GONE
+    n_found = 0
+    worst = np.inf
+    worst_rank = _GONE
     limit = np.inf
     waiting = np.empty(128, np.int64)
     bounds = np.empty(128)
@@ -273,13 +288,9 @@ def nearest(
     while n_waiting:
         n_waiting -= 1
         node = waiting[n_waiting]
-        least = bounds[n_waiting]
+        bound = bounds[n_waiting]
         first_rank = tree.first_rank[node]
-        if (
-            first_rank == _GONE
-            or least > best_increase
-            or (least == best_increase and first_rank >= best_rank)
-        ):
+        if first_rank == _GONE or bound > worst or (bound == worst and first_rank >= worst_rank):
             continue
         if node >= n_leaves:
             leaf = node - n_leaves
@@ -291,28 +302,50 @@ def nearest(
                 if joint > limit:
                     continue
                 increase = size * (joint - cost) + tree.sizes[item] * (joint - tree.costs[item])
-                if increase < best_increase or (increase == best_increase and rank < best_rank):
-                    best = item
-                    best_increase = increase
-                    best_rank = rank
-                    limit = (cost + increase / size) * _SLACK
+                if increase > worst or (increase == worst and rank > worst_rank):
+                    continue
+                n_found = _insert(tree, found, increases, n_found, item, increase)
+                if n_found == found.size:
+                    worst = increases[n_found - 1]
+                    worst_rank = tree.ranks[found[n_found - 1]]
+                    limit = (cost + worst / size) * _SLACK
             continue
-        left = size * (
-            _joint_cost(covers, low, high, tree.last_low[2 * node], tree.first_high[2 * node], limit) - cost
+        left = 2 * node
+        right = left + 1
+        left_bound = size * (
+            _joint_cost(covers, low, high, tree.last_low[left], tree.first_high[left], limit) - cost
         )
-        right = size * (
-            _joint_cost(covers, low, high, tree.last_low[2 * node + 1], tree.first_high[2 * node + 1], limit)
-            - cost
+        right_bound = size * (
+            _joint_cost(covers, low, high, tree.last_low[right], tree.first_high[right], limit) - cost
         )
-        near = 2 * node
-        if right < left or (right == left and tree.first_rank[2 * node + 1] < tree.first_rank[2 * node]):
-            near += 1
-        waiting[n_waiting] = near ^ 1
-        bounds[n_waiting] = max(left, right)
-        waiting[n_waiting + 1] = near
-        bounds[n_waiting + 1] = min(left, right)
+        if right_bound < left_bound or (
+            right_bound == left_bound and tree.first_rank[right] < tree.first_rank[left]
+        ):
+            left, right = right, left
+            left_bound, right_bound = right_bound, left_bound
+        waiting[n_waiting] = right
+        bounds[n_waiting] = right_bound
+        waiting[n_waiting + 1] = left
+        bounds[n_waiting + 1] = left_bound
         n_waiting += 2
-    return best, best_increase
+    return n_found
+
+
+@njit(cache=True)
+def _insert(tree: Tree, found: Integers, increases: Floats, n_found: int, item: int, increase: float) -> int:
+    """Put an item in its place among the best; the last falls out where there is no room."""
+    n_after = min(n_found + 1, found.size)
+    place = n_after - 1
+    while place > 0 and (
+        increases[place - 1] > increase
+        or (increases[place - 1] == increase and tree.ranks[found[place - 1]] > tree.ranks[item])
+    ):
+        found[place] = found[place - 1]
+        increases[place] = increases[place - 1]
+        place -= 1
+    found[place] = item
+    increases[place] = increase
+    return n_after
 
 
 @njit(cache=True)
@@ -406,6 +439,8 @@ def grow(
     cluster_of = np.empty(most, np.int64)
     rows = np.empty(most, np.int64)
     weights = np.empty(most, np.int64)
+    found = np.empty(1, np.int64)
+    increase = np.empty(1)
     filled = 0
     for cluster in range(n_clusters):
         item = furthest(covers, tree, last)
@@ -419,7 +454,8 @@ def grow(
             filled += 1
             if size == k:
                 break
-            item = nearest(covers, tree, low[cluster], high[cluster], 1, 0.0, -1)[0]
+            nearest(covers, tree, low[cluster], high[cluster], 1, 0.0, -1, found, increase)
+            item = found[0]
             for column in range(n_columns):
                 low[cluster, column] = min(low[cluster, column], tree.low[item, column])
                 high[cluster, column] = max(high[cluster, column], tree.high[item, column])
@@ -431,8 +467,11 @@ def grow(
 def join(covers: Covers, tree: Tree, records: Codes) -> Integers:
     """Let each record in turn join the item that loses least; return the items' ranks."""
     joined = np.empty(records.shape[0], np.int64)
+    found = np.empty(1, np.int64)
+    increase = np.empty(1)
     for row in range(records.shape[0]):
-        item = nearest(covers, tree, records[row], records[row], 1, 0.0, -1)[0]
+        nearest(covers, tree, records[row], records[row], 1, 0.0, -1, found, increase)
+        item = found[0]
         for column in range(records.shape[1]):
             tree.low[item, column] = min(tree.low[item, column], records[row, column])
             tree.high[item, column] = max(tree.high[item, column], records[row, column])
@@ -446,23 +485,30 @@ def join(covers: Covers, tree: Tree, records: Codes) -> Integers:
 
 
 @njit(cache=True)
-def partners(covers: Covers, tree: Tree, items: Integers) -> tuple[Integers, Floats, Booleans]:
-    """Return for each item the rank of the one to merge with at the least loss, the loss, and whether
-    the cover of that one stays what it is.
+def partners(covers: Covers, tree: Tree, items: Integers, n_wanted: int) -> tuple[Integers, Floats, Booleans]:
+    """Return for each item those to merge with at the least loss, as many as wanted.
+
+    Returns
+    -------
+    ranks, increases, fits
+        The ranks of the partners, the least loss first, the loss, and whether the partner's cover
+        stays what it is.
     """
-    ranks = np.empty(items.size, np.int64)
-    increases = np.empty(items.size)
-    fits = np.empty(items.size, np.bool_)
+    ranks = np.empty((items.size, n_wanted), np.int64)
+    increases = np.empty((items.size, n_wanted))
+    fits = np.empty((items.size, n_wanted), np.bool_)
+    found = np.empty(n_wanted, np.int64)
     for place in range(items.size):
         item = items[place]
         low = tree.low[item]
         high = tree.high[item]
-        other, increases[place] = nearest(
-            covers, tree, low, high, tree.sizes[item], tree.costs[item], tree.ranks[item]
+        nearest(
+            covers, tree, low, high, tree.sizes[item], tree.costs[item], tree.ranks[item], found, increases[place]
         )
-        ranks[place] = tree.ranks[other]
-        joint = _joint_cost(covers, low, high, tree.low[other], tree.high[other], np.inf)
-        fits[place] = joint == tree.costs[other]
+        for other in range(n_wanted):
+            ranks[place, other] = tree.ranks[found[other]]
+            joint = _joint_cost(covers, low, high, tree.low[found[other]], tree.high[found[other]], np.inf)
+            fits[place, other] = joint == tree.costs[found[other]]
     return ranks, increases, fits
 
 
@@ -485,3 +531,33 @@ def pair_up(n_clusters: int, movers: Integers, targets: Integers, fits: Booleans
             state[mover] = taken
             state[target] = takes_what_fits if fits[place] else taken
     return into
+
+
+@njit(cache=True)
+def united_counts(
+    starts: Integers, values: Codes, counts: Integers, first: Integers, second: Integers
+) -> tuple[Integers, Codes, Integers]:
+    """Return the value counts of the unions of pairs of groups, as `value_counts` gives them of groups."""
+    size = 0
+    for pair in range(first.size):
+        for group in (first[pair], second[pair]):
+            size += starts[group + 1] - starts[group]
+    new_starts = np.zeros(first.size + 1, np.int64)
+    new_values = np.empty(size, np.int32)
+    new_counts = np.empty(size, np.int64)
+    filled = 0
+    for pair in range(first.size):
+        left = starts[first[pair]]
+        right = starts[second[pair]]
+        end_left = starts[first[pair] + 1]
+        end_right = starts[second[pair] + 1]
+        while left < end_left or right < end_right:
+            from_left = left < end_left and (right == end_right or values[left] <= values[right])
+            from_right = right < end_right and (left == end_left or values[right] <= values[left])
+            new_values[filled] = values[left] if from_left else values[right]
+            new_counts[filled] = (counts[left] if from_left else 0) + (counts[right] if from_right else 0)
+            left += from_left
+            right += from_right
+            filled += 1
+        new_starts[pair + 1] = filled
+    return new_starts, new_values[:filled], new_counts[:filled]

@@ -47,6 +47,11 @@ class KAnonymity(PrivacyModel):
         if self.k < 1:
             raise ParameterError(f"k must be at least 1, not {self.k}")
 
+    @property
+    def smallest_class(self) -> int:
+        """The size that is asked for."""
+        return self.k
+
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the size of each class."""
         return classes.sizes.astype(np.float64)
@@ -95,6 +100,11 @@ class AlphaKAnonymity(PrivacyModel):
     def parts(self) -> tuple[PrivacyModel, ...]:
         """k-anonymity of the classes, and the share of the values in the groups."""
         return (KAnonymity(self.k), self)
+
+    @property
+    def smallest_class(self) -> int:
+        """The size that is asked for."""
+        return self.k
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the largest share of each group, a value with an alpha of its own scaled to ``alpha``."""

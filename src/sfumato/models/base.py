@@ -64,6 +64,11 @@ class PrivacyModel(ABC):
         """The score that every class must keep."""
         return float(getattr(self, self.parameter))
 
+    @property
+    def smallest_class(self) -> int:
+        """A size below which no class can satisfy the model: searches need not look there."""
+        return 1
+
     def keeps_limit(self, classes: EquivalenceClasses) -> Booleans:
         """Return for each class whether its score keeps the limit."""
         scores = self.scores(classes)
@@ -103,6 +108,11 @@ class Conjunction(PrivacyModel):
     def limit(self) -> float:
         """All of them."""
         return float(len(self.parts))
+
+    @property
+    def smallest_class(self) -> int:
+        """The largest of the models' smallest classes."""
+        return max(model.smallest_class for model in self.models)
 
     better: ClassVar[Better] = "higher"
 

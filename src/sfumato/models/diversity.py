@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -46,6 +47,11 @@ class ProbabilisticDiversity(PrivacyModel):
         if not self.l >= 1:
             raise ParameterError(f"l must be at least 1, not {self.l:g}")
 
+    @property
+    def smallest_class(self) -> int:
+        """It takes l records to have l different values."""
+        return math.ceil(self.l)
+
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return 1 / max p(E, s) for each group."""
 
@@ -88,6 +94,11 @@ class DistinctDiversity(PrivacyModel):
         if self.l < 1:
             raise ParameterError(f"l must be at least 1, not {self.l}")
 
+    @property
+    def smallest_class(self) -> int:
+        """It takes l records to have l different values."""
+        return math.ceil(self.l)
+
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the number of different values of each group."""
         return worst_attribute(classes, self.better, lambda s: np.diff(s.starts).astype(np.float64))
@@ -123,6 +134,11 @@ class EntropyDiversity(PrivacyModel):
     def __post_init__(self) -> None:
         if not self.l >= 1:
             raise ParameterError(f"l must be at least 1, not {self.l:g}")
+
+    @property
+    def smallest_class(self) -> int:
+        """It takes l records to have l different values."""
+        return math.ceil(self.l)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return exp H(E) of each group."""
@@ -173,6 +189,11 @@ class RecursiveDiversity(PrivacyModel):
             raise ParameterError(f"c must be above 0, not {self.c:g}")
         if self.l < 1:
             raise ParameterError(f"l must be at least 1, not {self.l}")
+
+    @property
+    def smallest_class(self) -> int:
+        """It takes l records to have l different values."""
+        return math.ceil(self.l)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return r_1 / (r_l + … + r_m) of each group; infinite when there is no l-th value."""

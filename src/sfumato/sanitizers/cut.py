@@ -48,7 +48,7 @@ class Cut:
     --------
     >>> from sfumato import KAnonymity, datasets, sanitize
     >>> table, schema = datasets.hospital()
-    >>> how = Cut({"zip": "0001000", "age": "0000000", "sex": "0"}, KAnonymity(5))
+    >>> how = Cut({"zip": "000100", "age": "0000000", "sex": "0"}, KAnonymity(5))
     >>> sanitize(table, schema, how).classes.sizes
     array([6, 6])
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -195,10 +195,11 @@ def _records(columns: list[Column], rows: Integers) -> Codes:
 
 @dataclass(frozen=True)
 class _Open:
-    """Parts that may still be split: their stretches, their ranges, and how many cuts were tried."""
+    """Parts that may still be split: stretches, sizes, ranges, and how many cuts were tried."""
 
     starts: Integers
     ends: Integers
+    sizes: Integers
     low: Codes
     high: Codes
     tries: Integers
@@ -207,7 +208,7 @@ class _Open:
         return _Open(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
     def tried(self) -> _Open:
-        return _Open(self.starts, self.ends, self.low, self.high, self.tries + 1)
+        return replace(self, tries=self.tries + 1)
 
     def __add__(self, other: _Open) -> _Open:
         pairs = [(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__]
@@ -230,9 +231,13 @@ def _split(space: _Space, weights: Integers, model: PrivacyModel) -> tuple[Integ
     words = records.view(np.uint64)
     order: Integers = np.arange(len(weights)).astype(_narrowest(len(weights)))
     low, high = np.zeros((1, len(space.last)), dtype=np.int32), space.last[np.newaxis]
-    parts = _Open(np.array([0]), np.array([len(weights)]), low, high, np.zeros(1, dtype=np.int64))
+    everybody = np.array([weights.sum()], dtype=np.int64)
+    parts = _Open(np.array([0]), np.array([len(weights)]), everybody, low, high, np.zeros(1, dtype=np.int64))
     done: list[_Open] = []
     while len(parts.starts):
+        large = parts.sizes >= 2 * model.smallest_class
+        done.append(parts.take(~large))
+        parts = parts.take(large)
         cuts, ended = _next_cuts(space, records, weights, parts)
         done.append(parts.take(ended))
         parts = parts.take(~ended)
@@ -246,6 +251,7 @@ def _split(space: _Space, weights: Integers, model: PrivacyModel) -> tuple[Integ
         halves = _Open(
             np.stack([parts.starts, middles], axis=1)[allowed].ravel(),
             np.stack([middles, parts.ends], axis=1)[allowed].ravel(),
+            cuts.sizes[both],
             side_low[both],
             side_high[both],
             np.zeros(2 * int(allowed.sum()), dtype=np.int64),

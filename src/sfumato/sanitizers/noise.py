@@ -88,6 +88,8 @@ class Laplace:
 
     def _blurred(self, name: str, column: Column, rows: Integers) -> Cells:
         present = np.array([value for value in column.domain if value is not None], dtype=np.float64)
+        if not len(present):
+            raise ParameterError(f"{name!r} has no values; leave it out")
         width = self.ranges.get(name, float(present.max() - present.min()))
         if not width > 0:
             raise ParameterError(

@@ -43,6 +43,10 @@ class Sweep:
         """Return every combination as a recipe, its parameters checked."""
         lists = list_parameters(look_up("sanitizer", self.sanitizer))
         choices = [_choices(value, whole=name in lists) for name, value in self.parameters.items()]
+        if not all(choices):
+            raise ParameterError(
+                f"{self.sanitizer}: an empty list leaves nothing to try; list at least one value"
+            )
         return [
             Recipe(self.sanitizer, dict(zip(self.parameters, chosen, strict=True))).normalized()
             for chosen in itertools.product(*choices)
