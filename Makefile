@@ -3,6 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# pyCANON pins exact versions of pandas and NumPy; as an independent judge in tests it needs neither pin.
+ORACLES := $(INSTALL) --no-deps --upgrade --target .venv/oracles pycanon
 FAILED := { echo "could not install what pyproject.toml asks for: the first time, and after it changes, this needs the network" >&2; exit 1; }
 
 # A stamp's name says what was installed: this text of pyproject.toml, for this folder.
@@ -59,5 +61,5 @@ $(RUNTIME):
 $(DEVELOPMENT):
 	@echo "installing sfumato and its test tools into .venv (once)"
 	@rm -f .venv/runtime-* .venv/development-*
-	@{ $(INSTALL) 'pip>=25.1' && $(INSTALL) --editable . --group dev; } || $(FAILED)
+	@{ $(INSTALL) 'pip>=25.1' && $(INSTALL) --editable . --group dev && $(ORACLES); } || $(FAILED)
 	@touch $(RUNTIME) $@

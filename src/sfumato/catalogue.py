@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from typing import Any, get_args
 
 from sfumato import registry
@@ -42,6 +43,7 @@ def _entry(kind: registry.Kind, name: str) -> dict[str, Any]:
             if isinstance(getattr(cls, fact, None), (str, bool))
         },
         "reference": _section(documentation, "References"),
+        "paper": short_reference(_section(documentation, "References")),
         "documentation": documentation,
     }
 
@@ -59,3 +61,21 @@ def _section(documentation: str, head: str) -> str:
     """Return one section of a numpydoc text, in one line."""
     _, found, after = documentation.partition(f"{head}\n{'-' * len(head)}\n")
     return " ".join(after.split("\n\n")[0].split()) if found else ""
+
+
+def short_reference(reference: str) -> str:
+    """Return the first paper of a reference by its authors and year.
+
+    Examples
+    --------
+    >>> short_reference('J. Brickell, V. Shmatikov, "The cost of privacy", 2008, definition 3.')
+    'Brickell & Shmatikov 2008'
+    """
+    authors, quoted, after = reference.partition('"')
+    year = re.search(r"\b(?:19|20)\d\d\b", after.partition('"')[2])
+    names = [name.split()[-1] for name in authors.replace(" et al.", "").split(",") if name.strip()]
+    if not quoted or year is None or not names:
+        return ""
+    several = " et al." if " et al." in authors or len(names) > 2 else ""
+    who = " & ".join(names) if len(names) == 2 and not several else names[0] + several
+    return f"{who} {year.group()}"

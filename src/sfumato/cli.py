@@ -464,12 +464,15 @@ def methods(name: str | None, as_json: bool) -> None:
                 each["name"],
                 ", ".join(f"{p['name']} = {p['default']}" for p in each["parameters"]),
                 each["summary"],
+                each["paper"],
             ]
             for each in entries
             if each["kind"] == kind
         ]
         print_table(
-            "searches" if kind == "search" else f"{kind}s", ["name", "parameters", "what it does"], rows
+            "searches" if kind == "search" else f"{kind}s",
+            ["name", "parameters", "what it does", "paper"],
+            rows,
         )
 
 

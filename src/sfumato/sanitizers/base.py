@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -25,13 +25,14 @@ class Sanitizer(Protocol):
         """Make a release of a bound table."""
 
 
-def sanitize(table: Table, schema: Schema, how: Recipe | Sanitizer, *, seed: int = 0) -> Release:
+def sanitize(table: Any, schema: Schema, how: Recipe | Sanitizer, *, seed: int = 0) -> Release:
     """Make one release by one recipe.
 
     Parameters
     ----------
     table
-        The original. It is bound to the schema if that has not been done.
+        The original: a `Table`, or anything that `Table.from_arrow` takes, such as a pandas or Polars
+        frame. It is not changed.
     schema
         What each attribute is.
     how
@@ -48,7 +49,8 @@ def sanitize(table: Table, schema: Schema, how: Recipe | Sanitizer, *, seed: int
     True
     """
     recipe = how.normalized() if isinstance(how, Recipe) else Recipe.of(how, seed)
-    bound_table, bound_schema = schema.bind(table)
+    original = table if isinstance(table, Table) else Table.from_arrow(table)
+    bound_table, bound_schema = schema.bind(original)
     release = recipe.build().sanitize(bound_table, bound_schema, recipe.generator())
     return replace(release, recipe=recipe)
 
