@@ -1,10 +1,9 @@
-"""Guessing: roles, kinds and hierarchies from names and values, and the project file that says so."""
+"""Guessing: roles, kinds and hierarchies from names and values."""
 
 from __future__ import annotations
 
 import datetime
 import time
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import registry
 from sfumato.datasets import FOLDER, adult_records
-from sfumato.guess import Guess, decimal_mark, guess, likely_missing_values, project_text
+from sfumato.guess import Guess, decimal_mark, guess, likely_missing_values
 from sfumato.hierarchy import Dates, Intervals, Prefixes
 from sfumato.schema import Attribute, Schema
 from sfumato.table import Table, number
@@ -48,11 +46,6 @@ def of(name: str, values: list[Any]) -> Guess:
 
 def by_name(table: Table) -> dict[str, Guess]:
     return {column.name: column for column in guess(table)}
-
-
-def written(table: Table, **options: Any) -> str:
-    options = {"missing_values": likely_missing_values(table), "decimal": decimal_mark(table)} | options
-    return project_text("people.csv", guess(table), n_records=table.n_records, **options)
 
 
 def bound(table: Table) -> tuple[Table, Schema]:
@@ -114,12 +107,6 @@ def test_hospital_is_understood() -> None:
     ]
     assert found["zip"].hierarchy == Prefixes((4, 3, 2))
     assert found["age"].hierarchy == Intervals((5, 10, 20, 40))
-    ks = [
-        block["model"]["k-anonymity"]["k"]
-        for block in tomllib.loads(written(table))["try"]
-        if "model" in block
-    ]
-    assert ks == [[2, 3], [2]]
     bound(table)
 
 
@@ -161,117 +148,6 @@ def test_fifty_thousand_different_values_in_fifteen_columns_take_less_than_a_sec
 
 
 # Roles
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "name",
-        "First Name",
-        "last_name",
-        "SURNAME",
-        "Nachname",
-        "prénom",
-        "Apellidos",
-        "patient_name",
-        "e-mail",
-        "eMail",
-        "Telefonnummer",
-        "phone_number",
-        "SSN",
-        "IBAN",
-        "passport no",
-        "patientID",
-        "patient_id",
-        "Patientennummer",
-        "numéro_patient",
-        "patient_nbr",
-        "visit_id",
-        "id",
-        "uuid",
-        "street address",
-        "Straße",
-        "dirección",
-        "Nombre",
-        "Comments",
-    ],
-)
-def test_names_of_persons_and_their_numbers_are_identifying(name: str) -> None:
-    assert of(name, ["a", "b", "b", "c", "d"]).role == IDENTIFYING
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "age",
-        "Alter",
-        "âge",
-        "edad",
-        "Sex",
-        "gender",
-        "Geschlecht",
-        "date of birth",
-        "Geburtsjahr",
-        "zip",
-        "city_name",
-        "Bundesland",
-        "país",
-        "country_id",
-        "race",
-        "Staatsangehörigkeit",
-        "nationality",
-        "marital-status",
-        "Familienstand",
-        "education",
-        "Beruf",
-        "profession",
-        "hospital_name",
-        "age_at_diagnosis",
-        "language",
-        "nombre d'enfants",
-    ],
-)
-def test_what_others_may_know_is_quasi_identifying(name: str) -> None:
-    assert of(name, ["1", "2", "2", "3", "3"]).role == QUASI
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "diagnosis",
-        "Hauptdiagnose",
-        "diagnóstico",
-        "maladie",
-        "ICD-10",
-        "condition",
-        "treatment",
-        "drug_name",
-        "salary",
-        "Bruttoeinkommen",
-        "revenu",
-        "Income (USD)",
-        "religion",
-        "Konfession",
-        "sexual orientation",
-        "political party",
-        "criminal_record",
-        "test result",
-        "HIV status",
-        "HbA1c",
-        "Schulden",
-        "enfermedad",
-    ],
-)
-def test_what_others_should_not_learn_is_sensitive(name: str) -> None:
-    found = of(name, ["a", "b", "b", "c", "c"])
-    assert (found.role, found.reason[:10]) == ("sensitive", "Named like")
-
-
-@pytest.mark.parametrize("name", ["dosage", "capacity", "metropolitan", "experimental", "trace", "pages"])
-def test_a_word_inside_another_word_is_not_that_word(name: str) -> None:
-    found = of(name, ["a", "b", "b", "c", "c"])
-    assert found.role == QUASI
-    assert not any(word in found.reason for word in ("an age", "origin", "a place", "politic", "health"))
 
 
 @pytest.mark.parametrize(
@@ -320,23 +196,9 @@ def test_one_record_tells_nothing_about_constancy() -> None:
 # Numbers, codes and dates
 
 
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [
-        (["1", "2.5", "-3", "+4", ".5", "1e-05", "1.0E7"], "numeric"),
-        (["0", "10", "0.5"], "numeric"),
-        (["0171", "171"], "categorical"),
-        (["1E5", "2E7"], "categorical"),
-        (["1_000", "2_000"], "categorical"),
-        (["12345678901234567890", "1"], "categorical"),
-        (["12", "a"], "categorical"),
-        (["1,200", "31,500"], "categorical"),
-        (["nan", "1", "2"], "numeric"),
-        (["inf", "1", "2"], "categorical"),
-    ],
-)
-def test_numbers_are_told_from_codes(values: list[str], kind: str) -> None:
-    assert of("amount", values).kind == kind
+def test_values_that_are_spelled_as_missing_do_not_make_numbers_texts() -> None:
+    assert of("amount", ["nan", "1", "2"]).kind == "numeric"
+    assert of("amount", ["inf", "1", "2"]).kind == "categorical"
 
 
 @settings(deadline=None)
@@ -350,24 +212,10 @@ def test_what_is_called_numeric_can_be_read_as_numbers(values: list[str]) -> Non
         assert all(number(value, decimal_mark(table)) is not None for value in present)
 
 
-@pytest.mark.parametrize(
-    ("values", "format_"),
-    [
-        (["2024-01-31", "1961-7-3"], "%Y-%m-%d"),
-        (["2024/01/31", "1961/07/03"], "%Y/%m/%d"),
-        (["31/01/2024", "03/07/1961"], "%d/%m/%Y"),
-        (["01/31/2024", "07/03/1961"], "%m/%d/%Y"),
-        (["03.07.1961", "1.2.2003"], "%d.%m.%Y"),
-        (["20240131", "19610703"], "%Y%m%d"),
-        (["2024-01-31T10:00:59", "2024-01-31T10:01:00"], "%Y-%m-%dT%H:%M:%S"),
-        (["2024-01-31 10:00:59.123Z", "2024-01-31 10:01:00.5+01:00"], "%Y-%m-%d %H:%M:%S.%f%z"),
-    ],
-)
-def test_dates_are_recognised_with_their_format(values: list[str], format_: str) -> None:
-    found = of("seen", values)
-    assert (found.role, found.kind, found.hierarchy) == (QUASI, "categorical", Dates(format=format_))
-    assert "check" not in found.reason
-    bound(Table.from_arrow({"seen": [*values, None]}))
+def test_dates_may_be_known_to_others() -> None:
+    found = of("seen", ["2024-01-31", "1961-7-3"])
+    assert (found.role, found.kind, found.hierarchy) == (QUASI, "categorical", Dates(format="%Y-%m-%d"))
+    assert found.reason == "Dates, which others may know."
 
 
 def test_dates_that_could_be_read_either_way_are_said_to_be_so() -> None:
@@ -376,22 +224,13 @@ def test_dates_that_could_be_read_either_way_are_said_to_be_so() -> None:
     assert "cannot be told apart" in found.reason
 
 
-@pytest.mark.parametrize(
-    "values", [["31/12/2024", "12/31/2024"], ["2024-02-30", "2024-02-31"], ["99/99/2024"]]
-)
-def test_what_is_no_date_is_not_taken_for_one(values: list[str]) -> None:
-    assert of("seen", [*values, "01/01/2000"[: len(values[0])]]).hierarchy is None
-
-
 def test_dates_in_two_formats_have_no_hierarchy_and_are_said_to_be_so() -> None:
     found = of("seen", ["2024-01-31", "31.01.2024"])
     assert (found.role, found.hierarchy) == (QUASI, None)
     assert "more than one format" in found.reason
 
 
-def test_times_of_uneven_precision_generalize_by_prefix() -> None:
-    assert of("seen", ["2024-01-31 10:00:00.5", "2024-01-31 10:00:00"]).hierarchy == Prefixes((10, 7, 4))
-    assert of("seen", ["2024-01-31", "2024-01-31 10:00"]).hierarchy == Prefixes((10, 7, 4))
+def test_times_in_nanoseconds_generalize_by_prefix() -> None:
     nanoseconds = pa.array([1_700_000_000_123_456_789, 1_700_000_001_000_000_001], pa.timestamp("ns"))
     assert guess(Table.from_arrow({"seen": nanoseconds}))[0].hierarchy == Prefixes((10, 7, 4))
 
@@ -421,8 +260,6 @@ def test_codes_generalize_by_prefix(name: str, values: list[str], hierarchy: Pre
 
 def test_postcodes_that_a_file_holds_as_numbers_become_categories() -> None:
     table = Table.from_arrow({"zip": [2139, 10115, 80331], "age": [31, 42, 57]})
-    project = tomllib.loads(written(table))
-    assert project["attributes"]["zip"]["kind"] == "categorical"
     assert bound(table)[0]["zip"].domain == ("10115", "2139", "80331")
 
 
@@ -451,178 +288,10 @@ def test_numbers_generalize_by_round_widths(name: str, values: Any, widths: tupl
     assert found.hierarchy == (Intervals(widths) if widths else None)
 
 
-# Missing values and decimal marks
-
-
-@pytest.mark.parametrize(
-    ("values", "missing"),
-    [
-        (["?", "Private", "State"], ("?",)),
-        (["NULL", "red", "blue"], ("NULL",)),
-        (["NA", "12", "13"], ("NA",)),
-        (["NA", "DE", "FR"], ()),
-        (["None", "asthma"], ()),
-        (["None", "none", "yes", "no"], ("None", "none")),
-        (["-", "+", "+"], ()),
-        (["-", "2024-01-31"], ("-",)),
-        (["-", "E11.9"], ("-",)),
-        ([".", "#N/A", "nan", "2,5"], ("#N/A", "nan", ".")),
-        (["null", "a@b.org"], ("null",)),
-        (["NA", "1.250,75", "12,00"], ("NA",)),
-        (["NA", "NA"], ()),
-        (["Nan", "Ann"], ()),
-        ([" ? ", "12"], ("?",)),
-    ],
-)
-def test_spellings_of_missing_are_told_from_values(values: list[str], missing: tuple[str, ...]) -> None:
-    assert likely_missing_values(Table.from_arrow({"column": values})) == missing
-
-
-@pytest.mark.parametrize(
-    ("columns", "mark"),
-    [
-        ({"a": ["2,5", "3"]}, ","),
-        ({"a": ["2,5", "?"]}, ","),
-        ({"a": ["0,125", "0,250"]}, ","),
-        ({"a": ["1,200", "31,500"]}, "."),
-        ({"a": ["2,5", "3"], "b": ["3.200", "4.100"]}, ","),
-        ({"a": ["2,5"], "b": ["2.5"], "c": ["3.5"]}, "."),
-        ({"a": ["Bonn, Rhein", "2,5"], "b": ["1", "2"]}, "."),
-        ({"a": [2.5, 3.0]}, "."),
-    ],
-)
-def test_decimal_commas_are_recognised(columns: dict[str, list[Any]], mark: str) -> None:
-    assert decimal_mark(Table.from_arrow(columns)) == mark
-
-
 def test_thousands_marks_beside_decimal_commas_are_not_read_as_numbers() -> None:
     found = by_name(Table.from_arrow({"weight": ["71,5", "80"], "fee": ["3.200", "950"]}))
     assert (found["weight"].kind, found["fee"].kind) == ("numeric", "categorical")
     assert "marks" in found["fee"].reason
-
-
-# The project file
-
-
-def test_the_project_file_says_what_to_read() -> None:
-    table = Table.from_arrow({"age": ["31,5", "?", "57"], "diagnosis": ["flu", "gout", "flu"]})
-    text = project_text(
-        'C:\\data "x"\n.csv',
-        guess(table),
-        n_records=3,
-        missing_values=["?"],
-        decimal=",",
-        dialect={"separator": "\t", "encoding": "cp1252"},
-    )
-    assert tomllib.loads(text)["data"] == {
-        "path": 'C:\\data "x"\n.csv',
-        "separator": "\t",
-        "encoding": "cp1252",
-        "missing": "category",
-        "missing-values": ["?"],
-        "decimal": ",",
-    }
-    assert tomllib.loads(project_text("a.csv", guess(table), n_records=3))["data"] == {
-        "path": "a.csv",
-        "missing": "category",
-    }
-
-
-def test_the_project_file_gives_every_column_its_guess(tmp_path: Path) -> None:
-    table = messy(tmp_path)
-    attributes = tomllib.loads(written(table))["attributes"]
-    assert list(attributes) == list(table.names)
-    assert attributes["PLZ"] == {"role": QUASI, "hierarchy": {"prefixes": [4, 3, 2]}}
-    assert attributes["Vorname"] == {"role": IDENTIFYING}
-    assert attributes["Gewicht"] == {"role": QUASI, "kind": "numeric"}
-    assert attributes["Geburtsdatum"]["hierarchy"] == {"dates": ["month", "year"], "format": "%d.%m.%Y"}
-    ages = tomllib.loads(written(Table.from_arrow({"age": [20, 50, 80]})))["attributes"]["age"]
-    assert ages == {"role": QUASI, "kind": "numeric", "hierarchy": {"intervals": [5, 10, 20, 40]}}
-
-
-def test_every_reason_stands_above_its_attribute(tmp_path: Path) -> None:
-    table = messy(tmp_path)
-    text = written(table)
-    for column in guess(table):
-        assert f"# {column.reason}\n[attributes." in text
-        assert column.reason.endswith(".")
-
-
-def test_the_header_tells_what_to_do_next() -> None:
-    text = written(Table.from_arrow({"age": [20, 50]}))
-    comments = " ".join(line for line in text.splitlines() if line.startswith("#"))
-    for words in ("Confirm the roles", "sfumato explore FILE", "[policy]", "at-most = 0.09"):
-        assert words in comments
-    assert "policy" not in tomllib.loads(text)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "a.b",
-        "with space",
-        'quo"te',
-        "new\nline",
-        "",
-        "ключ",
-        "tab\t",
-        "\x7f\x00",
-        "back\\slash",
-        "#",
-        "a-b_1",
-    ],
-)
-def test_any_column_name_survives(name: str) -> None:
-    table = Table.from_arrow({name: ["a", "b"], "other": ["c", "d"]})
-    assert list(tomllib.loads(written(table))["attributes"]) == [name, "other"]
-
-
-@pytest.mark.parametrize(
-    ("n_records", "expected"),
-    [
-        (1, None),
-        (3, None),
-        (4, [2]),
-        (12, [2, 3]),
-        (100, [2, 3, 5, 10, 20]),
-        (10**6, [2, 3, 5, 10, 20, 50, 100, 200]),
-    ],
-)
-def test_the_values_of_k_fit_the_number_of_records(n_records: int, expected: list[int] | None) -> None:
-    columns = guess(Table.from_arrow({"age": [20, 50], "diagnosis": ["flu", "gout"]}))
-    models = [
-        block["model"]
-        for block in tomllib.loads(project_text("a.csv", columns, n_records=n_records))["try"]
-        if block["sanitizer"] == "mondrian"
-    ]
-    assert [model["k-anonymity"]["k"] for model in models[:1]] == ([expected] if expected else [])
-    assert all(k <= n_records / 2 for model in models for k in model["k-anonymity"]["k"])
-    assert all(model["t-closeness"]["t"] == [0.1, 0.2, 0.3, 0.4, 0.5] for model in models[1:])
-
-
-def test_without_a_sensitive_attribute_only_identity_is_measured_and_the_file_says_so() -> None:
-    text = written(Table.from_arrow({"age": list(range(20, 40)) * 2}))
-    project = tomllib.loads(text)
-    assert project["measure"]["privacy"] == ["reidentification-risk", "k-anonymity", "weighted-k"]
-    assert [set(block.get("model", {})) for block in project["try"]] == [set(), set(), {"k-anonymity"}]
-    assert "# No sensitive attribute was found." in text
-    assert "No sensitive" not in written(Table.from_arrow({"salary": [1, 2]}))
-
-
-def test_without_a_quasi_identifier_nothing_is_tried_that_needs_one() -> None:
-    text = written(Table.from_arrow({"name": ["a", "b"], "salary": [1, 2]}))
-    assert tomllib.loads(text)["try"] == [{"sanitizer": "as-is"}]
-    assert "# No quasi-identifying attribute was found" in text
-
-
-def test_everything_that_the_file_names_is_registered() -> None:
-    for column in ({"age": [20, 50] * 4}, {"age": [20, 50] * 4, "salary": [1, 2, 3, 4] * 2}):
-        project = tomllib.loads(written(Table.from_arrow(column)))
-        assert {block["sanitizer"] for block in project["try"]} <= registry.registered("sanitizer").keys()
-        models = {name for block in project["try"] for name in block.get("model", {})}
-        assert models == registry.registered("model").keys() & models != set()
-        for measure in project["measure"]["privacy"] + project["measure"]["utility"]:
-            registry.build_measure(measure)
 
 
 # Any table
@@ -656,17 +325,6 @@ def tables(draw: st.DrawFn) -> Table:
 
 @settings(max_examples=200, deadline=None)
 @given(tables())
-def test_any_table_of_text_gives_a_project_file_with_exactly_its_columns(table: Table) -> None:
-    project = tomllib.loads(written(table))
-    assert list(project["attributes"]) == list(table.names)
-    assert project["data"].get("missing-values", []) == list(likely_missing_values(table))
-    assert {attribute["role"] for attribute in project["attributes"].values()} == {
-        g.role for g in guess(table)
-    }
-
-
-@settings(max_examples=200, deadline=None)
-@given(tables())
 def test_any_guess_can_be_bound_to_its_table(table: Table) -> None:
     if any(column.role != IDENTIFYING for column in guess(table)):
         bound(table)
@@ -691,8 +349,6 @@ def test_counts_are_those_of_the_records(table: Table) -> None:
         min_size=1,
     )
 )
-def test_no_value_of_a_record_appears_in_the_file_or_in_a_reason(columns: list[tuple[str, str]]) -> None:
+def test_no_value_of_a_record_appears_in_a_reason(columns: list[tuple[str, str]]) -> None:
     values = {name: [f"{SECRET}{ending}", f"X{SECRET}{ending}", SECRET] for name, ending in columns}
-    table = Table.from_arrow(values)
-    assert SECRET not in written(table)
-    assert not any(SECRET in column.reason for column in guess(table))
+    assert not any(SECRET in column.reason for column in guess(Table.from_arrow(values)))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ValueSets:
     """For each released value the original values that it may stand for.
 
@@ -58,7 +58,7 @@ class ValueSets:
         return np.isin(released.astype(np.int64) * (1 << 32) + original, member_keys)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cells:
     """The released cells of one attribute.
 

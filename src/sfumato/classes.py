@@ -29,7 +29,7 @@ class SensitiveDomain:
     hierarchy: Hierarchy | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SensitiveCounts:
     """How often each sensitive value occurs in each class, and in the whole original (the prior).
 
@@ -73,7 +73,7 @@ class SensitiveCounts:
         return np.maximum.reduceat(entries, self.starts[:-1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
     """One partition of the released records, with the sensitive values in each part.
 

@@ -142,8 +142,9 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
     \b
     Example: sfumato new admissions.csv
     """
-    from sfumato.guess import decimal_mark, guess, likely_missing_values, project_text
+    from sfumato.guess import decimal_mark, guess, likely_missing_values
     from sfumato.reading import read_arrow
+    from sfumato.starting_project import project_text
     from sfumato.table import Table
 
     target = output or data.with_suffix(".toml")

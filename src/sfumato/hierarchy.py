@@ -35,7 +35,7 @@ class HierarchySource(Protocol):
         """Return the hierarchy over these values."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hierarchy:
     """Levels 0 (the value itself) to ``height`` (one root), each a partition coarser than the one below.
 

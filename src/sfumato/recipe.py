@@ -30,7 +30,7 @@ class Recipe:
 
     sanitizer: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
+    seed: int = field(default=0, repr=False)
 
     @classmethod
     def of(cls, sanitizer: object, seed: int = 0) -> Recipe:

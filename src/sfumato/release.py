@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Form = Literal["one-table", "two-tables"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Release:
     """The released rows of a table. A suppressed record is not in it, nor is its sensitive value.
 

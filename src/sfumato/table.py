@@ -27,7 +27,7 @@ Value = str | int | float | None
 _INDEX = re.compile(r"__index_level_\d+__")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """One attribute of every row, as codes into an ordered domain.
 
@@ -80,7 +80,7 @@ class Column:
         return Column(sealed(new_code[self.codes]), domain, kind or self.kind)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """The microdata, immutable: every distinct row once, with the number of records that it stands for.
 

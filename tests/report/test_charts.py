@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from xml.etree import ElementTree
 
 import pytest
@@ -270,27 +269,3 @@ def test_the_same_numbers_give_the_same_bytes_in_another_process() -> None:
         for seed in ("1", "2")
     ]
     assert runs[0] == runs[1]
-
-
-def test_drawing_leaves_the_settings_of_others_alone() -> None:
-    import matplotlib
-
-    matplotlib.rcParams["font.size"] = 31
-    try:
-        before = dict(matplotlib.rcParams)
-        first = frontier_chart(ORDINARY)
-        assert dict(matplotlib.rcParams) == before
-    finally:
-        matplotlib.rcdefaults()
-    assert frontier_chart(ORDINARY) == first, "nor do they matter"
-
-
-def test_charts_may_be_drawn_by_several_threads() -> None:
-    drawn: list[str] = []
-    threads = [threading.Thread(target=lambda: drawn.append(frontier_chart(ORDINARY))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(drawn) == {frontier_chart(ORDINARY)}
-    assert len(drawn) == 4

@@ -6,19 +6,18 @@ import math
 import re
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 import sfumato
-from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness, datasets, registry
+from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness, datasets
 from sfumato.decision import Decision
 from sfumato.errors import Infeasible
 from sfumato.frontier import Candidate, Frontier, Limit
-from sfumato.measures import Measure, Measurement, measure
+from sfumato.measures import Measurement, measure
 from sfumato.project import Publication
 from sfumato.recipe import Recipe
-from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.report import report_html, words
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers, sanitize
@@ -491,79 +490,3 @@ def test_three_axes_are_tabled_though_two_are_drawn(hospital: Example) -> None:
     frontier = Frontier(hospital.frontier.candidates, (*AXES, "suppression-loss"))
     text = Page(report_html(**{**hospital.common, "frontier": frontier})).text
     assert "The 3 axes (the picture shows the first two)" in text
-
-
-# Words
-
-
-@pytest.mark.parametrize("kind", ["measure", "model"])
-def test_everything_that_can_be_measured_has_words(kind: registry.Kind) -> None:
-    for name in registry.registered(kind):
-        assert words.measure_words(name).title
-        assert words.measure_words(name).meaning
-
-
-def test_every_sanitizer_has_words() -> None:
-    assert [name for name in registry.registered("sanitizer") if not words.sanitizer_words(name)] == []
-
-
-def test_a_measure_of_a_plug_in_speaks_through_its_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = registry.registered("measure")
-
-    @dataclass(frozen=True)
-    class StrangerThings(Measure):
-        """How strange the `release` looks.
-
-        More about it.
-        """
-
-        axis: ClassVar[Any] = "privacy"
-        better: ClassVar[Any] = "lower"
-
-        def measure(self, release: Release) -> tuple[Measurement, ...]:
-            return (self.taken(1.0),)
-
-    monkeypatch.setitem(registry._registered, "measure", known)
-    register(StrangerThings)
-    assert words.measure_words("stranger-things") == words.Words(
-        "stranger things", "How strange the release looks."
-    )
-    assert words.measure_words("gone") == words.Words("gone", "")
-
-
-def test_recipes_are_told_without_seed_and_defaults() -> None:
-    mondrian = Mondrian(KAnonymity(5) & TCloseness(0.2, distance="js"), variant="relaxed")
-    told = words.recipe_in_words(Recipe.of(mondrian, SEED))
-    assert (
-        told
-        == "mondrian with k-anonymity (k = 5) and t-closeness (t = 0.2, distance = js); variant = relaxed"
-    )
-    full_domain = FullDomain({"age": 2, "zip": 1}, suppression=0.05)
-    told = words.recipe_in_words(Recipe.of(full_domain))
-    assert told == "full-domain with k-anonymity (k = 5); levels age 2, zip 1, suppression = 0.05"
-    assert (
-        words.recipe_in_words(Recipe("gone", {"model": {"lost": {}}, "x": None}))
-        == "gone with lost; x = none"
-    )
-
-
-@pytest.mark.parametrize(
-    ("value", "printed"),
-    [
-        (0.0, "0%"),
-        (-0.0, "0%"),
-        (1.0, "100%"),
-        (0.99999, ">99.9%"),
-        (1 / 11, "9.09%"),
-        (-0.02, "\u22122%"),
-        (math.inf, "∞"),
-    ],
-)
-def test_shares_are_printed_in_percent(value: float, printed: str) -> None:
-    assert words.share(value) == printed
-
-
-def test_limits_are_printed_with_the_digits_that_they_were_given() -> None:
-    assert words.limit_of("reidentification-risk", Limit(at_most=0.0910)) == "at most 9.1%"
-    assert words.limit_of("reidentification-risk", Limit(at_most=0.09091)) == "at most 9.091%"
-    assert words.limit_of("k-anonymity", Limit(at_least=5, at_most=10)) == "at least 5 and at most 10"

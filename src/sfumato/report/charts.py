@@ -1,54 +1,37 @@
-"""Charts: inline SVG for the report, the same bytes for the same numbers.
-
-Drawn by matplotlib through figures of its own (never pyplot, never a display). Text stays text, so it
-can be selected and searched.
-"""
+"""Charts: inline SVG for the report, the same bytes for the same numbers."""
 
 from __future__ import annotations
 
-import io
 import itertools
 import math
-import re
-import threading
-import unicodedata
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
+from sfumato.arrays import Integers
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.models.base import Better
 from sfumato.report import words
+from sfumato.report.labels import readable, write_labels
+from sfumato.report.svg import FAINT, INK, draw_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    Draw = Callable[[Axes], None]
-
 # Okabe and Ito's palette, which the colour-blind can tell apart; its yellow is too pale on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "D", "P", "p", "h")
-INK, FAINT, RULE, FORBIDDEN = "#1b2733", "#5c6b7a", "#d5dbe1", "#8a1538"
+FORBIDDEN = "#8a1538"
 TRIVIAL = {
     "as-is": "published as it is",
     "suppress-quasi-identifiers": "quasi-identifiers withheld",
     "suppress-sensitive": "sensitive attributes withheld",
 }
-_FONTS = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
-_SIZE = 9.5
-_LONGEST_NAME = 32
 _MOST_BARS = 40
 _MOST_INFINITE = 6
 _MOST_STEPS = 400
-_WIDTH = 7.2
-
-# matplotlib keeps its settings in one place for all threads
-_one_at_a_time = threading.Lock()
 
 
 def frontier_chart(
@@ -86,7 +69,7 @@ def frontier_chart(
         f"{len(frontier.comparable)} candidate releases, {len(frontier.efficient())} of them efficient: "
         f"{plane.x.title} to the right, {plane.y.title} upwards"
     )
-    return _svg("frontier", description, 5.0, draw)
+    return draw_svg("frontier", description, 5.0, draw)
 
 
 def class_sizes_chart(sizes: Sequence[int] | Integers) -> str:
@@ -127,7 +110,9 @@ def class_sizes_chart(sizes: Sequence[int] | Integers) -> str:
         axes.grid(axis="both")
 
     smallest = int(values[0]) if len(values) else 0
-    return _svg("classes", f"Cumulative class sizes; the smallest class has {smallest} records", 2.9, draw)
+    return draw_svg(
+        "classes", f"Cumulative class sizes; the smallest class has {smallest} records", 2.9, draw
+    )
 
 
 def attribute_losses_chart(losses: Mapping[str, float]) -> str:
@@ -162,17 +147,7 @@ def attribute_losses_chart(losses: Mapping[str, float]) -> str:
             axes.spines[side].set_visible(False)
 
     height = 0.75 + 0.30 * max(len(shown), 1)
-    return _svg("losses", f"Information lost in each of {len(losses)} attributes", height, draw)
-
-
-def readable(name: str) -> str:
-    """Return a name for a picture: one line, no control characters, not too long."""
-    kept = "".join(" " if sign.isspace() else "�" if _is_control(sign) else sign for sign in name)
-    return kept if len(kept) <= _LONGEST_NAME else kept[: _LONGEST_NAME - 1] + "…"
-
-
-def _is_control(sign: str) -> bool:
-    return unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Cn"}
+    return draw_svg("losses", f"Information lost in each of {len(losses)} attributes", height, draw)
 
 
 @dataclass(frozen=True)
@@ -357,7 +332,13 @@ def _draw_marked(axes: Axes, plane: _Plane, chosen: Candidate | None) -> None:
     named = {candidate.id for candidate, _ in labels}
     infinite = [c for c in comparable if c.id not in named and any(map(math.isinf, plane.values(c)))]
     _draw_legend(axes)
-    _write_labels(axes, plane, [*labels, *((c, "∞") for c in infinite[:_MOST_INFINITE])])
+    written = [*labels, *((c, "∞") for c in infinite[:_MOST_INFINITE])]
+    write_labels(
+        axes,
+        [(plane.point(candidate), text) for candidate, text in written],
+        points=[plane.point(candidate) for candidate in comparable],
+        line=_corners(plane),
+    )
 
 
 def _draw_ring(axes: Axes, point: tuple[float, float], size: float, line: str, label: str) -> None:
@@ -369,166 +350,3 @@ def _draw_legend(axes: Axes) -> None:
     each = dict(zip(names, handles, strict=True))
     figure: Any = axes.figure
     figure.legend(each.values(), each.keys(), loc="outside lower center", ncols=4, frameon=False)
-
-
-def _write_labels(axes: Axes, plane: _Plane, labels: Sequence[tuple[Candidate, str]]) -> None:
-    """Write each label where it covers the fewest points, other labels and the least of the line."""
-    figure: Any = axes.figure
-    figure.draw_without_rendering()
-    frame: _Box = axes.get_window_extent().extents
-    to_pixels = axes.transData.transform
-    points = to_pixels([plane.point(candidate) for candidate in plane.frontier.comparable])
-    line = _sampled(to_pixels(_corners(plane)))
-    taken: list[_Box] = []
-    for candidate, text in labels:
-        x, y = to_pixels(plane.point(candidate))
-        boxes = [_box(x + dx, y + dy, text, dx < 0) for dx, dy in _OFFSETS]
-        costs = [
-            1000 * _outside(box, frame)
-            + 100 * sum(_overlap(box, other) for other in taken)
-            + 10 * _covered(box, points)
-            + 2 * _covered(box, line)
-            + math.hypot(*offset) / 20
-            for box, offset in zip(boxes, _OFFSETS, strict=True)
-        ]
-        best = int(np.argmin(costs))
-        taken.append(boxes[best])
-        _write_label(axes, text, plane.point(candidate), _OFFSETS[best])
-
-
-def _write_label(axes: Axes, text: str, point: tuple[float, float], offset: tuple[float, float]) -> None:
-    lead = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.7, "shrinkB": 7}
-    axes.annotate(
-        text,
-        point,
-        xytext=offset,
-        textcoords="offset points",
-        ha="left" if offset[0] >= 0 else "right",
-        va="center",
-        bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
-        arrowprops=lead if math.hypot(*offset) > _NEAR else None,
-        zorder=6,
-    )
-
-
-_Box = tuple[float, float, float, float]
-_NEAR = 13.0
-_OFFSETS = [
-    (side * distance * math.cos(angle), distance * math.sin(angle))
-    for distance in (_NEAR, 26.0, 42.0, 62.0)
-    for angle in (0.0, 0.5, -0.5, 1.0, -1.0, 1.35, -1.35)
-    for side in (1.0, -1.0)
-]
-
-
-def _box(x: float, y: float, text: str, ends_here: bool) -> _Box:
-    """Return where a text lies that begins, or ends, here."""
-    width = 0.58 * _SIZE * len(text)
-    left = x - width if ends_here else x
-    return left, y - 0.75 * _SIZE, left + width, y + 0.75 * _SIZE
-
-
-def _sampled(corners: Floats) -> Floats:
-    """Return points along a line, some pixels apart."""
-    steps = np.linspace(0.0, 1.0, 40)[:, None]
-    parts = [start + steps * (end - start) for start, end in itertools.pairwise(corners)]
-    return np.concatenate([corners, *parts])
-
-
-def _outside(box: _Box, frame: _Box) -> bool:
-    return bool(box[0] < frame[0] or box[1] < frame[1] or box[2] > frame[2] or box[3] > frame[3])
-
-
-def _overlap(box: _Box, other: _Box) -> bool:
-    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-
-
-def _covered(box: _Box, points: Floats) -> int:
-    inside = (points > np.array(box[:2]) - 4) & (points < np.array(box[2:]) + 4)
-    return int(inside.all(axis=1).sum())
-
-
-_LOOK: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "text.parse_math": False,  # a column may be called $x$
-    "axes.formatter.use_mathtext": False,
-    "figure.dpi": 72,
-    "font.size": _SIZE,
-    "legend.fontsize": _SIZE,
-    "axes.labelsize": _SIZE,
-    "axes.labelpad": 6,
-    "axes.edgecolor": FAINT,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "lines.linewidth": 1.2,
-    "legend.handlelength": 1.6,
-    "grid.color": RULE,
-    "grid.linewidth": 0.5,
-    "text.color": INK,
-    "xtick.color": FAINT,
-    "ytick.color": FAINT,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "path.simplify": True,
-}
-
-
-def _svg(name: str, description: str, height: float, draw: Draw) -> str:
-    """Draw on fresh axes with settings of our own and return the SVG element."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    written = io.StringIO()
-    with _one_at_a_time, matplotlib.rc_context(), warnings.catch_warnings():
-        # the reader's browser has the letters that matplotlib's own font lacks
-        warnings.filterwarnings("ignore", message="Glyph")
-        settings: Any = _LOOK | {"svg.hashsalt": f"sfumato {name}"}
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(settings)
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        draw(figure.add_subplot())
-        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(written, format="svg", metadata=no_metadata)
-    return _inlined(written.getvalue(), description)
-
-
-def _inlined(svg: str, description: str) -> str:
-    """Make matplotlib's file an element of a page: no prolog, no style sheet, no ids that could clash."""
-    root = ElementTree.fromstring(svg)
-    for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
-        element.tail = None
-        if element.tag != "text":
-            element.text = None
-        if element.tag == "g":
-            element.attrib.pop("id", None)
-        _tidy(element.attrib)
-    root.remove(root[0])  # the style sheet, which would reach beyond the picture
-    root.attrib = {
-        "xmlns": "http://www.w3.org/2000/svg",
-        "viewBox": root.attrib["viewBox"],
-        "role": "img",
-        "aria-label": description,
-        "stroke-linejoin": "round",
-    }
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _tidy(attributes: dict[str, str]) -> None:
-    for name, value in [*attributes.items()]:
-        if name == "{http://www.w3.org/1999/xlink}href":
-            attributes["href"] = attributes.pop(name)
-        elif name == "transform" and value.startswith("rotate(-0 "):
-            del attributes[name]
-        elif name == "style":
-            attributes[name] = re.sub("font-family: [^;]*", f"font-family: {_FONTS}", value)
-        elif name == "d":
-            attributes[name] = _DIGITS.sub(r"\1", " ".join(value.split()))
-        elif name in ("x", "y"):
-            attributes[name] = _DIGITS.sub(r"\1", value)
-
-
-_DIGITS = re.compile(r"(\.\d\d)\d+")

@@ -1,0 +1,210 @@
+"""Rows: what stands in the tables of the report, as text and without a value of a record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.errors import ParameterError
+from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
+from sfumato.measures.base import Axis, Measurement
+from sfumato.models.base import PrivacyModel
+from sfumato.release import Release
+from sfumato.report import words
+from sfumato.schema import Schema
+
+
+def attribute_rows(schema: Schema) -> list[dict[str, Any]]:
+    """Describe each attribute without showing a value."""
+    rows = []
+    for attribute in schema.attributes:
+        row: dict[str, Any] = {"name": attribute.name, "role": attribute.role, "kind": attribute.kind}
+        if attribute.role != "identifying":
+            hierarchy = schema.hierarchy(attribute.name)
+            row |= {"levels": hierarchy.height + 1, "distinct": len(hierarchy.values)}
+            row["weight"] = words.number(attribute.weight)
+        rows.append(row)
+    return rows
+
+
+def candidate_rows(
+    candidates: Iterable[Candidate],
+    axes: Iterable[str],
+    marked: Mapping[str, Sequence[Candidate | None]],
+    policy: Mapping[str, Limit],
+) -> list[dict[str, Any]]:
+    """Describe each candidate by its recipe, its values on the axes and what it is marked as."""
+    marks = {mark: {one.id for one in those if one is not None} for mark, those in marked.items()}
+    return [
+        {
+            "id": candidate.id,
+            "recipe": recipe_words(candidate),
+            "values": [shown(axis, candidate.value(axis)) for axis in axes],
+            "marks": [mark for mark, ids in marks.items() if candidate.id in ids],
+            "keeps_policy": not broken_limits(candidate, policy),
+        }
+        for candidate in candidates
+    ]
+
+
+def method_rows(candidates: Iterable[Candidate]) -> list[tuple[str, int, str]]:
+    """Return each sanitizer that was tried, how often, and what it does."""
+    names = [candidate.recipe.sanitizer for candidate in candidates]
+    return [(name, names.count(name), words.sanitizer_words(name)) for name in dict.fromkeys(names)]
+
+
+def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[dict[str, Any]]:
+    """Set each limit of the policy beside what the chosen candidate reaches."""
+    return [
+        {
+            "measure": words.measure_words(name).title,
+            "limit": words.limit_of(name, limit),
+            "reached": "not applicable" if value is None else words.exactly(name, value),
+            "met": limit.allows(value),
+        }
+        for name, limit in policy.items()
+        for value in [chosen.value(name) if chosen else None]
+    ]
+
+
+def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]]:
+    """Say of each model that the recipe asks for which level the release reaches."""
+    return [
+        {
+            "model": words.model_in_words(*registry.describe(part)),
+            "asked": _asked(part),
+            "reached": words.number(part.level(release.partition(part)), 6),
+        }
+        for part in promised_models(chosen)
+    ]
+
+
+def measurement_rows(
+    chosen: Candidate, axis: Axis, policy: Mapping[str, Limit], frontier: Frontier
+) -> list[dict[str, Any]]:
+    """Set each measurement on one axis beside its limit and those of the trivial releases."""
+    return [
+        {
+            "words": words.measure_words(m.measure),
+            "attribute": m.attribute,
+            "direction": words.direction(m.better),
+            "value": shown(m.measure, m.value),
+            "reason": _reason(m),
+            "notes": _notes(m),
+            "limit": words.limit_of(m.measure, policy[m.measure]) if m.measure in policy else "",
+            "met": m.measure in policy and policy[m.measure].allows(m.value),
+            "as_is": _same_of(frontier, "as-is", chosen, m),
+            "withheld": _same_of(frontier, "suppress-quasi-identifiers", chosen, m),
+        }
+        for m in chosen.measurements
+        if m.axis == axis
+    ]
+
+
+def _same_of(frontier: Frontier, sanitizer: str, chosen: Candidate, wanted: Measurement) -> str:
+    """Print the same measurement of a trivial release: the one in the same place among its like."""
+
+    def alike(candidate: Candidate) -> list[Measurement]:
+        about = wanted.measure, wanted.attribute
+        return [m for m in candidate.measurements if (m.measure, m.attribute) == about]
+
+    place = next(i for i, m in enumerate(alike(chosen)) if m is wanted)
+    trivial = next((alike(c) for c in frontier.candidates if c.recipe.sanitizer == sanitizer), [])
+    return shown(wanted.measure, trivial[place].value) if place < len(trivial) else ""
+
+
+def _notes(measurement: Measurement) -> list[tuple[str, str]]:
+    """Return baseline, interval and detail in words."""
+
+    def printed(value: Any) -> str:
+        return words.value_of(measurement.measure, value) if isinstance(value, float) else words.plain(value)
+
+    notes = []
+    if measurement.interval is not None:
+        notes.append(
+            ("confidence interval", " to ".join(printed(float(end)) for end in measurement.interval))
+        )
+    if measurement.baseline is not None:
+        notes.append(
+            (words.measure_words(measurement.measure).baseline, printed(float(measurement.baseline)))
+        )
+    detail = {name: value for name, value in measurement.detail.items() if name != "reason"}
+    return notes + [(words.DETAILS.get(name, name), printed(value)) for name, value in detail.items()]
+
+
+def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:
+    """Set each claim beside the owner's measurement and what the recipe asked for."""
+    asked = {_identity(*registry.describe(part)): _asked(part) for part in promised_models(chosen)}
+    owner = {(m.measure, m.attribute): shown(m.measure, m.value) for m in reversed(chosen.measurements)}
+    return [
+        {
+            "measure": words.measure_words(claim.measure).title,
+            "attribute": claim.attribute,
+            "value": shown(claim.measure, claim.value),
+            "reason": _reason(claim),
+            "owner": owner.get((claim.measure, claim.attribute), ""),
+            "asked": asked.get(_identity(claim.measure, claim.detail), ""),
+        }
+        for claim in claims
+    ]
+
+
+def _reason(measurement: Measurement) -> str:
+    return "" if measurement.value is not None else str(measurement.detail.get("reason", "no reason given"))
+
+
+def _identity(model: str, parameters: Mapping[str, Any]) -> str:
+    """Tell a model with its parameters, apart from the one that holds the limit, from others."""
+    limit = getattr(registry.registered("model").get(model), "parameter", None)
+    fixed = {name: value for name, value in parameters.items() if name != limit}
+    return json.dumps([model, fixed], sort_keys=True, default=str)
+
+
+def _asked(model: PrivacyModel) -> str:
+    bounds = ("above", "below") if model.strict else ("at least", "at most")
+    return f"{bounds[model.better == 'lower']} {model.limit:g}"
+
+
+def promised_models(chosen: Candidate) -> tuple[PrivacyModel, ...]:
+    """Return the models that the recipe promises; none when its method is not installed here."""
+    try:
+        model = getattr(chosen.recipe.build(), "model", None)
+    except ParameterError:
+        return ()
+    return () if model is None else model.parts
+
+
+def change_rows(release: Release, losses: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Say for each attribute how many of its cells stay exact; those of left-out records are withheld."""
+    rows = []
+    for name in release.schema.released:
+        cells = release.cells[name]
+        row: dict[str, Any] = {
+            "name": name,
+            "role": release.schema[name].role,
+            "distinct": len(np.unique(cells.codes)),
+            "original": len(release.schema.hierarchy(name).values),
+            "loss": words.share(losses[name]) if name in losses else "",
+        }
+        if cells.sets is not None:
+            sizes = cells.sets.sizes[cells.codes]
+            exact = int(release.weights[sizes == 1].sum())
+            part = int(release.weights[(sizes > 1) & (sizes < cells.sets.n_leaves)].sum())
+            counts = {"exact": exact, "generalised": part, "withheld": release.n_original - exact - part}
+            row |= {kind: words.share(count / release.n_original) for kind, count in counts.items()}
+        rows.append(row)
+    return rows
+
+
+def recipe_words(candidate: Candidate) -> str:
+    """Return the recipe in words that are not torn apart at an equals sign."""
+    return words.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
+
+
+def shown(measure: str, value: float | None) -> str:
+    """Print a value of a measure, or that there is none."""
+    return "not applicable" if value is None else words.value_of(measure, value)

@@ -1,0 +1,145 @@
+"""The rows: everything beside what it should be compared with, as text and without a value of a record."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from sfumato import KAnonymity, Schema, Table, TCloseness
+from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.measures import Measurement, measure
+from sfumato.measures.loss import attribute_losses
+from sfumato.recipe import Recipe
+from sfumato.release import Release
+from sfumato.report import rows
+from sfumato.sanitizers import AsIs, Mondrian, Sanitizer, SuppressQuasiIdentifiers, sanitize
+
+Bound = tuple[Table, Schema]
+MEASURES = ["privacy-loss", "reidentification-risk", "k-anonymity", "general-loss"]
+
+
+def tried(hospital: Bound, identity: str, sanitizer: Sanitizer) -> tuple[Candidate, Release]:
+    recipe = Recipe.of(sanitizer, 7)
+    release = sanitize(*hospital, recipe)
+    return Candidate(identity, recipe, tuple(measure(release, MEASURES))), release
+
+
+@pytest.fixture
+def frontier(hospital: Bound) -> Frontier:
+    methods = {
+        "exact": AsIs(),
+        "withheld": SuppressQuasiIdentifiers(),
+        "pairs": Mondrian(KAnonymity(2)),
+        "threes": Mondrian(KAnonymity(3)),
+    }
+    candidates = tuple(tried(hospital, identity, method)[0] for identity, method in methods.items())
+    return Frontier(candidates, ("privacy-loss", "general-loss"))
+
+
+def test_attributes_are_described_by_role_and_counts(hospital: Bound) -> None:
+    described = {row["name"]: row for row in rows.attribute_rows(hospital[1])}
+    assert list(described) == [attribute.name for attribute in hospital[1].attributes]
+    assert described["name"] == {"name": "name", "role": "identifying", "kind": hospital[1]["name"].kind}
+    assert (described["sex"]["levels"], described["sex"]["distinct"], described["sex"]["weight"]) == (
+        2,
+        2,
+        "1",
+    )
+
+
+def test_candidates_say_what_they_are_marked_as_and_whether_they_keep_the_policy(frontier: Frontier) -> None:
+    marked = {"chosen": [frontier.candidates[2]], "knee": [None]}
+    policy = {"k-anonymity": Limit(at_least=2)}
+    found = rows.candidate_rows(frontier.candidates, frontier.axes, marked, policy)
+    assert [row["id"] for row in found] == ["exact", "withheld", "pairs", "threes"]
+    assert [row["marks"] for row in found] == [[], [], ["chosen"], []]
+    assert [row["keeps_policy"] for row in found] == [False, True, True, True]
+    assert found[0]["values"][1] == "0%"
+    assert found[2]["recipe"] == "mondrian with k-anonymity (k\u00a0=\u00a02)"
+
+
+def test_methods_are_counted(frontier: Frontier) -> None:
+    found = rows.method_rows(frontier.candidates)
+    assert [(name, count) for name, count, _ in found] == [
+        ("as-is", 1),
+        ("suppress-quasi-identifiers", 1),
+        ("mondrian", 2),
+    ]
+    assert all(meaning for _, _, meaning in found)
+
+
+def test_a_limit_is_met_only_by_a_value(frontier: Frontier) -> None:
+    policy = {"k-anonymity": Limit(at_least=2), "weighted-k": Limit(at_least=3)}
+    reached = [(row["reached"], row["met"]) for row in rows.policy_rows(policy, frontier.candidates[2])]
+    assert reached == [("2", True), ("not applicable", False)]
+    assert [row["met"] for row in rows.policy_rows(policy, None)] == [False, False]
+
+
+def test_requirements_say_what_was_asked_and_what_is_reached(hospital: Bound) -> None:
+    chosen, release = tried(hospital, "both", Mondrian(KAnonymity(3) & TCloseness(0.9)))
+    size, distance = rows.requirement_rows(release, chosen)
+    assert size == {"model": "k-anonymity (k = 3)", "asked": "at least 3", "reached": "3"}
+    assert distance["asked"] == "at most 0.9"
+    assert float(distance["reached"]) <= 0.9
+
+
+def test_a_recipe_of_an_unknown_method_promises_nothing(frontier: Frontier) -> None:
+    unknown = replace(frontier.candidates[0], recipe=Recipe("gone", {"model": {"lost": {}}}))
+    assert rows.promised_models(unknown) == ()
+    assert rows.promised_models(frontier.candidates[0]) == ()
+    assert rows.promised_models(frontier.candidates[2]) == (KAnonymity(2),)
+
+
+def test_measurements_stand_beside_those_of_the_trivial_releases(frontier: Frontier) -> None:
+    exact, withheld, chosen, _ = frontier.candidates
+    found = rows.measurement_rows(chosen, "privacy", {"reidentification-risk": Limit(at_most=0.4)}, frontier)
+    by_title = {row["words"].title: row for row in found}
+    assert list(by_title) == ["privacy loss", "re-identification risk", "k-anonymity"]
+    loss = by_title["privacy loss"]
+    compared = [rows.shown("privacy-loss", c.value("privacy-loss")) for c in (chosen, exact, withheld)]
+    assert [loss["value"], loss["as_is"], loss["withheld"]] == compared
+    risk = by_title["re-identification risk"]
+    assert (risk["value"], risk["limit"], risk["met"]) == ("50%", "at most 40%", False)
+
+
+def test_measurements_without_a_value_give_their_reason_and_others_their_notes(frontier: Frontier) -> None:
+    taken = (
+        Measurement("disclosure-quotient", math.inf, "privacy", "lower"),
+        Measurement("precision", None, "privacy", "higher", detail={"reason": "not a full-domain recoding"}),
+        Measurement("query-error", 12.5, "privacy", "lower", interval=(11.0, 14.25), baseline=80.0),
+    )
+    found = rows.measurement_rows(Candidate("odd", Recipe("odd"), taken), "privacy", {}, frontier)
+    assert [row["value"] for row in found] == ["\u221e", "not applicable", "12.5"]
+    assert [row["reason"] for row in found] == ["", "not a full-domain recoding", ""]
+    assert found[2]["notes"] == [("confidence interval", "11 to 14.25"), ("baseline", "80")]
+    assert [row["as_is"] for row in found] == ["", "", ""]
+
+
+def test_claims_stand_beside_the_limit_of_the_same_model_only(hospital: Bound) -> None:
+    chosen, release = tried(hospital, "js", Mondrian(KAnonymity(2) & TCloseness(0.4, distance="js")))
+    claims = measure(release, ["k-anonymity", "t-closeness", {"t-closeness": {"distance": "js"}}])
+    found = rows.claim_rows(claims, chosen)
+    assert [row["asked"] for row in found] == ["at least 2", "", "at most 0.4"]
+    assert [bool(row["owner"]) for row in found] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "distinct", "shares"),
+    [
+        (AsIs(), 2, {"exact": "100%", "generalised": "0%", "withheld": "0%", "loss": "0%"}),
+        (
+            SuppressQuasiIdentifiers(),
+            1,
+            {"exact": "0%", "generalised": "0%", "withheld": "100%", "loss": "100%"},
+        ),
+    ],
+)
+def test_changes_count_exact_generalised_and_withheld_cells(
+    hospital: Bound, sanitizer: Sanitizer, distinct: int, shares: dict[str, str]
+) -> None:
+    _, release = tried(hospital, "example", sanitizer)
+    changes = {row["name"]: row for row in rows.change_rows(release, attribute_losses(release))}
+    about = {"name": "sex", "role": "quasi-identifying", "distinct": distinct, "original": 2}
+    assert changes["sex"] == about | shares
