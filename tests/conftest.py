@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -36,7 +35,9 @@ def hospital() -> Bound:
 
 
 def all_distinct() -> Bound:
-    table = Table.from_arrow({"age": list(range(20, 36)), "sex": ["f", "m"] * 8, "illness": list("aaabbbcccdddeeef")})
+    table = Table.from_arrow(
+        {"age": list(range(20, 36)), "sex": ["f", "m"] * 8, "illness": list("aaabbbcccdddeeef")}
+    )
     return table, Schema.of(age="quasi-identifying", sex="quasi-identifying", illness="sensitive")
 
 
@@ -78,7 +79,9 @@ def letter_hierarchies(draw: st.DrawFn) -> Hierarchy:
 @st.composite
 def attributes(draw: st.DrawFn, name: str, role: Any) -> Attribute:
     kind: Any = draw(st.sampled_from(["numeric", "categorical"]))
-    some = st.sampled_from([Intervals((5,)), Intervals((2, 4))]) if kind == "numeric" else letter_hierarchies()
+    some = (
+        st.sampled_from([Intervals((5,)), Intervals((2, 4))]) if kind == "numeric" else letter_hierarchies()
+    )
     weight = draw(st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0]))
     return Attribute(name, role, kind, draw(st.none() | some), weight)
 
@@ -102,8 +105,7 @@ def bound_tables(draw: st.DrawFn) -> Bound:
         for place, a in enumerate(described)
     }
     columns["name"] = [f"person {place}" for place in range(len(records))]
-    known = [a if columns[a.name].null_count < len(records) else replace(a, hierarchy=None) for a in described]
-    schema = Schema((*known, Attribute("name", "identifying")))
+    schema = Schema((*described, Attribute("name", "identifying")))
     return schema.bind(Table.from_arrow(columns))
 
 

@@ -157,15 +157,14 @@ _Result = tuple[Candidate, dict[str, list[Measurement]]]
 def _finished(tasks: list[_Task], table: Table, schema: Schema, workers: int) -> Generator[_Result]:
     """Yield the candidates as they are finished.
 
-    The first one is made here, so that the kernels are compiled (and cached) once and not by every
-    worker at the same time.
+    The first of every sanitizer is made here, so that its kernels are compiled (and cached) once and
+    not by every worker at the same time.
     """
-    for task in tasks[:1]:
+    first = {task.recipe.sanitizer: task for task in reversed(tasks)}
+    rest = [task for task in tasks if first[task.recipe.sanitizer] is not task]
+    for task in (*reversed(first.values()), *(rest if workers == 1 else rest[:0])):
         yield _make(task, table, schema)
-    rest = tasks[1:]
-    if workers == 1 or len(rest) < 2:
-        for task in rest:
-            yield _make(task, table, schema)
+    if workers == 1 or not rest:
         return
     with _pool(min(workers, len(rest)), table, schema) as pool:
         with _interrupts_held_back():

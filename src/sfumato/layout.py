@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.arrays import Integers
 from sfumato.cells import Cells
 from sfumato.errors import VerificationFailed
 from sfumato.hierarchy import Hierarchy
@@ -112,11 +113,7 @@ def _facts(release: Release, name: str) -> dict[str, Any]:
         occurs = np.isin(np.arange(len(cells.labels)), cells.codes)
         facts["kind"] = attribute.kind
         # only values that are published: a value of a suppressed record must not appear here
-        rows = [
-            row
-            for row, label, kept in zip(hierarchy.rows(), cells.labels, occurs, strict=True)
-            if kept and label
-        ]
+        rows = [row for row, kept in zip(hierarchy.rows(), occurs, strict=True) if kept]
         if hierarchy.height > 1:
             facts["hierarchy"] = rows
     return facts
@@ -128,7 +125,10 @@ def _attribute(name: str, facts: Mapping[str, Any]) -> Attribute:
 
 
 def _count_column(sensitive: list[str]) -> str:
-    return COUNT if COUNT not in sensitive else f"{COUNT}_"
+    name = COUNT
+    while name in sensitive:
+        name += "_"
+    return name
 
 
 def _joined(tables: Mapping[str, pa.Table], layout: Layout) -> pa.Table:
@@ -138,20 +138,27 @@ def _joined(tables: Mapping[str, pa.Table], layout: Layout) -> pa.Table:
     people, values = tables[PEOPLE], tables[VALUES]
     sensitive = [name for name, facts in layout.attributes.items() if facts["role"] == "sensitive"]
     count = _count_column(sensitive)
-    if layout.group is None or set(values.column_names) != {layout.group, *sensitive, count}:
-        raise VerificationFailed("the table of sensitive values has not the columns that the manifest names")
+    if layout.group not in people.column_names or {*values.column_names} != {layout.group, *sensitive, count}:
+        raise VerificationFailed("the two tables have not the columns that the manifest names")
     people = people.take(pc.sort_indices(_plain(people[layout.group])))
     values = values.take(pc.sort_indices(_plain(values[layout.group])))
-    try:
-        times = np.asarray(_plain(values[count]).cast("int64"))
-    except (ValueError, TypeError):
-        raise VerificationFailed("a count in the table of sensitive values is not a number") from None
-    each = values.take(np.repeat(np.arange(values.num_rows), times))
+    each = values.take(np.repeat(np.arange(values.num_rows), _counts(values[count], people.num_rows)))
     if not _plain(each[layout.group]).equals(_plain(people[layout.group])):
         raise VerificationFailed("the two tables do not have the same number of records in every group")
     for name in sensitive:
         people = people.append_column(name, each[name])
     return people
+
+
+def _counts(column: pa.ChunkedArray, most: int) -> Integers:
+    """Return the counts; none may be beyond the number of records, or a forged one would fill the memory."""
+    try:
+        counts = np.array(_plain(column).cast("int64").to_pylist(), dtype=np.int64)
+    except (ValueError, TypeError):
+        raise VerificationFailed("a count in the table of sensitive values is not a number") from None
+    if ((counts < 1) | (counts > most)).any() or counts.sum() != most:
+        raise VerificationFailed("the two tables do not have the same number of records in every group")
+    return counts
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

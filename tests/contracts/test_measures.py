@@ -129,11 +129,15 @@ def values(releases: list[Release], name: str) -> list[float]:
 @pytest.mark.parametrize("name", LOSSES)
 @given(data=st.data())
 @settings(max_examples=25)
-def test_losses_are_in_their_range(name: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject) -> None:
+def test_losses_are_in_their_range(
+    name: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+) -> None:
     assert all(0 <= value <= 1 + 1e-12 for value in values(releases(data.draw(tiny_tables)), name))
 
 
-@pytest.mark.parametrize("name", [name for name in MEASURES if name.endswith("-loss") and name != "privacy-loss"])
+@pytest.mark.parametrize(
+    "name", [name for name in MEASURES if name.endswith("-loss") and name != "privacy-loss"]
+)
 @given(data=st.data())
 @settings(max_examples=25)
 def test_publishing_as_is_loses_nothing(

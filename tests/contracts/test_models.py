@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import PrivacyModel, registry
@@ -67,6 +67,7 @@ def reversed_within_rows(counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 @EVERY_MODEL
 @given(counts=histograms())
+@settings(max_examples=50)
 def test_one_score_for_each_class_never_nan(model: PrivacyModel, counts: np.ndarray[Any, Any]) -> None:
     classes = classes_of(counts)
     scores = model.scores(classes)
@@ -77,6 +78,7 @@ def test_one_score_for_each_class_never_nan(model: PrivacyModel, counts: np.ndar
 
 @EVERY_MODEL
 @given(counts=histograms(), data=st.data())
+@settings(max_examples=50)
 def test_merging_two_classes_never_lowers_the_safety(
     model: PrivacyModel, counts: np.ndarray[Any, Any], data: st.DataObject
 ) -> None:
@@ -93,6 +95,7 @@ def test_merging_two_classes_never_lowers_the_safety(
 
 @EVERY_MODEL
 @given(counts=histograms())
+@settings(max_examples=50)
 def test_if_all_classes_hold_so_does_a_merged_one(model: PrivacyModel, counts: np.ndarray[Any, Any]) -> None:
     if not model.monotone or len(counts) < 2:
         return
@@ -102,6 +105,7 @@ def test_if_all_classes_hold_so_does_a_merged_one(model: PrivacyModel, counts: n
 
 @EVERY_MODEL
 @given(counts=histograms())
+@settings(max_examples=50)
 def test_the_order_of_the_classes_does_not_matter(model: PrivacyModel, counts: np.ndarray[Any, Any]) -> None:
     forward = model.scores(classes_of(counts))
     backward = model.scores(classes_of(counts[::-1]))
@@ -110,6 +114,7 @@ def test_the_order_of_the_classes_does_not_matter(model: PrivacyModel, counts: n
 
 @EVERY_MODEL
 @given(counts=histograms())
+@settings(max_examples=50)
 def test_of_two_sensitive_attributes_the_less_safe_one_counts(
     model: PrivacyModel, counts: np.ndarray[Any, Any]
 ) -> None:
@@ -123,6 +128,7 @@ def test_of_two_sensitive_attributes_the_less_safe_one_counts(
 
 @EVERY_MODEL
 @given(counts=histograms())
+@settings(max_examples=50)
 def test_the_level_is_the_worst_score_and_says_whether_the_limit_is_kept(
     model: PrivacyModel, counts: np.ndarray[Any, Any]
 ) -> None:

@@ -58,7 +58,11 @@ def test_its_docstring_explains_every_parameter(kind: Any, name: str) -> None:
     if parameters:
         assert "Parameters" in sections(cls)
         explained = re.split(r"^\w+\n-{3,}$", inspect.getdoc(cls) or "", flags=re.MULTILINE)
-        assert [p for p in parameters if not any(re.search(rf"^(\w+, )*{p}\b", s, re.MULTILINE) for s in explained)] == []
+        assert [
+            p
+            for p in parameters
+            if not any(re.search(rf"^(\w+, )*{p}\b", s, re.MULTILINE) for s in explained)
+        ] == []
 
 
 @METHODS

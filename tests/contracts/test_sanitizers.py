@@ -58,7 +58,10 @@ def variants(name: str, bound: Bound) -> Iterator[Any]:
     several = [plain, *choices(plain)]
     if "levels" in fields:
         tops = {name: schema.hierarchy(name).height for name in schema.quasi_identifiers}
-        several += [dataclasses.replace(plain, levels=dict.fromkeys(tops, 1)), dataclasses.replace(plain, levels=tops)]
+        several += [
+            dataclasses.replace(plain, levels=dict.fromkeys(tops, 1)),
+            dataclasses.replace(plain, levels=tops),
+        ]
     if "cuts" in fields:
         whole = {name: "0" * (len(table[name].domain) - 1) for name in schema.quasi_identifiers}
         several.append(dataclasses.replace(plain, cuts=whole))
@@ -67,7 +70,9 @@ def variants(name: str, bound: Bound) -> Iterator[Any]:
     if "suppression" in fields:
         several += [dataclasses.replace(how, suppression=1.0) for how in several]
     if "model" in fields:
-        several = [dataclasses.replace(how, model=model) for how in several for model in models(table.n_records)]
+        several = [
+            dataclasses.replace(how, model=model) for how in several for model in models(table.n_records)
+        ]
     yield from several
 
 
@@ -82,12 +87,14 @@ def choices(plain: Any) -> Iterator[Any]:
 
 def attempt(bound: Bound, how: Any, seed: int = 0) -> Release | None:
     """Return the release, or nothing when the sanitizer says in one line why there is none."""
+    reason = ""
     try:
         return sanitize(*bound, how, seed=seed)
     except (Infeasible, UserError) as error:
-        assert str(error)
-        assert "\n" not in str(error)
-        return None
+        reason = str(error)
+    assert reason
+    assert "\n" not in reason
+    return None
 
 
 def releases(name: str, bound: Bound) -> list[tuple[Any, Release]]:
@@ -104,7 +111,9 @@ def arrow_bytes(table: pa.Table) -> bytes:
 
 def seeded(release: Release) -> pa.Table:
     """Return the columns that depend on the seed alone: noise comes from elsewhere."""
-    return release.to_arrow().select([name for name, cells in release.cells.items() if cells.sets is not None])
+    return release.to_arrow().select(
+        [name for name, cells in release.cells.items() if cells.sets is not None]
+    )
 
 
 def check_same_seed_same_release(how: Any, release: Release, bound: Bound) -> None:
@@ -118,12 +127,17 @@ def check_recipe_survives_json(how: Any, release: Release, bound: Bound) -> None
     read = Recipe.from_json(recipe.to_json())
     assert read == recipe
     assert read.build() == how
-    assert read.key == recipe.key
+    assert read.key == recipe.key == read.normalized().key
     assert arrow_bytes(seeded(sanitize(*bound, read))) == arrow_bytes(seeded(release))
 
 
 def check_arrays_are_read_only(how: Any, release: Release, bound: Bound) -> None:
-    arrays = [release.weights, release.rows, release.group_of, *(cells.codes for cells in release.cells.values())]
+    arrays = [
+        release.weights,
+        release.rows,
+        release.group_of,
+        *(cells.codes for cells in release.cells.values()),
+    ]
     assert not any(array.flags.writeable for array in arrays if array is not None)
 
 
@@ -223,7 +237,9 @@ def counted_by_hand(classes: list[Records], everybody: Records, names: tuple[str
     sensitive = {}
     for name in names:
         values = list(dict.fromkeys(record[name] for record in everybody))
-        codes = np.array([values.index(record[name]) for members in classes for record in members], dtype=np.int32)
+        codes = np.array(
+            [values.index(record[name]) for members in classes for record in members], dtype=np.int32
+        )
         counts = Counter(record[name] for record in everybody)
         sensitive[name] = codes, np.array([counts[value] / len(everybody) for value in values])
     return count_classes(class_of, len(classes), np.ones(len(class_of), dtype=np.int64), sensitive)
@@ -244,7 +260,9 @@ def diverse(model: Any, members: Records, everybody: Records, sensitive: tuple[s
 
 def close(model: TCloseness, members: Records, everybody: Records, sensitive: tuple[str, ...]) -> bool:
     distance = {"equal": variation, "js": divergence}[model.distance]
-    return all(distance(shares(members, name), shares(everybody, name)) <= model.t + 1e-9 for name in sensitive)
+    return all(
+        distance(shares(members, name), shares(everybody, name)) <= model.t + 1e-9 for name in sensitive
+    )
 
 
 def variation(p: dict[Any, float], q: dict[Any, float]) -> float:
@@ -254,7 +272,10 @@ def variation(p: dict[Any, float], q: dict[Any, float]) -> float:
 def divergence(p: dict[Any, float], q: dict[Any, float]) -> float:
     middle = {value: (p.get(value, 0) + q.get(value, 0)) / 2 for value in p.keys() | q.keys()}
     return sum(
-        share * math.log(share / middle[value]) / 2 for side in (p, q) for value, share in side.items() if share
+        share * math.log(share / middle[value]) / 2
+        for side in (p, q)
+        for value, share in side.items()
+        if share
     )
 
 
@@ -274,7 +295,7 @@ def test_every_release_of_the_examples(name: str, check: Callable[..., None], ex
 
 @pytest.mark.parametrize("name", SANITIZERS)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_every_release_of_a_random_table(
     name: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
@@ -313,7 +334,9 @@ def test_no_name_of_a_person_is_in_a_release(name: str) -> None:
     found = releases(name, (table, schema))
     assert found
     for _, release in found:
-        assert not set(people) & {value for record in release.to_arrow().to_pylist() for value in record.values()}
+        assert not set(people) & {
+            value for record in release.to_arrow().to_pylist() for value in record.values()
+        }
 
 
 @pytest.mark.parametrize("name", SANITIZERS)

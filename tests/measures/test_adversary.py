@@ -34,7 +34,10 @@ Bound = tuple[Table, Schema]
 def releases(bound: Bound) -> list[Release]:
     """Return releases with and without suppressed records."""
     table, schema = bound
-    made = [sanitize(table, schema, AsIs()), sanitize(table, schema, Mondrian(KAnonymity(min(2, table.n_records))))]
+    made = [
+        sanitize(table, schema, AsIs()),
+        sanitize(table, schema, Mondrian(KAnonymity(min(2, table.n_records)))),
+    ]
     if made[0].classes.sizes.max() >= 2:
         made.append(sanitize(table, schema, FullDomain({}, KAnonymity(2), suppression=1.0)))
     return made
@@ -45,7 +48,9 @@ def beliefs(release: Release, table: Table, name: str) -> tuple[list[dict[Any, f
     everybody = Counter(table.to_arrow()[name].to_pylist())
     classes: dict[tuple[Any, ...], Counter[Any]] = {}
     for record in release.to_arrow().to_pylist():
-        classes.setdefault(tuple(record[q] for q in release.schema.quasi_identifiers), Counter())[record[name]] += 1
+        classes.setdefault(tuple(record[q] for q in release.schema.quasi_identifiers), Counter())[
+            record[name]
+        ] += 1
     prior = {value: count / everybody.total() for value, count in everybody.items()}
     each = [
         {value: counts[value] / counts.total() for value in everybody}
@@ -77,7 +82,7 @@ def taken(release: Release, what: Any, name: str) -> Any:
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_privacy_loss_is_the_worst_divergence_of_a_person(
     tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
@@ -87,11 +92,13 @@ def test_privacy_loss_is_the_worst_divergence_of_a_person(
         assert found.value == pytest.approx(losses[-1], abs=1e-9)
         assert found.detail["mean"] == pytest.approx(sum(losses) / len(losses), abs=1e-9)
         # the smallest loss that at least 95 of 100 records do not exceed
-        assert found.detail["percentile-95"] == pytest.approx(losses[-(-95 * len(losses) // 100) - 1], abs=1e-9)
+        assert found.detail["percentile-95"] == pytest.approx(
+            losses[-(-95 * len(losses) // 100) - 1], abs=1e-9
+        )
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_knowledge_gain_is_the_mean_distance_of_a_person(
     tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
@@ -103,7 +110,7 @@ def test_knowledge_gain_is_the_mean_distance_of_a_person(
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_accuracy_gain_is_that_of_guessing_the_commonest_value(
     tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
@@ -116,7 +123,7 @@ def test_accuracy_gain_is_that_of_guessing_the_commonest_value(
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=30)
 @pytest.mark.parametrize("how", [SuppressQuasiIdentifiers(), SuppressSensitive()], ids=str)
 def test_the_trivial_sanitizations_give_the_adversary_exactly_nothing(
     how: Any, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
@@ -129,7 +136,9 @@ def test_the_trivial_sanitizations_give_the_adversary_exactly_nothing(
 
 def test_the_95th_percentile_counts_records_not_classes() -> None:
     # 95 of 100 records are in one class like the whole, five are alone
-    table = Table.from_arrow({"age": [0] * 95 + [1, 2, 3, 4, 5], "ill": ["a", "b"] * 47 + ["a"] + ["a", "b", "a", "b", "a"]})
+    table = Table.from_arrow(
+        {"age": [0] * 95 + [1, 2, 3, 4, 5], "ill": ["a", "b"] * 47 + ["a"] + ["a", "b", "a", "b", "a"]}
+    )
     release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
     found = taken(release, PrivacyLoss(), "ill")
     assert found.detail["percentile-95"] < 0.001

@@ -54,14 +54,26 @@ class TestMeasurement:
         assert written["applicable"] is True
 
     def test_not_applicable_is_null_with_a_reason(self) -> None:
-        measurement = Measurement("precision", None, "utility", "higher", detail={"reason": "only full-domain"})
+        measurement = Measurement(
+            "precision", None, "utility", "higher", detail={"reason": "only full-domain"}
+        )
         assert measurement.to_dict()["value"] is None
         assert measurement.to_dict()["applicable"] is False
         assert written_and_read(measurement) == measurement
 
     def test_has_the_keys_of_the_command_line_s_json(self) -> None:
         written = Measurement("privacy-loss", 0.1, "privacy", "lower").to_dict()
-        keys = {"measure", "attribute", "value", "axis", "better", "applicable", "interval", "baseline", "detail"}
+        keys = {
+            "measure",
+            "attribute",
+            "value",
+            "axis",
+            "better",
+            "applicable",
+            "interval",
+            "baseline",
+            "detail",
+        }
         assert set(written) == keys
 
 
@@ -70,7 +82,12 @@ class TestMeasure:
         release = sanitize(*hospital, AsIs())
         wanted = ["privacy-loss", PrivacyLoss(), {"reidentification-risk": {"threshold": 0.5}}, "k-anonymity"]
         taken = measure(release, wanted)
-        assert [m.measure for m in taken] == ["privacy-loss", "privacy-loss", "reidentification-risk", "k-anonymity"]
+        assert [m.measure for m in taken] == [
+            "privacy-loss",
+            "privacy-loss",
+            "reidentification-risk",
+            "k-anonymity",
+        ]
         assert taken[0] == taken[1]
 
     def test_the_name_of_a_model_gives_the_level_reached(self, hospital: Bound) -> None:

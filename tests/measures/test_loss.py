@@ -58,15 +58,22 @@ class TestGeneralLoss:
         self, countries: list[str], level: int
     ) -> None:
         schema = Schema((Attribute("country", "quasi-identifying", hierarchy=CONTINENTS),))
-        release = sanitize(Table.from_arrow({"country": countries}), schema, FullDomain({"country": level}, KAnonymity(1)))
-        expected = [(leaves_below(CONTINENTS.rows(), level, label) - 1) / 4 for label in release.to_arrow(typed=False)["country"].to_pylist()]
+        release = sanitize(
+            Table.from_arrow({"country": countries}), schema, FullDomain({"country": level}, KAnonymity(1))
+        )
+        expected = [
+            (leaves_below(CONTINENTS.rows(), level, label) - 1) / 4
+            for label in release.to_arrow(typed=False)["country"].to_pylist()
+        ]
         assert value(release, "general-loss") == pytest.approx(sum(expected) / len(countries))
 
     @given(data=st.data(), k=st.integers(1, 5))
-    @settings(max_examples=40)
+    @settings(max_examples=30)
     def test_counts_the_occurring_numbers_of_an_interval(self, data: st.DataObject, k: int) -> None:
         ages = data.draw(st.lists(st.integers(0, 40), min_size=k, max_size=20))
-        release = sanitize(Table.from_arrow({"age": ages}), Schema.of(age="quasi-identifying"), Mondrian(KAnonymity(k)))
+        release = sanitize(
+            Table.from_arrow({"age": ages}), Schema.of(age="quasi-identifying"), Mondrian(KAnonymity(k))
+        )
         domain = sorted(set(ages))
         costs = []
         for label in release.to_arrow(typed=False)["age"].to_pylist():
@@ -75,7 +82,7 @@ class TestGeneralLoss:
         assert value(release, "general-loss") == pytest.approx(sum(costs) / len(ages))
 
     @given(data=st.data())
-    @settings(max_examples=40)
+    @settings(max_examples=30)
     def test_a_level_costs_what_its_nodes_cover(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
     ) -> None:
@@ -95,7 +102,9 @@ class TestGeneralLoss:
 
     def test_attributes_are_weighted(self) -> None:
         table = Table.from_arrow({"age": [10, 20, 30], "sex": ["f", "m", "f"]})
-        schema = Schema((Attribute("age", "quasi-identifying", weight=3.0), Attribute("sex", "quasi-identifying")))
+        schema = Schema(
+            (Attribute("age", "quasi-identifying", weight=3.0), Attribute("sex", "quasi-identifying"))
+        )
         release = sanitize(table, schema, FullDomain({"age": 1}, KAnonymity(1)))
         assert value(release, "general-loss") == pytest.approx(0.75)
         release = sanitize(table, schema, FullDomain({"sex": 1}, KAnonymity(1)))
@@ -147,7 +156,7 @@ def read_interval(label: str, domain: list[int]) -> tuple[float, float]:
 
 
 @given(data=st.data(), k=st.integers(1, 4))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_suppression_and_total_loss_and_discernibility(
     tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, k: int
 ) -> None:

@@ -29,7 +29,10 @@ Bound = tuple[Table, Schema]
 
 def releases(bound: Bound) -> list[Release]:
     table, schema = bound
-    made = [sanitize(table, schema, AsIs()), sanitize(table, schema, Mondrian(KAnonymity(min(3, table.n_records))))]
+    made = [
+        sanitize(table, schema, AsIs()),
+        sanitize(table, schema, Mondrian(KAnonymity(min(3, table.n_records)))),
+    ]
     if made[0].classes.sizes.max() >= 2:
         made.append(sanitize(table, schema, FullDomain({}, KAnonymity(2), suppression=1.0)))
     return made
@@ -41,7 +44,7 @@ def sizes_by_hand(release: Release) -> list[int]:
 
 
 @given(data=st.data(), threshold=st.sampled_from([0.05, 0.2, 1 / 3, 0.5, 1.0]))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_the_risk_of_every_record(
     tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, threshold: float
 ) -> None:
@@ -55,7 +58,7 @@ def test_the_risk_of_every_record(
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_weighted_k_is_the_mean_class_size_of_a_record(
     tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
@@ -67,7 +70,9 @@ def test_weighted_k_is_the_mean_class_size_of_a_record(
 
 
 def test_a_risk_exactly_at_the_threshold_is_not_above_it() -> None:
-    release = sanitize(Table.from_arrow({"age": [1] * 5 + [2] * 4}), Schema.of(age="quasi-identifying"), AsIs())
+    release = sanitize(
+        Table.from_arrow({"age": [1] * 5 + [2] * 4}), Schema.of(age="quasi-identifying"), AsIs()
+    )
     (taken,) = measure(release, [ReidentificationRisk(0.2)])
     assert taken.detail["share-at-risk"] == 4 / 9
 
@@ -81,7 +86,9 @@ def test_the_average_is_over_records_not_over_classes(adult: Bound) -> None:
 
 def test_suppressed_records_run_no_risk() -> None:
     table = Table.from_arrow({"age": [1, 2, 3, 3]})
-    release = sanitize(table, Schema.of(age="quasi-identifying"), FullDomain({}, KAnonymity(2), suppression=0.5))
+    release = sanitize(
+        table, Schema.of(age="quasi-identifying"), FullDomain({}, KAnonymity(2), suppression=0.5)
+    )
     (risk,) = measure(release, ["reidentification-risk"])
     assert (risk.value, risk.detail["average"], risk.detail["uniques"]) == (0.5, 0.5, 0)
     (weighted,) = measure(release, ["weighted-k"])

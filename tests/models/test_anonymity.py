@@ -28,7 +28,7 @@ def classes_by_hand(release: Release) -> list[list[Record]]:
 
 class TestKAnonymity:
     @given(data=st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     def test_the_score_is_the_number_of_records_of_the_class(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
     ) -> None:
@@ -38,7 +38,7 @@ class TestKAnonymity:
         assert KAnonymity().level(release.classes) == min(sizes)
 
     @given(data=st.data(), k=st.integers(1, 8))
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     def test_holds_when_no_class_is_smaller(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, k: int
     ) -> None:
@@ -61,7 +61,9 @@ class TestKAnonymity:
 
     def test_suppressed_records_are_no_class(self) -> None:
         table = Table.from_arrow({"age": [1, 2, 3, 4, 5, 5]})
-        release = sanitize(table, Schema.of(age="quasi-identifying"), FullDomain({}, KAnonymity(2), suppression=0.7))
+        release = sanitize(
+            table, Schema.of(age="quasi-identifying"), FullDomain({}, KAnonymity(2), suppression=0.7)
+        )
         assert release.classes.sizes.tolist() == [2]
         assert KAnonymity().level(release.classes) == 2
 
@@ -77,7 +79,7 @@ class TestKAnonymity:
 
 class TestAlphaKAnonymity:
     @given(data=st.data(), k=st.integers(1, 4), alpha=st.sampled_from([0.25, 0.5, 2 / 3, 1.0]))
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     def test_needs_large_classes_and_no_frequent_value(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, k: int, alpha: float
     ) -> None:
@@ -85,13 +87,16 @@ class TestAlphaKAnonymity:
         release = sanitize(table, schema, AsIs())
         expected = all(
             len(members) >= k
-            and all(max(Counter(r[name] for r in members).values()) <= alpha * len(members) + 1e-9 for name in schema.sensitive)
+            and all(
+                max(Counter(r[name] for r in members).values()) <= alpha * len(members) + 1e-9
+                for name in schema.sensitive
+            )
             for members in classes_by_hand(release)
         )
         assert holds(release, AlphaKAnonymity(alpha, k)) is expected
 
     @given(data=st.data(), own=st.sampled_from([0.25, 0.5, 1.0]))
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     def test_a_value_may_have_a_limit_of_its_own(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, own: float
     ) -> None:

@@ -42,7 +42,7 @@ def recursive_by_hand(counts: Counter[Any], c: float, l: int) -> bool:  # noqa: 
 
 class TestProbabilistic:
     @given(data=st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     def test_the_score_is_one_over_the_largest_share_of_the_worst_attribute(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
     ) -> None:
@@ -59,7 +59,9 @@ class TestProbabilistic:
         assert holds(release, ProbabilisticDiversity(n_values))
         assert not holds(release, ProbabilisticDiversity(n_values + 1e-6))
 
-    @pytest.mark.parametrize(("l", "count", "size"), [(1.1, 10, 11), (1.2, 5, 6), (3.3, 10, 33), (10 / 3, 3, 10)])
+    @pytest.mark.parametrize(
+        ("l", "count", "size"), [(1.1, 10, 11), (1.2, 5, 6), (3.3, 10, 33), (10 / 3, 3, 10)]
+    )
     def test_ties_at_real_valued_l_hold(self, l: float, count: int, size: int) -> None:  # noqa: E741
         others = [f"v{number}" for number in range(size - count)]
         assert holds(one_class(*["most"] * count, *others), ProbabilisticDiversity(l))
@@ -76,7 +78,7 @@ class TestProbabilistic:
 
 class TestDistinct:
     @given(data=st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     def test_the_score_is_the_number_of_values(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
     ) -> None:
@@ -92,7 +94,7 @@ class TestDistinct:
 
 class TestEntropy:
     @given(data=st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     def test_the_score_is_the_exponential_of_the_entropy(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
     ) -> None:
@@ -116,12 +118,18 @@ class TestEntropy:
 
 class TestRecursive:
     @given(data=st.data(), c=st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0]), l=st.integers(1, 4))
-    @settings(max_examples=100)
+    @settings(max_examples=40)
     def test_holds_as_defined(
-        self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, c: float, l: int  # noqa: E741
+        self,
+        tiny_tables: st.SearchStrategy[Bound],
+        data: st.DataObject,
+        c: float,
+        l: int,  # noqa: E741
     ) -> None:
         release = sanitize(*data.draw(tiny_tables), AsIs())
-        expected = all(recursive_by_hand(counts, c, l) for attributes in counts_by_hand(release) for counts in attributes)
+        expected = all(
+            recursive_by_hand(counts, c, l) for attributes in counts_by_hand(release) for counts in attributes
+        )
         assert holds(release, RecursiveDiversity(c, l)) is expected
 
     def test_the_most_frequent_value_comes_first(self) -> None:
@@ -160,7 +168,9 @@ def test_parameters_that_make_no_sense_are_refused(wrong: Any, message: str) -> 
         wrong()
 
 
-@pytest.mark.parametrize("model", [ProbabilisticDiversity(1), DistinctDiversity(1), EntropyDiversity(1)], ids=str)
+@pytest.mark.parametrize(
+    "model", [ProbabilisticDiversity(1), DistinctDiversity(1), EntropyDiversity(1)], ids=str
+)
 def test_l_of_one_asks_for_nothing(model: PrivacyModel) -> None:
     assert holds(one_class("a", "a"), model)
 

@@ -35,10 +35,14 @@ def generalized(table: Table, schema: Schema, levels: dict[str, int]) -> list[Re
     """Write every record at the levels, by the rows of the hierarchies."""
     names = schema.quasi_identifiers
     rows = {
-        name: dict(zip(schema.hierarchy(name).values, schema.hierarchy(name).rows(), strict=True)) for name in names
+        name: dict(zip(schema.hierarchy(name).values, schema.hierarchy(name).rows(), strict=True))
+        for name in names
     }
     return [
-        {name: rows[name][value][levels.get(name, 0)] if name in names else value for name, value in record.items()}
+        {
+            name: rows[name][value][levels.get(name, 0)] if name in names else value
+            for name, value in record.items()
+        }
         for record in table.to_arrow().to_pylist()
     ]
 
@@ -48,7 +52,9 @@ def kept_by_hand(records: list[Record], schema: Schema, model: PrivacyModel) -> 
     classes: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
         classes.setdefault(tuple(record[name] for name in schema.quasi_identifiers), []).append(record)
-    return [record for members in classes.values() if fits(members, records, schema, model) for record in members]
+    return [
+        record for members in classes.values() if fits(members, records, schema, model) for record in members
+    ]
 
 
 def fits(members: list[Record], records: list[Record], schema: Schema, model: PrivacyModel) -> bool:
@@ -67,7 +73,10 @@ def fits(members: list[Record], records: list[Record], schema: Schema, model: Pr
 
 def multiset(records: list[Record]) -> Counter[tuple[str, ...]]:
     """Count records as they are written: missing values and text alike."""
-    return Counter(tuple(str(record[name] or "") if record[name] != 0 else "0" for name in sorted(record)) for record in records)
+    return Counter(
+        tuple(str(record[name] or "") if record[name] != 0 else "0" for name in sorted(record))
+        for record in records
+    )
 
 
 MODELS = [KAnonymity(1), KAnonymity(2), KAnonymity(4), ProbabilisticDiversity(2), TCloseness(0.25)]
@@ -99,7 +108,9 @@ def people() -> Bound:
     """Ten people: at level 1 of zip the classes have 1, 3 and 6 records."""
     zips = ["1111", "2211", "2212", "2213", "3311", "3312", "3313", "3314", "3315", "3316"]
     illness = ["a", "a", "b", "c", "a", "a", "b", "b", "c", "c"]
-    schema = Schema((Attribute("zip", "quasi-identifying", hierarchy=Prefixes((2,))), Attribute("ill", "sensitive")))
+    schema = Schema(
+        (Attribute("zip", "quasi-identifying", hierarchy=Prefixes((2,))), Attribute("ill", "sensitive"))
+    )
     return schema.bind(Table.from_arrow({"zip": zips, "ill": illness}))
 
 
@@ -161,12 +172,18 @@ class TestLevels:
     def test_an_attribute_that_is_not_named_stays_exact(self, hospital: Bound) -> None:
         release = sanitize(*hospital, FullDomain({"zip": 3}, KAnonymity(1)))
         assert set(release.to_arrow()["zip"].to_pylist()) == {"*"}
-        assert sorted(release.to_arrow()["age"].to_pylist()) == sorted(hospital[0].to_arrow()["age"].to_pylist())
+        assert sorted(release.to_arrow()["age"].to_pylist()) == sorted(
+            hospital[0].to_arrow()["age"].to_pylist()
+        )
 
     def test_a_node_with_one_value_is_written_as_the_node(self) -> None:
         tree = Hierarchy.nested({"Europe": ["France"], "Asia": ["Japan"]})
         schema = Schema((Attribute("country", "quasi-identifying", hierarchy=tree),))
-        release = sanitize(Table.from_arrow({"country": ["France", "Japan"]}), schema, FullDomain({"country": 1}, KAnonymity(1)))
+        release = sanitize(
+            Table.from_arrow({"country": ["France", "Japan"]}),
+            schema,
+            FullDomain({"country": 1}, KAnonymity(1)),
+        )
         assert sorted(release.to_arrow()["country"].to_pylist()) == ["Asia", "Europe"]
 
     def test_the_same_level_for_every_record(self, hospital: Bound) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -35,8 +36,11 @@ Judge = Callable[[np.ndarray[Any, Any]], bool]
 def depths_of(hierarchy: Hierarchy) -> list[int]:
     """Return for each value the lowest level on which it shares a node with the value before it."""
     nodes = hierarchy.node_of.T.tolist()
-    pairs = zip(nodes, nodes[1:], strict=False)
-    return [0, *(next(level for level, (a, b) in enumerate(zip(*pair, strict=True)) if a == b) for pair in pairs)]
+    pairs = itertools.pairwise(nodes)
+    return [
+        0,
+        *(next(level for level, (a, b) in enumerate(zip(*pair, strict=True)) if a == b) for pair in pairs),
+    ]
 
 
 class Reference:
@@ -50,7 +54,9 @@ class Reference:
         self.spans = [max(len(table[name].domain) - 1, 1) for name in names]
         self.importance = [Fraction(schema[name].weight) for name in names]
         self.depths = [
-            [1] * len(table[name].domain) if table[name].kind == "numeric" else depths_of(schema.hierarchy(name))
+            [1] * len(table[name].domain)
+            if table[name].kind == "numeric"
+            else depths_of(schema.hierarchy(name))
             for name in names
         ]
 
@@ -69,8 +75,8 @@ class Reference:
         codes = self.codes[rows]
         low, high = codes.min(axis=0).tolist(), codes.max(axis=0).tolist()
         width = [
-            Fraction(h - l, span) * weight
-            for l, h, span, weight in zip(low, high, self.spans, self.importance, strict=True)
+            Fraction(last - first, span) * weight
+            for first, last, span, weight in zip(low, high, self.spans, self.importance, strict=True)
         ]
         for column in sorted(range(len(width)), key=lambda c: (-width[c], c)):
             if low[column] < high[column]:
@@ -110,7 +116,10 @@ def judge_of(model: PrivacyModel, table: Table, schema: Schema) -> Judge:
     def close(t: float, rows: np.ndarray[Any, Any]) -> bool:
         size = int(weights[rows].sum())
         apart = [
-            sum(abs(Fraction(here, size) - Fraction(there, total)) for here, there in zip(counts(rows, *s), p, strict=True))
+            sum(
+                abs(Fraction(here, size) - Fraction(there, total))
+                for here, there in zip(counts(rows, *s), p, strict=True)
+            )
             for s, p in zip(sensitive, priors, strict=True)
         ]
         return all(distance / 2 <= Fraction(t) + Fraction(1, 10**12) for distance in apart)
@@ -140,7 +149,10 @@ def merged_by_label(parts: set[frozenset[int]], release: Release) -> set[frozens
     """Put parts together whose released values are written alike: nobody can tell them apart."""
     assert release.rows is not None
     labels = {
-        row: tuple(release.cells[name].labels[release.cells[name].codes[place]] for name in release.schema.quasi_identifiers)
+        row: tuple(
+            release.cells[name].labels[release.cells[name].codes[place]]
+            for name in release.schema.quasi_identifiers
+        )
         for place, row in enumerate(release.rows.tolist())
     }
     together: dict[frozenset[Any], set[int]] = {}
@@ -153,13 +165,17 @@ MODELS = st.one_of(
     st.builds(KAnonymity, st.integers(1, 6)),
     st.builds(ProbabilisticDiversity, st.sampled_from([1.0, 1.25, 1.5, 2.0, 3.0])),
     st.builds(TCloseness, st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0])),
-    st.builds(lambda k, l: KAnonymity(k) & ProbabilisticDiversity(l), st.integers(1, 4), st.sampled_from([1.5, 2.0])),
+    st.builds(
+        lambda k, least: KAnonymity(k) & ProbabilisticDiversity(least),
+        st.integers(1, 4),
+        st.sampled_from([1.5, 2.0]),
+    ),
 )
 
 
 class TestStrict:
     @given(data=st.data(), model=MODELS)
-    @settings(max_examples=300)
+    @settings(max_examples=120)
     def test_equals_the_reference_on_random_tables(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, model: PrivacyModel
     ) -> None:
@@ -175,7 +191,12 @@ class TestStrict:
 
     @pytest.mark.parametrize(
         "model",
-        [KAnonymity(5), KAnonymity(50), KAnonymity(20) & ProbabilisticDiversity(3), KAnonymity(10) & TCloseness(0.2)],
+        [
+            KAnonymity(5),
+            KAnonymity(50),
+            KAnonymity(20) & ProbabilisticDiversity(3),
+            KAnonymity(10) & TCloseness(0.2),
+        ],
         ids=str,
     )
     def test_equals_the_reference_on_adult(self, adult: Bound, model: PrivacyModel) -> None:
@@ -186,10 +207,24 @@ class TestStrict:
         table, schema = adult
         importance = {"age": 0.25, "education": 2.0, "sex": 0.0}
         weighted = Schema(
-            tuple(Attribute(a.name, a.role, a.kind, a.hierarchy, importance.get(a.name, 1.0)) for a in schema.attributes)
+            tuple(
+                Attribute(a.name, a.role, a.kind, a.hierarchy, importance.get(a.name, 1.0))
+                for a in schema.attributes
+            )
         )
         expected = Reference(table, weighted, judge_of(KAnonymity(25), table, weighted)).parts()
         assert partition(sanitize(table, weighted, Mondrian(KAnonymity(25)))) == expected
+
+    @pytest.mark.parametrize("n_values", [256, 257, 65_537])
+    def test_equals_the_reference_whatever_the_codes_are_stored_in(self, n_values: int) -> None:
+        rng = np.random.default_rng(3)
+        ages = np.concatenate([np.arange(n_values), rng.integers(0, n_values, 500)])
+        columns = {"age": ages, "sex": rng.integers(0, 2, len(ages)), "ill": rng.integers(0, 9, len(ages))}
+        schema = Schema.of(age="quasi-identifying", sex="quasi-identifying", ill="sensitive")
+        bound = schema.bind(Table.from_arrow(columns))
+        model = KAnonymity(max(5, n_values // 100)) & ProbabilisticDiversity(4)
+        expected = Reference(*bound, judge_of(model, *bound)).parts()
+        assert partition(sanitize(*bound, Mondrian(model))) == expected
 
     def test_leaves_no_allowed_cut_in_numbers(self) -> None:
         rng = np.random.default_rng(7)
@@ -246,7 +281,10 @@ class TestStrict:
     def test_does_not_depend_on_how_equal_records_are_written(self) -> None:
         ages = [3, 1, 2, 2, 5, 5, 5, 9, 1, 7]
         schema = Schema.of(age="quasi-identifying")
-        releases = [sanitize(Table.from_arrow({"age": given}), schema, Mondrian(KAnonymity(3))) for given in (ages, ages[::-1])]
+        releases = [
+            sanitize(Table.from_arrow({"age": given}), schema, Mondrian(KAnonymity(3)))
+            for given in (ages, ages[::-1])
+        ]
         written = [Counter(release.to_arrow()["age"].to_pylist()) for release in releases]
         assert written[0] == written[1]
 
@@ -266,11 +304,15 @@ class TestRelaxed:
         release = sanitize(Table.from_arrow({"age": ages}), schema, Mondrian(KAnonymity(k), "relaxed"))
         sizes = [len(ages)]
         while any(size // 2 >= k for size in sizes if size > 1):
-            sizes = [half for size in sizes for half in ([size // 2, size - size // 2] if size // 2 >= k else [size])]
+            sizes = [
+                half
+                for size in sizes
+                for half in ([size // 2, size - size // 2] if size // 2 >= k else [size])
+            ]
         assert sorted(release.classes.sizes.tolist()) == sorted(sizes)
 
     @given(data=st.data(), k=st.integers(1, 6), seed=st.integers(0, 3))
-    @settings(max_examples=100)
+    @settings(max_examples=50)
     def test_every_class_is_large_enough_and_every_record_released(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, k: int, seed: int
     ) -> None:
@@ -286,8 +328,12 @@ class TestRelaxed:
     def test_is_never_coarser_than_strict_in_numbers(self, data: st.DataObject, k: int) -> None:
         ages = data.draw(st.lists(st.integers(0, 8), min_size=k, max_size=40))
         table, schema = Table.from_arrow({"age": ages}), Schema.of(age="quasi-identifying")
-        strict, relaxed = (sanitize(table, schema, Mondrian(KAnonymity(k), how)) for how in ("strict", "relaxed"))
-        assert relaxed.classes.sizes.max() <= max(strict.classes.sizes.max(), max(Counter(ages).values()) + 2 * k)
+        strict, relaxed = (
+            sanitize(table, schema, Mondrian(KAnonymity(k), how)) for how in ("strict", "relaxed")
+        )
+        assert relaxed.classes.sizes.max() <= max(
+            strict.classes.sizes.max(), max(Counter(ages).values()) + 2 * k
+        )
 
     def test_is_the_same_for_the_same_seed(self, adult: Bound) -> None:
         how = Mondrian(KAnonymity(100), "relaxed")
@@ -310,7 +356,9 @@ class TestRelaxed:
 
 class TestInfeasible:
     def test_more_than_all_records_in_a_class(self, hospital: Bound) -> None:
-        with pytest.raises(Infeasible, match=r"k = 13 .*12 records.* k is 12, the largest possible") as caught:
+        with pytest.raises(
+            Infeasible, match=r"k = 13 .*12 records.* k is 12, the largest possible"
+        ) as caught:
             sanitize(*hospital, Mondrian(KAnonymity(13)))
         assert caught.value.reached == 12
 
@@ -324,7 +372,7 @@ class TestInfeasible:
         assert release.classes.sizes.tolist() == [12]
 
     def test_more_diversity_than_the_table_has(self, hospital: Bound) -> None:
-        with pytest.raises(Infeasible, match="l = 4.5 .* l is 4, the largest possible") as caught:
+        with pytest.raises(Infeasible, match=r"l = 4\.5 .* l is 4, the largest possible") as caught:
             sanitize(*hospital, Mondrian(ProbabilisticDiversity(4.5)))
         assert caught.value.reached == 4
         assert sanitize(*hospital, Mondrian(ProbabilisticDiversity(4))).n_records == 12
@@ -354,7 +402,9 @@ class TestInfeasible:
 class TestSchema:
     def test_without_a_quasi_identifier_the_remedy_is_named(self) -> None:
         with pytest.raises(SchemaError, match="mondrian needs a quasi-identifying attribute; give one"):
-            sanitize(Table.from_arrow({"ill": ["x", "y"]}), Schema.of(ill="sensitive"), Mondrian(KAnonymity(1)))
+            sanitize(
+                Table.from_arrow({"ill": ["x", "y"]}), Schema.of(ill="sensitive"), Mondrian(KAnonymity(1))
+            )
 
     @pytest.mark.parametrize("model", [ProbabilisticDiversity(2), KAnonymity(1) & TCloseness(0.5)], ids=str)
     def test_without_a_sensitive_attribute_a_model_of_one_is_refused(self, model: PrivacyModel) -> None:
@@ -362,7 +412,9 @@ class TestSchema:
             sanitize(Table.from_arrow({"age": [1, 2]}), Schema.of(age="quasi-identifying"), Mondrian(model))
 
     def test_without_a_sensitive_attribute_k_anonymity_is_enough(self) -> None:
-        release = sanitize(Table.from_arrow({"age": [1, 2]}), Schema.of(age="quasi-identifying"), Mondrian(KAnonymity(2)))
+        release = sanitize(
+            Table.from_arrow({"age": [1, 2]}), Schema.of(age="quasi-identifying"), Mondrian(KAnonymity(2))
+        )
         assert release.to_arrow()["age"].to_pylist() == ["*", "*"]
 
     def test_an_unknown_variant_is_refused(self, hospital: Bound) -> None:

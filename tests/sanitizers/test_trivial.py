@@ -20,7 +20,7 @@ def records(arrow: Any) -> Counter[tuple[Any, ...]]:
 
 
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_as_is_publishes_the_very_records(tiny_tables: st.SearchStrategy[Bound], data: st.DataObject) -> None:
     table, schema = data.draw(tiny_tables)
     release = sanitize(table, schema, AsIs())
@@ -39,10 +39,12 @@ def test_as_is_publishes_numbers_as_numbers_in_another_order(adult: Bound) -> No
 
 
 @pytest.mark.parametrize(
-    ("how", "role"), [(SuppressQuasiIdentifiers(), "quasi-identifying"), (SuppressSensitive(), "sensitive")], ids=str
+    ("how", "role"),
+    [(SuppressQuasiIdentifiers(), "quasi-identifying"), (SuppressSensitive(), "sensitive")],
+    ids=str,
 )
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_what_is_withheld_is_a_star_and_the_rest_is_as_it_was(
     how: Any, role: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
@@ -57,7 +59,9 @@ def test_what_is_withheld_is_a_star_and_the_rest_is_as_it_was(
 @pytest.mark.parametrize("how", [SuppressQuasiIdentifiers(), SuppressSensitive()], ids=str)
 def test_a_value_that_everybody_has_is_withheld_too(how: Any) -> None:
     table = Table.from_arrow({"town": ["Rome"] * 3, "ill": ["flu"] * 3})
-    written = sanitize(table, Schema.of(town="quasi-identifying", ill="sensitive"), how).to_arrow().to_pylist()
+    written = (
+        sanitize(table, Schema.of(town="quasi-identifying", ill="sensitive"), how).to_arrow().to_pylist()
+    )
     hidden = "town" if isinstance(how, SuppressQuasiIdentifiers) else "ill"
     assert [record[hidden] for record in written] == ["*"] * 3
 
@@ -76,7 +80,11 @@ def test_withholding_the_sensitive_values_leaves_the_classes(adult: Bound) -> No
 @pytest.mark.parametrize(
     ("how", "roles", "message"),
     [
-        (SuppressQuasiIdentifiers(), {"a": "sensitive"}, "suppress-quasi-identifiers needs a quasi-identifying"),
+        (
+            SuppressQuasiIdentifiers(),
+            {"a": "sensitive"},
+            "suppress-quasi-identifiers needs a quasi-identifying",
+        ),
         (SuppressSensitive(), {"a": "insensitive"}, "suppress-sensitive needs a sensitive attribute"),
     ],
     ids=["quasi-identifiers", "sensitive"],

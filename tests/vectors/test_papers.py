@@ -71,7 +71,9 @@ def value(release: Release, name: str) -> Any:
 
 
 class TestAdult:
-    @pytest.mark.parametrize(("subset", "n_records"), [("all", 48_842), ("complete", 45_222), ("train", 30_162)])
+    @pytest.mark.parametrize(
+        ("subset", "n_records"), [("all", 48_842), ("complete", 45_222), ("train", 30_162)]
+    )
     def test_the_number_of_records(self, subset: Any, n_records: int) -> None:
         table, _ = datasets.adult(subset)
         assert table.n_records == n_records
@@ -100,9 +102,13 @@ class TestAdult:
 
 class TestLiAndLi:
     @pytest.mark.parametrize(("revealed", "loss"), [("Armed-Forces", 0.692), ("Craft-repair", 0.488)])
-    def test_the_privacy_loss_of_a_revealed_occupation(self, adult: Bound, revealed: str, loss: float) -> None:
+    def test_the_privacy_loss_of_a_revealed_occupation(
+        self, adult: Bound, revealed: str, loss: float
+    ) -> None:
         table, _ = datasets.adult(quasi_identifiers=(), sensitive=("occupation",))
-        known = Table.from_arrow({"known": table.to_arrow()["occupation"], "occupation": table.to_arrow()["occupation"]})
+        known = Table.from_arrow(
+            {"known": table.to_arrow()["occupation"], "occupation": table.to_arrow()["occupation"]}
+        )
         schema = Schema.of(known="quasi-identifying", occupation="sensitive")
         release = sanitize(known, schema, AsIs())
         (place,) = [
@@ -172,7 +178,9 @@ class TestDewri:
 
     def test_the_first_generalization_is_better_on_average_only(self) -> None:
         releases = [
-            sanitize(self.table(), self.schema(), FullDomain(DEWRI["releases"][name]["levels"], KAnonymity(2)))
+            sanitize(
+                self.table(), self.schema(), FullDomain(DEWRI["releases"][name]["levels"], KAnonymity(2))
+            )
             for name in ("T1", "T2")
         ]
         assert [value(release, "k-anonymity") for release in releases] == [2, 2]
@@ -189,12 +197,15 @@ def model_of(spelled: str) -> dict[str, dict[str, Any]]:
     """Read ``k=5+rec-c3-l3`` as a model is written in a project file."""
     spellings: list[tuple[str, Any]] = [
         (r"k=(\d+)", lambda k: {"k-anonymity": {"k": int(k)}}),
-        (r"distinct-l(\d+)", lambda l: {"distinct-diversity": {"l": int(l)}}),
+        (r"distinct-l(\d+)", lambda least: {"distinct-diversity": {"l": int(least)}}),
         # ARX loses ties to rounding: a class of 2, 2, 2 has exactly the entropy of l = 3, and we keep it
-        (r"ent-l(\d+)", lambda l: {"entropy-diversity": {"l": float(l) + 1e-9}}),
-        (r"rec-c(\d+)-l(\d+)", lambda c, l: {"recursive-diversity": {"c": float(c), "l": int(l)}}),
+        (r"ent-l(\d+)", lambda least: {"entropy-diversity": {"l": float(least) + 1e-9}}),
+        (r"rec-c(\d+)-l(\d+)", lambda c, least: {"recursive-diversity": {"c": float(c), "l": int(least)}}),
         (r"t([\d.]+)", lambda t: {"t-closeness": {"t": float(t), "distance": "equal"}}),
-        (r"delta=([\d.]+)", lambda d: {"delta-disclosure": {"delta": float(d), "base": 2.0, "absent": "ignored"}}),
+        (
+            r"delta=([\d.]+)",
+            lambda d: {"delta-disclosure": {"delta": float(d), "base": 2.0, "absent": "ignored"}},
+        ),
         (r"beta=([\d.]+)", lambda b: {"beta-likeness": {"beta": float(b), "variant": "basic"}}),
     ]
     model: dict[str, dict[str, Any]] = {}
@@ -211,7 +222,11 @@ def arx_table() -> Table:
 
 @pytest.mark.skipif(not ROWS, reason="the vectors are not here")
 @pytest.mark.parametrize(
-    "row", ROWS, ids=[f"{len(r['quasi_identifiers'])}-{r['model']}-{r['objective']}-{r['suppression_limit']}" for r in ROWS]
+    "row",
+    ROWS,
+    ids=[
+        f"{len(r['quasi_identifiers'])}-{r['model']}-{r['objective']}-{r['suppression_limit']}" for r in ROWS
+    ],
 )
 def test_what_arx_finds(row: dict[str, Any], arx_table: Table) -> None:
     model = model_of(row["model"])

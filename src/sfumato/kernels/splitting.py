@@ -180,7 +180,8 @@ def informative_cuts(
     """Return for each part the cut that tells most about a target column.
 
     Every column has its best cut: the one that leaves the least entropy of the target, of those the
-    most even one. Columns are ranked by that entropy; ``tries`` says how many were tried already.
+    most even one, of those the first. Columns are ranked by that entropy, ties by their order; ``tries``
+    says how many were tried already.
 
     Returns
     -------
@@ -231,7 +232,7 @@ def _most_informative(
     left_counts: Integers,
     right_counts: Integers,
 ) -> tuple[float, int, int]:
-    """Return the least entropy that a cut leaves, the cut, and the weight to its left."""
+    """Return the least entropy that a cut leaves, in billionths, the cut, and the weight to its left."""
     n_rows = held.size
     keys = np.empty(n_rows, np.int64)
     left_counts[:] = 0
@@ -258,9 +259,10 @@ def _most_informative(
             for boundary in range((keys[place - 1] >> 32) + 1, code + 1):
                 if joins[boundary] == deepest:
                     entropy = _weighted_log(left) - left_sum + _weighted_log(total - left) - right_sum
-                    entropy = max(entropy, 0.0) / total
+                    # whole billionths: what differs by the order of the summing is a tie
+                    entropy = np.rint(max(entropy, 0.0) / total * 1e9)
                     evener = abs(2 * left - total) < abs(2 * best_left - total)
-                    if entropy < best - 1e-12 or (entropy < best + 1e-12 and evener):
+                    if entropy < best or (entropy == best and evener):
                         best, best_cut, best_left = entropy, boundary, left
                     break
         row = keys[place] & 0xFFFFFFFF

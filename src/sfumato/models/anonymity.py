@@ -106,6 +106,11 @@ class AlphaKAnonymity(PrivacyModel):
         """The size that is asked for."""
         return self.k
 
+    @property
+    def named_values(self) -> tuple[str, ...]:
+        """The values that have a limit of their own."""
+        return tuple(self.alphas)
+
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the largest share of each group, a value with an alpha of its own scaled to ``alpha``."""
 

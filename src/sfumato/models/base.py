@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from sfumato.errors import ParameterError
 
 Better = Literal["lower", "higher"]
 
-# A score this near to the limit is a tie: 0.1 + 0.2 must keep a limit of 0.3.
+# A score this near to the limit, in relation to it, is a tie: 0.1 + 0.2 must keep a limit of 0.3.
 _TIE = 1e-12
 
 
@@ -69,11 +70,17 @@ class PrivacyModel(ABC):
         """A size below which no class can satisfy the model: searches need not look there."""
         return 1
 
+    @property
+    def named_values(self) -> tuple[str, ...]:
+        """The sensitive values that the model speaks of by name."""
+        return ()
+
     def keeps_limit(self, classes: EquivalenceClasses) -> Booleans:
         """Return for each class whether its score keeps the limit."""
         scores = self.scores(classes)
         spare = scores - self.limit if self.better == "higher" else self.limit - scores
-        return spare > _TIE if self.strict else spare >= -_TIE
+        tie = _TIE * max(1.0, self.limit) if math.isfinite(self.limit) else 0.0
+        return spare > tie if self.strict else spare >= -tie
 
     def satisfied(self, classes: EquivalenceClasses) -> Booleans:
         """Return for each class whether every part of the model holds in it."""
@@ -122,8 +129,9 @@ class Conjunction(PrivacyModel):
 
 
 def all_of(models: Iterable[PrivacyModel]) -> PrivacyModel:
-    """Return the model that holds when all of these hold."""
-    written = tuple(single for model in models for single in model.written)
+    """Return the model that holds when all of these hold, the same in whatever order they are given."""
+    every = (single for model in models for single in model.written)
+    written = tuple(sorted(every, key=lambda single: (single.guards != "identity", type(single).__name__)))
     names = [type(single).__name__ for single in written]
     if len(set(names)) < len(names):
         raise ParameterError("a model stands twice in one requirement; keep the stricter one")

@@ -60,6 +60,8 @@ class DeltaDisclosure(PrivacyModel):
             raise ParameterError(f"delta must be above 0, not {self.delta:g}")
         if not self.base > 1:
             raise ParameterError(f"base must be above 1, not {self.base:g}")
+        # merged with a group that lacks it, a value can become rarer than in any group that counts it
+        object.__setattr__(self, "monotone", self.absent == "violates")
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the largest |log(p(E, s) / p(T, s))| of each group."""

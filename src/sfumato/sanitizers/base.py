@@ -48,7 +48,7 @@ def sanitize(table: Any, schema: Schema, how: Recipe | Sanitizer, *, seed: int =
     >>> int(release.classes.sizes.min()) >= 3
     True
     """
-    recipe = how.normalized() if isinstance(how, Recipe) else Recipe.of(how, seed)
+    recipe = (how if isinstance(how, Recipe) else Recipe.of(how, seed)).normalized()
     original = table if isinstance(table, Table) else Table.from_arrow(table)
     bound_table, bound_schema = schema.bind(original)
     release = recipe.build().sanitize(bound_table, bound_schema, recipe.generator())
@@ -83,6 +83,8 @@ def whole_table(table: Table, schema: Schema, names: tuple[str, ...] | None = No
 def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppresses: bool = False) -> None:
     """Raise `Infeasible` when a model does not even hold with all records in one class.
 
+    A model that names a value which the table does not have is a `ParameterError`.
+
     Parameters
     ----------
     suppresses
@@ -91,6 +93,7 @@ def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppres
     """
     everybody = whole_table(table, schema, watched_attributes(schema, model))
     for part in model.parts:
+        _check_named_values(part, everybody)
         if suppresses and part.guards == "attribute":
             continue
         if not part.keeps_limit(everybody).all():
@@ -99,9 +102,20 @@ def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppres
             extreme = "largest" if part.better == "higher" else "smallest"
             raise Infeasible(
                 f"{registry.name_of(type(part))} with {letter} = {_figure(part.limit)} cannot hold: with all "
-                f"{table.n_records:,} records in one class {letter} is {_figure(reached)}, the {extreme} possible",
+                f"{table.n_records:,} records in one class {letter} is {_figure(reached)}, "
+                f"the {extreme} possible",
                 reached,
             )
+
+
+def _check_named_values(part: PrivacyModel, everybody: EquivalenceClasses) -> None:
+    labels = [counts.domain.labels for counts in everybody.sensitive.values()]
+    unknown = [name for name in part.named_values if not any((name or None) in each for each in labels)]
+    if unknown:
+        raise ParameterError(
+            f"{registry.name_of(type(part))}: no sensitive attribute has the value {unknown[0]!r}; "
+            "write it as the data does"
+        )
 
 
 def check_share(name: str, share: float) -> None:

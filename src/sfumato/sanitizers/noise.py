@@ -64,6 +64,9 @@ class Laplace:
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < float("inf"):
             raise ParameterError(f"epsilon must be above 0, not {self.epsilon:g}")
+        for name, width in self.ranges.items():
+            if not 0 < width < float("inf"):
+                raise ParameterError(f"ranges: that of {name!r} must be above 0, not {width:g}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release the numeric attributes with noise, every record its own."""
@@ -84,7 +87,7 @@ class Laplace:
             raise ParameterError(
                 "laplace needs a numeric quasi-identifier; give one attribute kind = 'numeric'"
             )
-        return self.attributes or numeric
+        return tuple(dict.fromkeys(self.attributes)) or numeric
 
     def _blurred(self, name: str, column: Column, rows: Integers) -> Cells:
         present = np.array([value for value in column.domain if value is not None], dtype=np.float64)
@@ -108,9 +111,12 @@ class Laplace:
         total = (
             f"; all {len(names)} of a person together {self.epsilon * len(names):g}" if len(names) > 1 else ""
         )
+        told = [name for name in names if name not in self.ranges]
+        given_away = f" The range of {', '.join(told)} is that of the data and is given away." if told else ""
         return (
             f"Each value of {', '.join(names)} is {self.epsilon:g}-differentially private by itself{total}. "
             "Nothing is promised for the other attributes, nor for whether a person is in the table."
+            f"{given_away}"
         )
 
 
