@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,6 +26,15 @@ class Requirement:
     parameter: str
     limit: float
     reached: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON; infinity is the text ``Infinity``."""
+        return {**vars(self), "reached": self.reached if math.isfinite(self.reached) else "Infinity"}
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> Requirement:
+        """Read what `to_dict` wrote."""
+        return cls(**{**written, "reached": float(written["reached"])})
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class Manifest:
                 "asked": list(self.asked),
                 "measurements": [claim.to_dict() for claim in self.claims],
             },
-            "requirements": [vars(requirement) for requirement in self.requirements],
+            "requirements": [requirement.to_dict() for requirement in self.requirements],
             "decision": self.decision,
             "files": {name: {"sha256": checksum} for name, checksum in self.files.items()},
         }
@@ -98,7 +108,7 @@ class Manifest:
                 missing=facts["missing"],
                 asked=tuple(facts["claims"]["asked"]),
                 claims=tuple(Measurement.from_dict(claim) for claim in facts["claims"]["measurements"]),
-                requirements=tuple(Requirement(**each) for each in facts["requirements"]),
+                requirements=tuple(Requirement.from_dict(each) for each in facts["requirements"]),
                 files={name: facts["files"][name]["sha256"] for name in facts["files"]},
                 decision=facts["decision"],
             )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import heapq
-import itertools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
@@ -14,22 +13,13 @@ from typing import Literal, get_args
 import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.errors import ParameterError, suggestion
+from sfumato.errors import Infeasible, ParameterError, suggestion
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
-from sfumato.kernels.lattice import count_cells
-from sfumato.lattice import Lattice, Levels, Rows
-from sfumato.models.anonymity import AlphaKAnonymity, KAnonymity
-from sfumato.models.base import PrivacyModel, worst_attribute
-from sfumato.models.closeness import TCloseness
-from sfumato.models.disclosure import BetaLikeness, DeltaDisclosure
-from sfumato.models.diversity import (
-    DistinctDiversity,
-    EntropyDiversity,
-    ProbabilisticDiversity,
-    RecursiveDiversity,
-)
-from sfumato.sanitizers.base import check_feasible
+from sfumato.lattice import GeneralizationLattice, Levels
+from sfumato.models.anonymity import KAnonymity
+from sfumato.models.base import PrivacyModel
+from sfumato.refinement import is_exactly, lost_share
+from sfumato.sanitizers.base import check_feasible, check_share
 from sfumato.schema import Schema
 from sfumato.table import Table
 
@@ -37,10 +27,13 @@ Objective = Literal["total-loss", "general-loss", "discernibility", "average-cla
 
 # Costs this near to each other are ties.
 _TIE = 1e-12
-# A count that is computed from shares is not an integer to the last digit.
+# A number of records that was computed from shares may be this much too high.
 _ROUNDING = 1e-6
-_MOST_BOXES = 200_000
-_MOST_CELLS = 50_000_000
+# What is held at most at a time: boxes, and nodes that need not be looked at again.
+_MOST_HELD = 200_000
+# After so many nodes a search looks around the best one, in so many walks, before it goes on.
+_FIRST_WALK = 500
+_WALKS = 20
 
 
 @dataclass(frozen=True)
@@ -111,18 +104,21 @@ def optimal_node(
     >>> from sfumato import KAnonymity, datasets
     >>> optimum = optimal_node(*datasets.hospital(), KAnonymity(3), suppression=0.25)
     >>> optimum.levels, optimum.n_suppressed, optimum.exact
-    ({'zip': 1, 'age': 1, 'sex': 1}, 3, True)
+    ({'zip': 2, 'age': 3, 'sex': 0}, 2, True)
     """
     if objective not in get_args(Objective):
-        hint = suggestion(str(objective), get_args(Objective)) or f"; there are {', '.join(get_args(Objective))}"
+        hint = (
+            suggestion(str(objective), get_args(Objective)) or f"; there are {', '.join(get_args(Objective))}"
+        )
         raise ParameterError(f"no objective {objective!r}{hint}")
-    if not 0 <= suppression <= 1:
-        raise ParameterError(f"suppression must be a share between 0 and 1, not {suppression:g}")
+    check_share("suppression", suppression)
+    deadline = math.inf if budget is None else time.monotonic() + budget
     bound_table, bound_schema = schema.bind(table)
     bound_schema.require("quasi-identifying", "a lattice")
-    check_feasible(bound_table, bound_schema, model)
-    problem = Problem.of(bound_table, bound_schema, model, suppression, objective)
-    return _Search(problem, budget, evaluations).run()
+    check_feasible(bound_table, bound_schema, model, suppresses=suppression > 0)
+    problem = _Problem.of(bound_table, bound_schema, model, suppression, objective)
+    top = problem.evaluate(problem.lattice.heights)
+    return _Search(problem, top, deadline, math.inf if evaluations is None else evaluations, best=top).run()
 
 
 @dataclass(frozen=True)
@@ -137,7 +133,6 @@ class _Judged:
         For each class how many of its records are suppressed at every finer node, at least.
     """
 
-    rows: Rows
     class_of: Integers
     sizes: Integers
     fails: Booleans
@@ -147,14 +142,9 @@ class _Judged:
     def n_suppressed(self) -> int:
         return int(self.sizes[self.fails].sum())
 
-    @cached_property
-    def doomed(self) -> Booleans:
-        """For each class whether all of it is suppressed at every finer node."""
-        return self.lost >= self.sizes
-
 
 @dataclass(frozen=True)
-class Node:
+class _Node:
     """What is known of one node.
 
     Parameters
@@ -162,7 +152,8 @@ class Node:
     cost
         The objective as something to make small; infinite when too many records would be suppressed.
     base, steps
-        A finer node costs at least ``base`` and, for each attribute, the step of its level.
+        A finer node costs at least ``base`` and, for each attribute, the step of its level; an infinite
+        base means that too many records would be suppressed at every finer node.
     """
 
     levels: Levels
@@ -172,18 +163,34 @@ class Node:
     base: float
     steps: Sequence[float] = field(repr=False)
 
-    @property
-    def hopeless(self) -> bool:
-        """Whether at every finer node too many records would be suppressed."""
-        return self.base == math.inf
+    def beats(self, other: _Node) -> bool:
+        """Return whether this node is better, or as good with lexicographically smaller levels."""
+        return _is_better(self.cost, self.levels, other)
+
+
+def _is_better(cost: float, levels: Levels, best: _Node) -> bool:
+    """Return whether a cost is below the best, or a tie with lexicographically smaller levels."""
+    if best.cost == math.inf:
+        return cost < math.inf
+    tie = _TIE * max(1.0, abs(best.cost))
+    return cost < best.cost - tie or (cost <= best.cost + tie and levels < best.levels)
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A lattice, a model, a suppression limit and an objective."""
+class _Problem:
+    """A lattice, a model, a suppression limit and an objective.
 
-    lattice: Lattice
+    Parameters
+    ----------
+    smallest
+        A size below which no class satisfies the model.
+    k
+        The size by which average class sizes are divided: that of k-anonymity, else 1.
+    """
+
+    lattice: GeneralizationLattice
     model: PrivacyModel
+    smallest: int
     k: int
     n_allowed: int
     objective: Objective
@@ -192,14 +199,15 @@ class Problem:
     @classmethod
     def of(
         cls, table: Table, schema: Schema, model: PrivacyModel, suppression: float, objective: Objective
-    ) -> Problem:
-        sizes_suffice = all(type(part) is KAnonymity for part in model.parts)
-        lattice = Lattice.of(table, schema, () if sizes_suffice else schema.sensitive)
+    ) -> _Problem:
+        sizes_suffice = all(is_exactly(part, KAnonymity) for part in model.parts)
+        lattice = GeneralizationLattice.of(table, schema, () if sizes_suffice else schema.sensitive)
         n_allowed = _most_suppressed(lattice.n_records, suppression)
         return cls(
             lattice=lattice,
             model=model,
-            k=max((part.k for part in model.parts if type(part) is KAnonymity), default=1),
+            smallest=max(part.smallest_class for part in model.parts),
+            k=max((part.k for part in model.parts if is_exactly(part, KAnonymity)), default=1),
             n_allowed=n_allowed,
             objective=objective,
             fixed_steps=_fixed_steps(lattice, objective, n_allowed),
@@ -210,41 +218,34 @@ class Problem:
         """Whether the bound on a node is a sum over its attributes."""
         return self.objective not in ("discernibility", "average-class-size")
 
-    def evaluate(self, levels: Levels, rows: Rows) -> Node:
+    def evaluate(self, levels: Levels) -> _Node:
         """Judge a node, and say what that means for all finer ones."""
-        judged = self._judge(levels, rows)
+        judged = self._judge(levels)
         base, steps = self._bounds(levels, judged)
-        feasible = judged.n_suppressed <= self.n_allowed
-        cost = self._cost(levels, judged) if feasible else math.inf
-        return Node(levels, cost, judged.n_suppressed, len(judged.sizes) - int(judged.fails.sum()), base, steps)
+        cost = self._cost(levels, judged) if judged.n_suppressed <= self.n_allowed else math.inf
+        n_classes = len(judged.sizes) - int(judged.fails.sum())
+        return _Node(levels, cost, judged.n_suppressed, n_classes, base, steps)
 
-    def _judge(self, levels: Levels, rows: Rows) -> _Judged:
+    def _judge(self, levels: Levels) -> _Judged:
         """Find the classes where the model fails; only those that are large enough are looked into."""
-        class_of, n_classes = self.lattice.classes(rows, levels)
-        sizes = sum_by_group(class_of, n_classes, rows.weights)
-        fails = sizes < self.k
+        lattice = self.lattice
+        class_of, n_classes = lattice.classes(levels)
+        sizes = sum_by_group(class_of, n_classes, lattice.weights)
+        fails = sizes < self.smallest
         lost = np.where(fails, sizes, 0)
-        if rows.sensitive and lost.sum() <= self.n_allowed:
-            large = self._large(rows, class_of, fails)
-            shares = np.max([_lost_share(part, large) for part in self.model.parts], axis=0)
+        if lattice.sensitive and lost.sum() <= self.n_allowed:
+            number = np.where(fails, -1, np.cumsum(~fails) - 1)
+            large = lattice.counted(number[class_of], sizes[~fails])
+            shares = np.max([lost_share(part, large) for part in self.model.parts], axis=0)
             lost[~fails] = np.clip(np.ceil(shares * large.sizes - _ROUNDING), 0, large.sizes)
             fails[~fails] = ~self.model.satisfied(large)
-        return _Judged(rows, class_of, sizes, fails, lost)
-
-    def _large(self, rows: Rows, class_of: Integers, small: Booleans) -> EquivalenceClasses:
-        """Count the sensitive values of the classes that are not small."""
-        kept = ~small[class_of]
-        sensitive = {name: codes[kept] for name, codes in rows.sensitive.items()}
-        number = np.cumsum(~small) - 1
-        return self.lattice.counted(
-            Rows(rows.cells, rows.weights[kept], sensitive, rows.n_values), number[class_of[kept]], len(small) - int(small.sum())
-        )
+        return _Judged(class_of, sizes, fails, lost)
 
     def _cost(self, levels: Levels, judged: _Judged) -> float:
         n_records, n_suppressed = self.lattice.n_records, judged.n_suppressed
         kept = judged.sizes[~judged.fails]
         if self.objective == "discernibility":
-            return float(_squares(kept) + n_records * n_suppressed)
+            return float(_product(kept, kept) + n_records * n_suppressed)
         if self.objective == "average-class-size":
             return (n_records - n_suppressed) / len(kept) / self.k
         if self.objective == "precision":
@@ -253,67 +254,70 @@ class Problem:
         return general + n_suppressed / n_records if self.objective == "total-loss" else general
 
     def _bounds(self, levels: Levels, judged: _Judged) -> tuple[float, Sequence[float]]:
-        """Return what every finer node costs at least: a base, and a step for each level of each attribute.
+        """Return what every finer node costs at least: a base, and a step for every level.
 
-        Total loss: a suppressed record costs 1. Of a doomed class that is all there is to it; other
-        records cost their general loss, which is not above what it is here, or 1 if suppressed.
-        Discernibility: a record costs at least the size of its class, which is not above what it is
-        here, and n if suppressed.
+        Nothing is known where a level does not join nodes of the level below.
         """
-        n_records, lost = self.lattice.n_records, judged.lost
-        # a monotone model that fails somewhere fails somewhere at every finer node
-        some_fail = judged.n_suppressed > 0 and all(part.monotone for part in self.model.parts)
-        if lost.sum() > self.n_allowed or (self.n_allowed == 0 and some_fail):
+        if not all(self.lattice.nested):
+            return -math.inf, [0.0] * len(self.lattice.nested)
+        n_lost = int(judged.lost.sum())
+        # a monotone model that holds in all parts of a class holds in the class
+        fails = self.n_allowed == 0 and judged.n_suppressed > 0
+        if n_lost > self.n_allowed or (fails and all(part.monotone for part in self.model.parts)):
             return math.inf, ()
         if self.objective == "total-loss":
-            doomed = judged.doomed
-            base = float(judged.sizes[doomed].sum())
-            partly = ~doomed & (lost > 0)
-            if partly.any():
-                base += float(lost[partly] @ (1 - self._class_losses(levels, judged)[partly]))
-            return base / n_records, self._steps_without(judged, doomed)
+            return self._loss_bounds(levels, judged)
         if self.objective == "discernibility":
-            return float(sum(n * (n_records - size) for n, size in zip(lost.tolist(), judged.sizes.tolist(), strict=True))), ()
+            # a record costs the size of its class, which is not above what it is here, or n if it is lost
+            return float(self.lattice.n_records * n_lost - _product(judged.lost, judged.sizes)), ()
         return 0.0, self.fixed_steps
 
-    def _class_losses(self, levels: Levels, judged: _Judged) -> Floats:
-        """Return the general loss of a record of each class."""
-        first = first_row_of_group(judged.class_of, len(judged.sizes))
-        by_value = self.lattice.losses[self.lattice.numbers(levels)].sum(axis=0)
-        losses: Floats = by_value[judged.rows.cells[first]].sum(axis=1)
-        return losses
+    def _loss_bounds(self, levels: Levels, judged: _Judged) -> tuple[float, Sequence[float]]:
+        """Return the bounds on total loss.
+
+        A suppressed record costs 1. Where all of a class is lost, its general loss does not count; else
+        a lost record costs 1 instead of its general loss, which is not above what it is here.
+        """
+        doomed = judged.lost == judged.sizes
+        partly = (judged.lost > 0) & ~doomed
+        base = float(judged.sizes[doomed].sum())
+        if partly.any():
+            first = first_row_of_group(judged.class_of, len(judged.sizes))[partly]
+            base += float(judged.lost[partly] @ (1 - self.lattice.row_losses(levels, first)))
+        return base / self.lattice.n_records, self._steps_without(judged, doomed)
 
     def _steps_without(self, judged: _Judged, left_out: Booleans) -> Sequence[float]:
         """Return for each level of each attribute its general loss over the classes that are not left out."""
-        rows, losses = judged.rows, self.lattice.losses
-        counts = rows.value_counts
+        counts = self.lattice.value_counts
         if left_out.any():
-            counts = counts - count_cells(rows.cells, judged.class_of, left_out, rows.weights, rows.n_values)
-        steps: list[float] = (losses @ counts / self.lattice.n_records).tolist()
+            counts = counts - self.lattice.counted_cells(judged.class_of, left_out)
+        steps: list[float] = self.lattice.level_losses(counts).tolist()
         return steps
 
     def total(self, levels: Levels, steps: Sequence[float]) -> float:
         """Return the sum over the attributes of the steps of their levels."""
-        return sum(steps[first + level] for first, level in zip(self.lattice.first_level, levels, strict=False))
+        return sum(steps[number] for number in self.lattice.numbers(levels))
 
-    def least_cost(self, levels: Levels, rows: Rows) -> float:
-        """Return what a node costs at least and all coarser ones too, from the sizes of its classes.
+    def least_cost(self, levels: Levels) -> float:
+        """Return what a node and all coarser ones cost at least, from the sizes of its classes.
 
         Discernibility: classes only grow. Average class size: a coarser class that is kept holds a
-        class of at least k records, or k records of smaller ones.
+        class that is large enough, or enough records of smaller ones.
         """
-        class_of, n_classes = self.lattice.classes(rows, levels)
-        sizes = sum_by_group(class_of, n_classes, rows.weights)
+        class_of, n_classes = self.lattice.classes(levels)
+        sizes = sum_by_group(class_of, n_classes, self.lattice.weights)
         if self.objective == "discernibility":
-            return float(_squares(sizes))
-        small = sizes < self.k
-        most = n_classes - int(small.sum()) + int(sizes[small].sum()) // self.k
+            return float(_product(sizes, sizes))
+        small = sizes < self.smallest
+        most = n_classes - int(small.sum()) + int(sizes[small].sum()) // self.smallest
         return (self.lattice.n_records - self.n_allowed) / most / self.k if most else math.inf
 
 
-def _squares(sizes: Integers) -> int:
-    # Python integers: n² of a large table does not fit 64 bits for long
-    return sum(size * size for size in sizes.tolist())
+def _product(one: Integers, other: Integers) -> int:
+    # n² of a very large table does not fit 64 bits
+    if other.sum() < 2**31:
+        return int(one @ other)
+    return sum(a * b for a, b in zip(one.tolist(), other.tolist(), strict=True))
 
 
 def _most_suppressed(n_records: int, suppression: float) -> int:
@@ -322,16 +326,16 @@ def _most_suppressed(n_records: int, suppression: float) -> int:
     return max(n for n in range(max(near - 1, 0), min(near + 2, n_records)) if n / n_records <= suppression)
 
 
-def _fixed_steps(lattice: Lattice, objective: Objective, n_allowed: int) -> Sequence[float]:
+def _fixed_steps(lattice: GeneralizationLattice, objective: Objective, n_allowed: int) -> Sequence[float]:
     """Return for each level of each attribute what it costs at least, whatever is suppressed."""
     if objective == "precision":
-        heights = [max(height, 1) * len(lattice.heights) for height in lattice.heights]
-        return [level / height for top, height in zip(lattice.heights, heights, strict=True) for level in range(top + 1)]
+        n_names = len(lattice.names)
+        return [level / max(top, 1) / n_names for top in lattice.heights for level in range(top + 1)]
     if objective == "general-loss":
         # at most n_allowed cells of each attribute are left out, at best those that lose most
-        counts = lattice.rows.value_counts
         return [
-            _without_largest(lattice.losses[number, values], counts[values], n_allowed) / lattice.n_records
+            _without_largest(lattice.losses[number], lattice.value_counts[values], n_allowed)
+            / lattice.n_records
             for values, numbers in lattice.spans()
             for number in numbers
         ]
@@ -345,200 +349,147 @@ def _without_largest(losses: Floats, counts: Integers, n_left_out: int) -> float
     return float(losses[order] @ np.minimum(counts[order], still))
 
 
-def _lost_share(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:
-    """Return for each class the share of its records that every finer node must suppress, at least.
-
-    At a finer node the class falls into parts, some kept and some suppressed, and its distribution is
-    the mean of theirs. Three rules follow; of models that are not named here nothing is known.
-
-    What a class lacks, its parts lack: records, or different values. Then all of it is lost.
-
-    If the score is convex in the distribution, at most ``limit`` in the kept parts and at most ``worst``
-    in the others, then the score of the class is at most the mean of the two.
-
-    If a value has at most a share ``cap`` in every kept part, it has at most that share in all kept
-    parts together; this is so for several values at once.
-    """
-    kind = type(part)  # not isinstance: a model derived from one of these may score otherwise
-    if kind in (KAnonymity, DistinctDiversity):
-        return _all_or_nothing(part, classes)
-    if kind is TCloseness and isinstance(part, TCloseness):
-        return _convex_share(part.scores(classes), part.t, math.log(2) if part.distance == "js" else 1.0)
-    if kind is EntropyDiversity and isinstance(part, EntropyDiversity):
-        lacking = _all_or_nothing(_distinct(part.l), classes)
-        return np.maximum(lacking, _convex_share(-np.log(part.scores(classes)), -math.log(part.l), 0.0))
-    if kind is RecursiveDiversity and isinstance(part, RecursiveDiversity):
-        return _all_or_nothing(_distinct(part.l), classes)
-    caps = _caps(part)
-    if caps is None:
-        return np.zeros(classes.n_classes)
-    return worst_attribute(classes, "lower", lambda sensitive: _capped_share(sensitive, caps(sensitive)))
-
-
-def _caps(part: PrivacyModel) -> Callable[[SensitiveCounts], Floats] | None:
-    """Return what gives the largest share that each value may have, if the model is one of those that cap shares."""
-    kind = type(part)
-    if kind is ProbabilisticDiversity and isinstance(part, ProbabilisticDiversity):
-        return lambda s: np.full(len(s.values), 1 / part.l)
-    if kind is AlphaKAnonymity and isinstance(part, AlphaKAnonymity):
-        return lambda s: np.array([part.alphas.get(label or "", part.alpha) for label in s.domain.labels])[s.values]
-    if kind is BetaLikeness and isinstance(part, BetaLikeness):
-        if part.variant == "basic":
-            return lambda s: (1 + part.beta) * s.priors
-        return lambda s: (1 + np.minimum(part.beta, -np.log(s.priors))) * s.priors
-    if kind is DeltaDisclosure and isinstance(part, DeltaDisclosure):
-        return lambda s: part.base**part.delta * s.priors
-    return None
-
-
-def _capped_share(sensitive: SensitiveCounts, caps: Floats) -> Floats:
-    over = sensitive.shares > caps
-    excess = sensitive.total(np.where(over, sensitive.shares - caps, 0.0))
-    return np.asarray(excess / np.maximum(1 - sensitive.total(np.where(over, caps, 0.0)), 1e-300))
-
-
-def _all_or_nothing(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:
-    return (~part.keeps_limit(classes)).astype(np.float64)
-
-
-def _distinct(n_values: float) -> DistinctDiversity:
-    return DistinctDiversity(math.ceil(n_values - 1e-9))
-
-
-def _convex_share(scores: Floats, limit: float, worst: float) -> Floats:
-    return np.maximum(scores - limit, 0.0) / max(worst - limit, 1e-300)
-
-
+@dataclass
 class _Search:
     """Branch and bound over boxes of the lattice.
 
-    A box holds all nodes between a finest and a coarsest one. All of them cost at least what its
-    coarsest node says of finer nodes, taken at its finest node. The box with the lowest bound is cut
-    in two, until no box can hold a better node than the best that was found.
+    A box holds all nodes between a finest and a coarsest one. They cost at least what the coarsest node
+    says of finer ones, taken at the finest node. The box with the lowest bound is cut in two, until no
+    box can hold a better node than the best one found.
     """
 
-    def __init__(self, problem: Problem, budget: float | None, evaluations: int | None) -> None:
-        self.problem = problem
-        self.deadline = math.inf if budget is None else time.monotonic() + budget
-        self.most = math.inf if evaluations is None else evaluations
-        self.known: dict[Levels, Node] = {}
-        self.least: dict[Levels, float] = {}
-        self.tables: dict[Levels, Rows] = {}
-        self.n_cells = 0
-        self.n_evaluated = 0
-        self.count = itertools.count()
-        self.heap: list[tuple[float, int, Levels, Node, Levels]] = []
-        self.dropped = math.inf
-        self.finest: Levels = (0,) * len(problem.lattice.names)
-        self.best = self.look(problem.lattice.heights, problem.lattice.rows)
+    problem: _Problem
+    top: _Node
+    deadline: float
+    most: float
+    best: _Node
+    n_evaluated: int = 1
+    known: dict[Levels, _Node] = field(default_factory=dict)
+    least: dict[Levels, float] = field(default_factory=dict)
+    boxes: list[tuple[float, int, Levels, _Node]] = field(default_factory=list)
+    n_boxes: int = 0
+    forgotten: float = math.inf
 
-    def look(self, levels: Levels, rows: Rows) -> Node:
+    def run(self) -> Optimum:
+        """Cut boxes until the best node is proven or the budget is spent."""
+        self._add((0,) * len(self.top.levels), self.top)
+        next_walk = _FIRST_WALK
+        while self.boxes and not self._spent():
+            bound, _, finest, coarsest = heapq.heappop(self.boxes)
+            if self._is_open(bound, finest) and finest != coarsest.levels:
+                self._cut(bound, finest, coarsest)
+            if self.n_evaluated >= next_walk:
+                self._walk(self.n_evaluated + self.n_evaluated // 4)
+                next_walk = 2 * self.n_evaluated
+        return self._result()
+
+    def _spent(self) -> bool:
+        return self.n_evaluated >= self.most or time.monotonic() >= self.deadline
+
+    def _look(self, levels: Levels) -> _Node:
         node = self.known.get(levels)
         if node is None:
-            node = self.problem.evaluate(levels, rows)
+            node = self.problem.evaluate(levels)
             self.n_evaluated += 1
+            if len(self.known) >= _MOST_HELD:
+                self.known.clear()
             self.known[levels] = node
-            if self.n_evaluated == 1 or self._beats(node):
+            if node.beats(self.best):
                 self.best = node
         return node
 
-    def _beats(self, node: Node) -> bool:
-        tie = _TIE * max(1.0, abs(self.best.cost))
-        if abs(node.cost - self.best.cost) <= tie:
-            return node.levels < self.best.levels
-        return node.cost < self.best.cost
+    def _least(self, levels: Levels) -> float:
+        if levels not in self.least:
+            if len(self.least) >= _MOST_HELD:
+                self.least.clear()
+            self.least[levels] = self.problem.least_cost(levels)
+        return self.least[levels]
 
-    def _closed(self, bound: float, finest: Levels) -> bool:
-        """Whether no node above the finest one, with at least this cost, would be better than the best."""
-        tie = _TIE * max(1.0, abs(self.best.cost))
-        return bound > self.best.cost + tie or (bound >= self.best.cost - tie and finest >= self.best.levels)
+    def _is_open(self, bound: float, finest: Levels) -> bool:
+        """Return whether a node that costs so much, or one coarser than this, could be the best."""
+        return _is_better(bound, finest, self.best)
 
-    def bound(self, finest: Levels, coarsest: Node, rows: Rows) -> float:
-        if coarsest.hopeless:
-            return math.inf
-        if self.problem.separable:
-            return coarsest.base + self.problem.total(finest, coarsest.steps)
-        if finest not in self.least:
-            self.least[finest] = self.problem.least_cost(finest, rows)
-        return coarsest.base + self.least[finest]
-
-    def add(self, finest: Levels, coarsest: Node, rows: Rows, source: Levels) -> None:
-        bound = self.bound(finest, coarsest, rows)
-        if not self._closed(bound, finest):
-            heapq.heappush(self.heap, (bound, next(self.count), finest, coarsest, source))
-
-    def spent(self) -> bool:
-        return self.n_evaluated >= self.most or time.monotonic() > self.deadline
-
-    def run(self) -> Optimum:
-        self.add(self.finest, self.best, self.problem.lattice.rows, self.finest)
-        while self.heap and not self.spent():
-            bound, _, finest, coarsest, source = heapq.heappop(self.heap)
-            if self._closed(bound, finest):
-                continue
-            if finest != coarsest.levels:
-                self.cut(bound, finest, coarsest, source)
-        return self.result()
-
-    def table(self, finest: Levels, coarsest: Levels, source: Levels) -> Rows:
-        if finest in self.tables:
-            return self.tables[finest]
-        rows = self.tables.get(source, self.problem.lattice.rows)
-        size = math.prod(high - low + 1 for low, high in zip(finest, coarsest, strict=True))
-        if finest == self.finest or size < 8 or len(rows.weights) < 1000:
-            return rows
-        rows = self.problem.lattice.rolled_up(rows, finest)
-        self.tables[finest] = rows
-        self.n_cells += rows.cells.size
-        while self.n_cells > _MOST_CELLS:
-            old = next(iter(self.tables))
-            self.n_cells -= self.tables.pop(old).cells.size
-        return rows
-
-    def cut(self, bound: float, finest: Levels, coarsest: Node, source: Levels) -> None:
-        rows = self.table(finest, coarsest.levels, source)
-        if finest in self.tables:
-            source = finest
-        tightened = self.tightened(bound, finest, coarsest)
-        if tightened != coarsest.levels:
-            self.add(finest, self.look(tightened, rows), rows, source)
+    def _add(self, finest: Levels, coarsest: _Node) -> None:
+        """Add a box, unless it is closed; if there are too many, forget those with the highest bounds."""
+        bound = coarsest.base
+        if bound < math.inf and self.problem.separable:
+            bound += self.problem.total(finest, coarsest.steps)
+        elif bound < math.inf:
+            bound += self._least(finest)
+        if not self._is_open(bound, finest):
             return
-        place = self.choose(finest, coarsest)
-        level = coarsest.levels[place]
-        self.add(finest, self.look(_replaced(coarsest.levels, place, level - 1), rows), rows, source)
-        self.add(_replaced(finest, place, level), coarsest, rows, source)
+        self.n_boxes += 1
+        heapq.heappush(self.boxes, (bound, self.n_boxes, finest, coarsest))
+        if len(self.boxes) > _MOST_HELD:
+            self.boxes.sort()
+            self.forgotten = min(self.forgotten, self.boxes[_MOST_HELD // 2][0])
+            del self.boxes[_MOST_HELD // 2 :]
 
-    def tightened(self, bound: float, finest: Levels, coarsest: Node) -> Levels:
-        """Return the levels of the coarsest node without those that alone would cost too much."""
-        if not self.problem.separable:
-            return coarsest.levels
+    def _cut(self, bound: float, finest: Levels, coarsest: _Node) -> None:
+        """Leave out levels that alone cost too much; where there are none, cut off one coarsest level."""
+        levels = self._affordable(bound, finest, coarsest)
+        if levels != coarsest.levels:
+            self._add(finest, self._look(levels))
+            return
+        place = max(range(len(levels)), key=lambda place: self._promise(place, finest, coarsest))
+        self._add(finest, self._look(_replaced(levels, place, levels[place] - 1)))
+        self._add(_replaced(finest, place, levels[place]), coarsest)
+
+    def _affordable(self, bound: float, finest: Levels, coarsest: _Node) -> Levels:
         levels = list(coarsest.levels)
-        for place, first in enumerate(self.problem.lattice.first_level[:-1]):
-            spare = bound - coarsest.steps[first + finest[place]]
-            while levels[place] > finest[place] and self._closed(
-                spare + coarsest.steps[first + levels[place]], _replaced(finest, place, levels[place])
-            ):
-                levels[place] -= 1
+        if self.problem.separable:
+            for place, first in enumerate(self.problem.lattice.first_level[:-1]):
+                steps = coarsest.steps[first : first + levels[place] + 1]
+                spare = bound - steps[finest[place]]
+                while levels[place] > finest[place]:
+                    if self._is_open(spare + steps[levels[place]], _replaced(finest, place, levels[place])):
+                        break
+                    levels[place] -= 1
         return tuple(levels)
 
-    def choose(self, finest: Levels, coarsest: Node) -> int:
-        """Return the attribute whose levels differ most."""
-        def span(place: int) -> float:
-            first = self.problem.lattice.first_level[place]
-            low, high = finest[place], coarsest.levels[place]
-            if low == high:
-                return -1.0
-            if self.problem.separable:
-                return coarsest.steps[first + high] - coarsest.steps[first + low]
-            n_nodes = self.problem.lattice.n_nodes
-            return n_nodes[first + low] / n_nodes[first + high]
+    def _promise(self, place: int, finest: Levels, coarsest: _Node) -> float:
+        """Return what a cut promises: an upper part that costs much, a lower one with many more nodes."""
+        low, high = finest[place], coarsest.levels[place]
+        if low == high:
+            return -1.0
+        first = self.problem.lattice.first_level[place]
+        n_nodes = self.problem.lattice.n_nodes[first : first + high + 1]
+        if not self.problem.separable:
+            return n_nodes[low] / n_nodes[high]
+        dearer = coarsest.steps[first + high] - coarsest.steps[first + low]
+        return dearer * math.log(1 + n_nodes[high - 1] / n_nodes[high])
 
-        return max(range(len(finest)), key=span)
+    def _walk(self, until: int) -> None:
+        """Go downhill from the best node and from random changes of it, up to so many evaluations."""
+        rng = np.random.default_rng(self.n_evaluated)
+        node = self.best
+        for _ in range(_WALKS):
+            better: _Node | None = node
+            while better is not None:
+                node = better
+                better = next((other for other in self._around(node, until) if other.beats(node)), None)
+            if self._spent() or self.n_evaluated >= until:
+                break
+            levels = np.array(self.best.levels)
+            places = rng.choice(len(levels), min(4, len(levels)), replace=False)
+            levels[places] = rng.integers(0, np.array(self.top.levels)[places] + 1)
+            node = self._look(tuple(levels.tolist()))
 
-    def result(self) -> Optimum:
+    def _around(self, node: _Node, until: int) -> Iterator[_Node]:
+        for levels in _neighbours(node.levels, self.top.levels):
+            if self._spent() or self.n_evaluated >= until:
+                return
+            if not self.problem.separable or self.problem.total(levels, self.top.steps) <= node.cost:
+                yield self._look(levels)
+
+    def _result(self) -> Optimum:
         best, lattice = self.best, self.problem.lattice
-        open_boxes = [box[0] for box in self.heap if not self._closed(box[0], box[2])]
-        bound = min([best.cost, self.dropped, *open_boxes])
+        still_open = [bound for bound, _, finest, _ in self.boxes if self._is_open(bound, finest)]
+        if self._is_open(self.forgotten, ()):
+            still_open.append(self.forgotten)
+        if best.cost == math.inf:
+            raise Infeasible(_no_node(exact=not still_open))
+        bound = min([best.cost, *still_open])
         turned = self.problem.objective == "precision"
         return Optimum(
             levels=dict(zip(lattice.names, best.levels, strict=True)),
@@ -548,7 +499,26 @@ class _Search:
             n_evaluated=self.n_evaluated,
             n_nodes=lattice.size,
             bound=1 - bound if turned else bound,
-            exact=not open_boxes,
+            exact=not still_open,
+        )
+
+
+def _no_node(*, exact: bool) -> str:
+    found = "keeps" if exact else "was found in time that keeps"
+    return (
+        f"no full-domain recoding {found} the model within the suppression limit; allow more or ask for less"
+    )
+
+
+def _neighbours(levels: Levels, top: Levels) -> Iterator[Levels]:
+    """Yield the nodes with one level lower, one level higher, or both."""
+    lower = [_replaced(levels, place, level - 1) for place, level in enumerate(levels) if level > 0]
+    yield from lower
+    for node in (levels, *lower):
+        yield from (
+            _replaced(node, place, level + 1)
+            for place, level in enumerate(levels)
+            if level < top[place] and node[place] == level
         )
 
 

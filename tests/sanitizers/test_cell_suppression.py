@@ -139,7 +139,7 @@ class TestOptimum:
         ("model", "judge", "most"), [(*pair, m) for pair, m in zip(JUDGES, (1.10, 1.05, 1.25), strict=True)]
     )
     def test_it_is_near_on_average(self, model: PrivacyModel, judge: Judge, most: float) -> None:
-        # measured on 1,500 such tables: 1.06, 1.02 and 1.20 times the optimum
+        # measured on 1,500 tables of up to 7 records: 1.04, 1.01 and 1.19 times the optimum
         rng = np.random.default_rng(7)
         found = best = 0.0
         for _ in range(150):
@@ -251,11 +251,16 @@ class TestCost:
         assert all("*" in record for record in written(release) if record != ("3", "f"))
         assert ("*", "*") not in written(release)
 
-    def test_cells_of_others_are_given_up_where_that_costs_least(self) -> None:
-        # the last record has no one to match; the five that agree in age can spare two
-        columns = {"age": [1] * 5 + [2] * 3, "sex": ["f"] * 5 + ["f", "f", "m"]}
+    def test_a_large_class_spares_as_many_records_as_a_rare_one_needs(self) -> None:
+        columns = {"age": [1] * 50 + [2], "sex": ["f"] * 51}
         release = sanitize(*table_of(columns), CellSuppression(KAnonymity(3)))
-        assert Counter(written(release)) == {("1", "f"): 5, ("2", "*"): 3}
+        assert Counter(written(release)) == {("1", "f"): 48, ("*", "f"): 3}
+        assert cost(release) == 3
+
+    def test_a_class_of_just_the_right_size_spares_none(self) -> None:
+        columns = {"age": [1] * 3 + [2], "sex": ["f"] * 4}
+        release = sanitize(*table_of(columns), CellSuppression(KAnonymity(3)))
+        assert Counter(written(release)) == {("*", "f"): 4}
 
 
 class TestAdult:
@@ -290,11 +295,11 @@ class TestAdult:
         bound = float(needed @ table.weights)
         assert bound <= cost(sanitize(*adult, CellSuppression(KAnonymity(10)))) <= 1.06 * bound
 
-    def test_a_seed_changes_nothing_but_the_order(self, adult: Bound) -> None:
-        how = CellSuppression(KAnonymity(10) & ProbabilisticDiversity(2))
-        first, again, other = (sanitize(*adult, how, seed=seed).to_arrow() for seed in (1, 1, 2))
-        assert first.equals(again)
-        assert Counter(map(str, first.to_pylist())) == Counter(map(str, other.to_pylist()))
+    def test_a_seed_says_which_of_equal_records_lose_cells_but_not_how_many(self, adult: Bound) -> None:
+        how = CellSuppression(KAnonymity(10))
+        first, again, other = (sanitize(*adult, how, seed=seed) for seed in (1, 1, 2))
+        assert first.to_arrow().equals(again.to_arrow())
+        assert Counter(written(first)) == Counter(written(other))
 
     def test_many_attributes(self, adult: Bound) -> None:
         table, schema = adult
@@ -331,10 +336,12 @@ class TestLeavingOut:
         release = sanitize(*bound, CellSuppression(KAnonymity(2), suppression=1.0))
         assert Counter(written(release)) == {("*", "f"): 2, ("*", "m"): 2}
 
-    def test_a_table_that_is_not_diverse_as_a_whole(self) -> None:
-        bound = table_of({"age": [1, 1, 1, 1, 1], "ill": ["x", "x", "x", "y", "y"]})
-        with pytest.raises(Infeasible, match="the largest possible"):
+    def test_what_remains_may_be_diverse_when_the_whole_table_is_not(self) -> None:
+        bound = table_of({"age": [1, 1, 2], "ill": ["x", "y", "x"]})
+        with pytest.raises(Infeasible, match=r"l is 1\.5, the largest possible"):
             sanitize(*bound, CellSuppression(ProbabilisticDiversity(2)))
+        release = sanitize(*bound, CellSuppression(ProbabilisticDiversity(2), suppression=0.4))
+        assert written(release) == [("1",), ("1",)]
 
     @pytest.mark.parametrize("share", [-0.1, 1.1])
     def test_a_limit_that_is_no_share_is_refused(self, share: float) -> None:
@@ -385,8 +392,8 @@ class TestValues:
         table = Table.from_arrow(
             {
                 "age": [1, 1, 2, 2, 3, 3],
-                "ill": ["x", "y", "x", "y", "x", "x"],
-                "rich": ["p", "q", "p", "p", "p", "q"],
+                "ill": ["x", "y", "x", "y", "x", "y"],
+                "rich": ["p", "q", "p", "p", "q", "q"],
             }
         )
         schema = Schema.of(age="quasi-identifying", ill="sensitive", rich="sensitive")
@@ -396,7 +403,7 @@ class TestValues:
             for name in ("ill", "rich"):
                 counts = Counter(record[name] for record in records if record["age"] == age)
                 assert max(counts.values()) * 1.5 <= sum(counts.values())
-        assert Counter(record["age"] for record in records)["1"] == 2
+        assert Counter(record["age"] for record in records) == {"1": 2, "*": 4}
 
 
 class TestExtremes:
@@ -421,7 +428,7 @@ class TestExtremes:
 
     def test_what_cannot_hold_even_without_the_records_that_may_be_left_out(self) -> None:
         bound = table_of({"age": [1, 1, 2, 2, 3], "ill": ["x", "x", "x", "x", "y"]})
-        with pytest.raises(Infeasible, match="suppression limit of 10.0%; choose a weaker model") as caught:
+        with pytest.raises(Infeasible, match=r"suppression limit of 10\.0%; choose a weaker model") as caught:
             sanitize(*bound, CellSuppression(ProbabilisticDiversity(2), suppression=0.1))
         assert "x" not in str(caught.value).split()
         assert caught.value.reached is not None

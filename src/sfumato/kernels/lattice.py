@@ -7,6 +7,8 @@ The groups of a coarser node are made from those of a finer one, not from the ro
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -26,6 +28,48 @@ FIGURES = (
     "beta-likeness",
 )
 """What `walk` says of the sensitive attribute, one column for each."""
+
+
+class Groups(NamedTuple):
+    """Groups of records with equal generalized values.
+
+    ``pure`` is the sensitive value of a group where all have the same, else -1; only then is there a
+    histogram.
+    """
+
+    keys: Integers
+    counts: Integers
+    losses: Floats
+    pure: Codes
+    histograms: Codes
+
+
+class Prior(NamedTuple):
+    """The sensitive attribute: its distribution, also on the levels between its values and the root.
+
+    Of each value the share, one divided by it, and how far a group of it alone is from the prior, by
+    order and by hierarchy; these arrays are as wide as a histogram, 0 behind the last value.
+    """
+
+    n_values: int
+    shares: Floats
+    inverse: Floats
+    alone_ordered: Floats
+    alone_hierarchical: Floats
+    node_of: Codes
+    node_shares: Floats
+
+
+class Nodes(NamedTuple):
+    """What is found out about every node; ``figures`` are those of the sensitive attribute."""
+
+    n_classes: Integers
+    smallest: Integers
+    squares: Integers
+    small_classes: Integers
+    small_losses: Floats
+    figures: Floats
+
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _LOG_2 = float(np.log(2.0))
@@ -67,20 +111,53 @@ def count_cells(
 
 
 @njit(cache=True)
+def count_values(
+    order: Integers, group: Integers, n_groups: int, values: Codes, weights: Integers
+) -> tuple[Integers, Codes, Integers]:
+    """Count the values of each group: starts (with the end), values ascending, counts.
+
+    Parameters
+    ----------
+    order
+        The rows in the order of their values.
+    group
+        The group of each row; a row of a negative group is left out.
+    """
+    starts = np.zeros(n_groups + 1, np.int64)
+    latest = np.full(n_groups, -1, np.int32)
+    for place in range(order.size):
+        row = order[place]
+        index = group[row]
+        if index >= 0 and latest[index] != values[row]:
+            latest[index] = values[row]
+            starts[index + 1] += 1
+    for index in range(n_groups):
+        starts[index + 1] += starts[index]
+    found_values = np.empty(starts[n_groups], np.int32)
+    found_counts = np.zeros(starts[n_groups], np.int64)
+    filled = starts[:-1] - 1
+    latest[:] = -1
+    for place in range(order.size):
+        row = order[place]
+        index = group[row]
+        if index >= 0:
+            if latest[index] != values[row]:
+                latest[index] = values[row]
+                filled[index] += 1
+                found_values[filled[index]] = values[row]
+            found_counts[filled[index]] += weights[row]
+    return starts, found_values, found_counts
+
+
+@njit(cache=True)
 def roll_up(
-    keys: Integers,
-    counts: Integers,
-    losses: Floats,
-    histograms: Codes,
+    groups: Groups,
     shift: int,
     mask: int,
     key_steps: Integers,
     loss_steps: Floats,
     slots: Codes,
-    to_keys: Integers,
-    to_counts: Integers,
-    to_losses: Floats,
-    to_histograms: Codes,
+    into: Groups,
 ) -> int:
     """Generalize one attribute of all groups, put equal ones together, and return how many there are.
 
@@ -91,19 +168,23 @@ def roll_up(
     key_steps, loss_steps
         For each old code of the attribute the bits of the key that change, and what the loss grows by.
     slots
-        Room for a hash table of at least twice as many slots as there are groups.
+        Room for a hash table with at least 16 slots, and twice as many as there are groups.
+    into
+        Room for the new groups.
     """
-    n_groups = keys.size
+    # taken out of the tuples once: in the loop each would be counted as one more reference
+    keys, counts, losses, pure, histograms = groups
+    to_keys, to_counts, to_losses, to_pure, to_histograms = into
     size = 16
     down = np.uint64(60)
-    while size < 2 * n_groups:
+    while size < 2 * keys.size:
         size *= 2
         down -= np.uint64(1)
     table = slots[:size]
     table[:] = -1
     width = histograms.shape[1]
     found = 0
-    for group in range(n_groups):
+    for group in range(keys.size):
         code = (keys[group] >> shift) & mask
         key = keys[group] ^ key_steps[code]
         slot = np.int64((np.uint64(key) * _GOLDEN) >> down)
@@ -115,164 +196,198 @@ def roll_up(
             to_keys[found] = key
             to_counts[found] = counts[group]
             to_losses[found] = losses[group] + loss_steps[code]
-            for value in range(width):
-                to_histograms[found, value] = histograms[group, value]
+            to_pure[found] = pure[group]
+            if pure[group] < 0:
+                for value in range(width):
+                    to_histograms[found, value] = histograms[group, value]
             found += 1
-        else:
-            to_counts[place] += counts[group]
-            for value in range(width):
-                to_histograms[place, value] += histograms[group, value]
+            continue
+        if pure[group] < 0 or pure[group] != to_pure[place]:
+            if to_pure[place] >= 0:
+                for value in range(width):
+                    to_histograms[place, value] = 0
+                to_histograms[place, to_pure[place]] = to_counts[place]
+                to_pure[place] = -1
+            if pure[group] >= 0:
+                to_histograms[place, pure[group]] += counts[group]
+            else:
+                for value in range(width):
+                    to_histograms[place, value] += histograms[group, value]
+        to_counts[place] += counts[group]
     return found
 
 
 @njit(cache=True)
 def describe_sizes(
-    counts: Integers, losses: Floats, classes_of_size: Integers, loss_of_size: Floats
+    counts: Integers, losses: Floats, small_classes: Integers, small_losses: Floats
 ) -> tuple[int, int]:
-    """Count the small groups and their losses by size; return the smallest size and the sum of squares."""
-    largest = classes_of_size.size
+    """Return the smallest size and the sum of squared sizes; count small groups and their losses by size."""
     smallest = counts[0]
-    squares = np.int64(0)
+    squares = 0
     for group in range(counts.size):
         count = counts[group]
         smallest = min(smallest, count)
         squares += count * count
-        if count < largest:
-            classes_of_size[count] += 1
-            loss_of_size[count] += losses[group] * count
+        if count < small_classes.size:
+            small_classes[count] += 1
+            small_losses[count] += losses[group] * count
     return smallest, squares
 
 
-@njit(cache=True, fastmath={"reassoc", "nsz", "nnan", "contract"})
-def describe_values(
-    counts: Integers,
-    histograms: Codes,
-    n_values: int,
-    prior: Floats,
-    inverse_prior: Floats,
-    node_of: Codes,
-    node_prior: Floats,
-    figures: Floats,
-) -> None:
-    """Write what each of `FIGURES` is at one node.
-
-    A figure that is the worst over all groups is computed only for the groups that a cheaper figure
-    does not already show to be harmless: no distance is above total variation (Jensen-Shannon: log 2
-    times that), and exp(entropy) is never below 1 / the largest share.
-
-    Parameters
-    ----------
-    prior, inverse_prior
-        p(T, s) and 1 / p(T, s), both 0 behind the last value: as wide as the histograms.
-    node_of, node_prior
-        For each level of the sensitive attribute's hierarchy between the values and the root the node
-        of each value, and the prior of each node.
-    """
-    width = prior.size
-    fewest = n_values
-    least_diverse = np.inf
-    least_entropy = np.inf
-    farthest = 0.0
-    farthest_ordered = 0.0
-    farthest_hierarchical = 0.0
-    farthest_js = 0.0
-    moved = 0.0
-    right = np.int64(0)
-    highest_ratio = 1.0
-    lowest_ratio = 1.0
+@njit(cache=True)
+def describe_values(groups: Groups, prior: Prior, figures: Floats) -> None:
+    """Write what each of `FIGURES` is over all groups."""
+    counts, pure = groups.counts, groups.pure
+    n_records = 0
+    alone = np.zeros(prior.shares.size, np.int64)
     for group in range(counts.size):
-        row = histograms[group]
+        n_records += counts[group]
+        if pure[group] >= 0:
+            alone[pure[group]] += counts[group]
+    figures[:] = 0.0
+    figures[0] = prior.n_values
+    figures[1] = np.inf
+    figures[2] = np.inf
+    figures[9] = 1.0
+    figures[10] = 1.0
+    # all pure groups of one value have one distribution; they come first because they are the worst
+    taken = np.zeros(alone.size, np.int32)
+    single = np.zeros((alone.size, alone.size), np.int32)
+    for value in range(alone.size):
+        if alone[value] > 0:
+            taken[value] = -1
+            single[value, value] = alone[value]
+    _worsen(taken, alone, single, prior, figures)
+    _worsen(pure, counts, groups.histograms, prior, figures)
+    figures[6] = min(figures[6], _LOG_2)
+    figures[7] /= n_records
+    figures[8] = figures[8] / n_records - prior.shares.max()
+    all_occur = figures[0] == prior.n_values
+    figures[9] = max(np.log(figures[10]), -np.log(figures[9])) if all_occur else np.inf
+    figures[10] -= 1.0
+
+
+@njit(cache=True, fastmath={"reassoc", "nsz", "nnan", "contract"})
+def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, figures: Floats) -> None:
+    """Take the groups that are not pure into account: add to sums, and keep the worst of the rest.
+
+    Meanwhile the place of delta-disclosure holds the lowest and that of beta-likeness the highest ratio
+    of a share to its prior. What takes long is computed only where a cheaper figure does not show it
+    to be harmless: exp(entropy) is never below 1 / the largest share; a distance is convex and so never
+    above the mean distance of its values alone, nor above total variation (Jensen-Shannon: log 2 times
+    that).
+    """
+    # taken out of the tuple once: in the loop each would be counted as one more reference
+    n_values = prior.n_values
+    shares = prior.shares
+    inverse = prior.inverse
+    alone_ordered = prior.alone_ordered
+    alone_hierarchical = prior.alone_hierarchical
+    node_of = prior.node_of
+    node_shares = prior.node_shares
+    fewest, least_diverse, least_entropy = figures[0], figures[1], figures[2]
+    farthest, farthest_ordered, farthest_hierarchical, farthest_js = (
+        figures[3],
+        figures[4],
+        figures[5],
+        figures[6],
+    )
+    moved, right, lowest, highest = figures[7], figures[8], figures[9], figures[10]
+    for group in range(counts.size):
+        if pure[group] >= 0:
+            continue
         size = np.float64(counts[group])
         n_distinct = 0
         largest = np.int32(0)
         excess = 0.0
         ratio = 0.0
-        for value in range(width):
-            count = row[value]
+        most_ordered = 0.0
+        most_hierarchical = 0.0
+        for value in range(shares.size):
+            count = histograms[group, value]
+            most_ordered += count * alone_ordered[value]
+            most_hierarchical += count * alone_hierarchical[value]
             n_distinct += count > 0
             largest = max(largest, count)
-            excess += max(count - size * prior[value], 0.0)
-            ratio = max(ratio, count * inverse_prior[value])
-        fewest = min(fewest, n_distinct)
-        right += largest
-        moved += excess
+            excess += max(count - size * shares[value], 0.0)
+            ratio = max(ratio, count * inverse[value])
         distance = excess / size
+        diverse = size / largest
+        moved += excess
+        right += largest
+        fewest = min(fewest, n_distinct)
+        least_diverse = min(least_diverse, diverse)
         farthest = max(farthest, distance)
-        highest_ratio = max(highest_ratio, ratio / size)
-        if size / largest < least_diverse:
-            least_diverse = size / largest
-        if size / largest < least_entropy:
-            least_entropy = min(least_entropy, _exponential_entropy(row, size))
-        if distance > farthest_ordered:
-            farthest_ordered = max(farthest_ordered, _ordered(row, size, n_values, prior))
-        if distance > farthest_hierarchical:
-            above = _above(row, size, n_values, node_of, node_prior)
-            farthest_hierarchical = max(farthest_hierarchical, (distance + above) / (node_of.shape[0] + 1))
+        highest = max(highest, ratio / size)
+        if diverse < least_entropy:
+            least_entropy = min(least_entropy, _exponential_entropy(histograms, group, size))
+        if min(distance, most_ordered / size) > farthest_ordered:
+            farthest_ordered = max(farthest_ordered, _ordered(histograms, group, size, n_values, shares))
+        if min(distance, most_hierarchical / size) > farthest_hierarchical:
+            above = distance + _above(histograms, group, size, n_values, node_of, node_shares)
+            farthest_hierarchical = max(farthest_hierarchical, above / (1 + node_of.shape[0]))
         if distance * _LOG_2 > farthest_js:
-            farthest_js = max(farthest_js, _jensen_shannon(row, size, n_values, prior))
+            farthest_js = max(farthest_js, _jensen_shannon(histograms, group, size, n_values, shares))
         if fewest == n_values:
             for value in range(n_values):
-                lowest_ratio = min(lowest_ratio, row[value] * inverse_prior[value] / size)
-    n_records = counts.sum()
-    commonest = prior.max()
-    figures[0] = fewest
-    figures[1] = least_diverse
-    figures[2] = least_entropy
-    figures[3] = farthest
-    figures[4] = farthest_ordered
-    figures[5] = farthest_hierarchical
-    figures[6] = min(farthest_js, _LOG_2)
-    figures[7] = moved / n_records
-    figures[8] = right / n_records - commonest
-    figures[9] = max(np.log(highest_ratio), -np.log(lowest_ratio)) if fewest == n_values else np.inf
-    figures[10] = highest_ratio - 1.0
+                lowest = min(lowest, histograms[group, value] * inverse[value] / size)
+    figures[0], figures[1], figures[2] = fewest, least_diverse, least_entropy
+    figures[3], figures[4], figures[5], figures[6] = (
+        farthest,
+        farthest_ordered,
+        farthest_hierarchical,
+        farthest_js,
+    )
+    figures[7], figures[8], figures[9], figures[10] = moved, right, lowest, highest
 
 
 @njit(cache=True)
-def _exponential_entropy(row: Codes, size: float) -> float:
+def _exponential_entropy(histograms: Codes, group: int, size: float) -> float:
     entropy = 0.0
-    for value in range(row.size):
-        if row[value] > 0:
-            share = row[value] / size
+    for value in range(histograms.shape[1]):
+        if histograms[group, value] > 0:
+            share = histograms[group, value] / size
             entropy -= share * np.log(share)
     return np.exp(max(entropy, 0.0))
 
 
 @njit(cache=True)
-def _ordered(row: Codes, size: float, n_values: int, prior: Floats) -> float:
+def _ordered(histograms: Codes, group: int, size: float, n_values: int, prior: Floats) -> float:
     """Return the earth mover's distance of values as far apart as they are in order."""
     counted = np.int64(0)
     expected = 0.0
     distance = 0.0
     for value in range(n_values - 1):
-        counted += row[value]
+        counted += histograms[group, value]
         expected += prior[value]
         distance += abs(counted / size - expected)
     return distance / max(n_values - 1, 1)
 
 
 @njit(cache=True)
-def _above(row: Codes, size: float, n_values: int, node_of: Codes, node_prior: Floats) -> float:
+def _above(
+    histograms: Codes, group: int, size: float, n_values: int, node_of: Codes, node_shares: Floats
+) -> float:
     """Return the sum over the levels between values and root of the total variation of the nodes."""
     distance = 0.0
-    counted = np.empty(node_prior.shape[1], np.int64)
+    counted = np.empty(node_shares.shape[1], np.int64)
     for level in range(node_of.shape[0]):
         counted[:] = 0
         for value in range(n_values):
-            counted[node_of[level, value]] += row[value]
+            counted[node_of[level, value]] += histograms[group, value]
         for node in range(counted.size):
-            distance += max(counted[node] / size - node_prior[level, node], 0.0)
+            distance += max(counted[node] / size - node_shares[level, node], 0.0)
     return distance
 
 
 @njit(cache=True)
-def _jensen_shannon(row: Codes, size: float, n_values: int, prior: Floats) -> float:
+def _jensen_shannon(histograms: Codes, group: int, size: float, n_values: int, prior: Floats) -> float:
     divergence = 0.0
     for value in range(n_values):
-        if row[value] == 0:
+        if histograms[group, value] == 0:
             divergence += prior[value] * _LOG_2
         else:
-            share = row[value] / size
+            share = histograms[group, value] / size
             middle = (share + prior[value]) / 2
             divergence += share * np.log(share / middle) + prior[value] * np.log(prior[value] / middle)
     return divergence / 2
@@ -285,31 +400,18 @@ def walk(
     shifts: Integers,
     masks: Integers,
     nested: Booleans,
-    starts: Integers,
     key_steps: Integers,
     loss_steps: Floats,
-    step_starts: Integers,
-    keys: Integers,
-    counts: Integers,
-    losses: Floats,
-    histograms: Codes,
-    n_values: int,
-    prior: Floats,
-    inverse_prior: Floats,
-    node_of: Codes,
-    node_prior: Floats,
-    n_classes: Integers,
-    smallest: Integers,
-    squares: Integers,
-    classes_of_size: Integers,
-    loss_of_size: Floats,
-    figures: Floats,
+    starts: Integers,
+    groups: Groups,
+    prior: Prior,
+    nodes: Nodes,
 ) -> None:
     """Describe every node of the lattice.
 
     The nodes are visited like the numbers of an odometer, the last attribute turning fastest. When an
     attribute turns from one level to the next, all behind it stand at level 0, so that the groups of
-    the new node are those of the node before the turn, rolled up once: two buffers for each attribute
+    the new node are those of the node before its turn, rolled up once: two buffers for each attribute
     are enough.
 
     Parameters
@@ -317,43 +419,37 @@ def walk(
     heights, strides
         The highest level of each attribute, and how far apart its levels lie among the nodes.
     shifts, masks
-        Where each attribute's field lies in a key.
+        Where the field of each attribute lies in a key.
     nested
         For each attribute and level whether it is made from the level below, else from level 0.
+    key_steps, loss_steps
+        For each attribute and level what changes for each code of the level that it is made from.
     starts
-        Where in ``keys``, ``counts``, ``losses`` and ``histograms`` each buffer starts; buffer 0 is the
-        table, 2a + 1 and 2a + 2 are the even and the odd levels of attribute a.
-    key_steps, loss_steps, step_starts
-        For each attribute and level what changes when a code of the level below is generalized.
+        Where each buffer starts in ``groups``, the end appended. Buffer 0 is the table; 2a + 1 and 2a + 2
+        are for the even and the odd levels of attribute a.
+    groups
+        The groups of the table, and room for all buffers.
     """
     n_attributes = heights.size
     level = np.zeros(n_attributes, np.int64)
+    # the buffer of the groups after the choice for each attribute, that before all choices first
     buffer = np.zeros(n_attributes + 1, np.int64)
     held = np.zeros(2 * n_attributes + 1, np.int64)
     held[0] = starts[1]
-    size = 16
-    while size < 2 * held[0]:
-        size *= 2
-    slots = np.empty(size, np.int32)
-    node = 0
+    slots = np.empty(max(4 * held[0], 16), np.int32)
     current = 0
+    node = 0
     while True:
         first, last = starts[current], starts[current] + held[current]
-        n_classes[node] = held[current]
-        smallest[node], squares[node] = describe_sizes(
-            counts[first:last], losses[first:last], classes_of_size[node], loss_of_size[node]
+        nodes.n_classes[node] = held[current]
+        nodes.smallest[node], nodes.squares[node] = describe_sizes(
+            groups.counts[first:last],
+            groups.losses[first:last],
+            nodes.small_classes[node],
+            nodes.small_losses[node],
         )
-        if n_values > 0:
-            describe_values(
-                counts[first:last],
-                histograms[first:last],
-                n_values,
-                prior,
-                inverse_prior,
-                node_of,
-                node_prior,
-                figures[node],
-            )
+        if prior.n_values > 0:
+            describe_values(_between(groups, first, last), prior, nodes.figures[node])
         turning = n_attributes - 1
         while turning >= 0 and level[turning] == heights[turning]:
             node -= level[turning] * strides[turning]
@@ -363,25 +459,26 @@ def walk(
             break
         level[turning] += 1
         node += strides[turning]
-        # buffer[a + 1] holds the groups after the choice for attribute a, buffer[a] those before it
         source = buffer[turning + 1] if nested[turning, level[turning]] else buffer[turning]
         current = 2 * turning + 1 + (level[turning] & 1)
-        first, last = starts[source], starts[source] + held[source]
-        into, end = starts[current], starts[current + 1]
-        steps = slice(step_starts[turning, level[turning]], step_starts[turning, level[turning] + 1])
         held[current] = roll_up(
-            keys[first:last],
-            counts[first:last],
-            losses[first:last],
-            histograms[first:last],
+            _between(groups, starts[source], starts[source] + held[source]),
             shifts[turning],
             masks[turning],
-            key_steps[steps],
-            loss_steps[steps],
+            key_steps[turning, level[turning]],
+            loss_steps[turning, level[turning]],
             slots,
-            keys[into:end],
-            counts[into:end],
-            losses[into:end],
-            histograms[into:end],
+            _between(groups, starts[current], starts[current + 1]),
         )
         buffer[turning + 1 :] = current
+
+
+@njit(cache=True)
+def _between(groups: Groups, first: int, last: int) -> Groups:
+    return Groups(
+        groups.keys[first:last],
+        groups.counts[first:last],
+        groups.losses[first:last],
+        groups.pure[first:last],
+        groups.histograms[first:last],
+    )

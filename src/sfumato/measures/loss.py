@@ -23,7 +23,12 @@ class _QuasiIdentifierLoss(_Loss):
     """A loss that looks at quasi-identifiers only: it has nothing to say where more is withheld."""
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the measurement, unless the release also withholds sensitive values."""
+        """Return the measurement, unless the release also withholds or exchanges sensitive values."""
+        if release.group_of is not None:
+            raise NotApplicable(
+                "sensitive values are exchanged within groups, and a loss of quasi-identifiers would not "
+                "count that"
+            )
         for name in release.schema.sensitive:
             sets = release.cells[name].sets
             if sets is not None and not sets.exact:

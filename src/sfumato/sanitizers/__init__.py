@@ -2,6 +2,7 @@
 
 from sfumato.sanitizers.base import Sanitizer, sanitize
 from sfumato.sanitizers.bucketization import Anatomy, Bucketize
+from sfumato.sanitizers.cell_suppression import CellSuppression
 from sfumato.sanitizers.cut import Cut
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.sanitizers.mondrian import Mondrian
@@ -12,6 +13,7 @@ __all__ = [
     "Anatomy",
     "AsIs",
     "Bucketize",
+    "CellSuppression",
     "Cut",
     "FullDomain",
     "Laplace",

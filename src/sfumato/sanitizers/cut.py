@@ -102,6 +102,6 @@ def _check_nodes(schema: Schema, name: str, block_of: Integers) -> None:
     )
     if torn:
         raise ParameterError(
-            f"cuts: {torn} block(s) of {name!r} are not nodes of its hierarchy; cut along the hierarchy or name "
-            "the attribute in free"
+            f"cuts: {torn} block(s) of {name!r} are not nodes of its hierarchy; cut along the hierarchy or "
+            "name the attribute in free"
         )
