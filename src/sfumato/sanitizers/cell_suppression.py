@@ -95,8 +95,6 @@ class CellSuppression:
 
     def _check_left_out(self, n_left_out: int, n_records: int) -> None:
         share = n_left_out / n_records
-        if n_left_out == n_records:
-            raise Infeasible("every record would be left out; choose a weaker model", share)
         if share > self.suppression:
             raise Infeasible(
                 f"{n_left_out:,} of {n_records:,} records ({share:.1%}) fit no class in which the model "
@@ -104,6 +102,8 @@ class CellSuppression:
                 "a higher limit",
                 share,
             )
+        if n_left_out == n_records:
+            raise Infeasible("every record would be left out; choose a weaker model", share)
 
 
 def _cells(column: Column, hierarchy: Hierarchy, rows: Integers, hidden: Booleans) -> Cells:
@@ -554,7 +554,8 @@ def _free_to_leave(points: _Points, homes: _Classes, movable: Booleans, gains: F
     sizes = homes.count(np.ones_like(movable))
     everybody_gains = homes.count(movable & (gain > 0)) == sizes
     fewest = np.maximum(sizes - homes.count(movable), np.where(everybody_gains, 0, 1))
-    ranks = homes.ranks(movable, gain, -points.weights[homes.points])
+    weights = points.weights[homes.points]
+    ranks = homes.ranks(movable, gain, np.where(gain > 0, weights, -weights))
     stay = _bisected(points, homes, ranks, sizes, fewest)
     free = np.zeros(len(gains), dtype=np.bool_)
     free[homes.points[ranks >= stay[homes.class_of]]] = True
@@ -566,7 +567,7 @@ def _with_fewest(points: _Points, groups: _Classes, moves: Booleans, gains: Floa
     gain = gains[groups.points]
     loses = moves[groups.points] & (gain <= 0)
     sizes = groups.count(np.ones_like(loses))
-    ranks = groups.ranks(loses, -gain, -points.weights[groups.points])
+    ranks = groups.ranks(loses, -gain, points.weights[groups.points])
     held = points.hold(groups)
     taken = np.where(held, _bisected(points, groups, ranks, sizes, sizes - groups.count(loses)), 0)
     return groups.only(ranks < taken[groups.class_of])

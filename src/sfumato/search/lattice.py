@@ -9,10 +9,10 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.errors import Infeasible, ParameterError
+from sfumato.lattice_profile import LatticeProfile, profile
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.optimum import Objective, optimal_node
-from sfumato.profile import LatticeProfile, profile
 from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.sanitizers.base import check_share

@@ -199,7 +199,7 @@ def efficient(points: Floats) -> Integers:
 
 
 def profile(
-    table: Table, schema: Schema, *, sensitive: Sequence[str] | None = None, max_nodes: int = 100_000
+    table: Table, schema: Schema, *, sensitive: Sequence[str] | None = None, max_nodes: int = 250_000
 ) -> LatticeProfile:
     """Describe every node of the lattice of full-domain recodings.
 
