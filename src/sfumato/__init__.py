@@ -19,6 +19,7 @@ _HOME = {
     "Bucketize": "sanitizers",
     "Candidate": "frontier",
     "CellSuppression": "sanitizers",
+    "Clustering": "sanitizers",
     "Cut": "sanitizers",
     "Dates": "hierarchy",
     "DeltaDisclosure": "models",

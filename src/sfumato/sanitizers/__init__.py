@@ -3,6 +3,7 @@
 from sfumato.sanitizers.base import Sanitizer, sanitize
 from sfumato.sanitizers.bucketization import Anatomy, Bucketize
 from sfumato.sanitizers.cell_suppression import CellSuppression
+from sfumato.sanitizers.clustering import Clustering
 from sfumato.sanitizers.cut import Cut
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.sanitizers.mondrian import Mondrian
@@ -14,6 +15,7 @@ __all__ = [
     "AsIs",
     "Bucketize",
     "CellSuppression",
+    "Clustering",
     "Cut",
     "FullDomain",
     "Laplace",

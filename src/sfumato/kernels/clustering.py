@@ -1,0 +1,622 @@
+"""Grow and merge clusters of records by what their covers cost, with the exact greedy choice.
+
+The items (records or clusters) lie in the leaves of a balanced tree. Each node bounds from below what
+any of its items could cost, so that a search leaves out most of them and still finds the very best.
+Costs are added up in the order of the columns everywhere, and rounding keeps the order of sums: a
+bound is never above what it bounds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from sfumato.arrays import Booleans, Codes, Floats, Integers
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+_GONE = np.iinfo(np.int64).max
+_LAST_CODE = np.iinfo(np.int32).max
+_LEAF_SIZE = 16
+_DEEPEST = 128
+# what is broken off must be worse for certain, rounding or not
+_SLACK = 1 + 1e-9
+
+
+class Covers(NamedTuple):
+    """What the smallest cover of a range of codes costs in each column.
+
+    Parameters
+    ----------
+    prices
+        The cost of every cover.
+    columns
+        One row for each column: its first price, its stride, and its first node or -1. Covering the
+        codes from low to high costs ``prices[first price + stride * low + high]``: a stride of -1
+        looks up the width, a stride of the number of codes a table of all pairs.
+    nodes
+        For each column that has too many codes for a table the places in ``prices`` of the nodes of
+        a tree above the codes, level by level from the bottom, ``stride`` of them on each level. The
+        lowest node above both low and high is the cover.
+    """
+
+    prices: Floats
+    columns: Integers
+    nodes: Integers
+
+
+class Tree(NamedTuple):
+    """Items with a range of codes in each column, near ones together; first the nodes above them.
+
+    Row 1 is the root, row i has the rows 2i and 2i + 1 below it, down to the leaves, which come last.
+    A node looks like an item that lies nearer, and is smaller, than any of those below it.
+
+    Parameters
+    ----------
+    prices, columns, nodes
+        What covers cost.
+    low, high
+        The range of each item; for a node the largest ``low`` and the smallest ``high``.
+    sizes
+        The number of records of each item; for a node the smallest.
+    costs
+        What the cover of each item costs; for a node the greatest.
+    ranks
+        The least rank wins a tie. An item that is gone has the largest integer.
+    starts
+        The row where the items of each leaf begin, with the end appended.
+    """
+
+    prices: Floats
+    columns: Integers
+    nodes: Integers
+    low: Codes
+    high: Codes
+    sizes: Integers
+    costs: Floats
+    ranks: Integers
+    starts: Integers
+
+
+class Stock(NamedTuple):
+    """The records that are still there.
+
+    Parameters
+    ----------
+    rows, weights
+        The rows of the table, those of one item together and ascending; and how many records each
+        still has.
+    first, end
+        For each row of the tree the place in ``rows`` of the item's first row, and of its end.
+    """
+
+    rows: Integers
+    weights: Integers
+    first: Integers
+    end: Integers
+
+
+# A compiled loop counts the references to every array that it takes out of a tuple, or hands to a
+# function with a loop of its own: that would be most of the work. So the inner functions take the
+# arrays of a tree one by one, and there is a single one that looks up costs.
+
+
+@njit(cache=True)
+def _joint_cost(
+    low: Codes,
+    high: Codes,
+    row: int,
+    lows: Codes,
+    highs: Codes,
+    limit: float,
+    prices: Floats,
+    columns: Integers,
+    nodes: Integers,
+) -> float:
+    """Return what covering a range together with that of a row costs, or infinity if it passes the limit."""
+    cost = 0.0
+    for column in range(low.size):
+        first = min(low[column], lows[row, column])
+        last = max(high[column], highs[row, column])
+        place = columns[column, 2]
+        if place < 0:
+            cost += prices[columns[column, 0] + columns[column, 1] * first + last]
+        else:
+            while nodes[place + first] != nodes[place + last]:
+                place += columns[column, 1]
+            cost += prices[nodes[place + first]]
+        if cost > limit:
+            return np.inf
+    return cost
+
+
+@njit(cache=True)
+def range_costs(low: Codes, high: Codes, prices: Floats, columns: Integers, nodes: Integers) -> Floats:
+    """Return for each row of ranges what its cover costs in all columns."""
+    costs = np.empty(low.shape[0])
+    for row in range(low.shape[0]):
+        costs[row] = _joint_cost(low[row], high[row], row, low, high, np.inf, prices, columns, nodes)
+    return costs
+
+
+def planted(
+    covers: Covers, low: Codes, high: Codes, sizes: Integers, ranks: Integers
+) -> tuple[Tree, Integers]:
+    """Return the tree of these items, and the row of each of them."""
+    order, starts = _near_together(low, high, *covers)
+    n_nodes = 2 * (len(starts) - 1)
+    tree = Tree(
+        *covers,
+        low=_below(n_nodes, low[order]),
+        high=_below(n_nodes, high[order]),
+        sizes=_below(n_nodes, sizes[order]),
+        costs=_below(n_nodes, range_costs(low[order], high[order], *covers)),
+        ranks=_below(n_nodes, ranks[order]),
+        starts=n_nodes + starts,
+    )
+    _bound_all(tree)
+    rows = np.empty(len(order), dtype=np.int64)
+    rows[order] = n_nodes + np.arange(len(order))
+    return tree, rows
+
+
+def _below(n_nodes: int, items: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    return np.concatenate([np.zeros((n_nodes, *items.shape[1:]), dtype=items.dtype), items])
+
+
+@njit(cache=True)
+def _near_together(
+    low: Codes, high: Codes, prices: Floats, columns: Integers, nodes: Integers
+) -> tuple[Integers, Integers]:
+    """Return the items in an order that puts near ones together, and where each leaf begins.
+
+    All items are halved at the median of the column in which they cost most together, then each half.
+    """
+    n_items = low.shape[0]
+    n_leaves = 1
+    while n_leaves * _LEAF_SIZE < n_items:
+        n_leaves *= 2
+    starts = np.arange(n_leaves + 1) * n_items // n_leaves
+    order = np.arange(n_items)
+    width = n_leaves
+    while width > 1:
+        for leaf in range(0, n_leaves, width):
+            stretch = order[starts[leaf] : starts[leaf + width]]
+            column = _widest(low, high, stretch, prices, columns, nodes)
+            middle = np.empty(stretch.size, np.int64)
+            for place in range(stretch.size):
+                middle[place] = np.int64(low[stretch[place], column]) + high[stretch[place], column]
+            stretch[:] = stretch[np.argsort(middle, kind="mergesort")]
+        width //= 2
+    return order, starts
+
+
+@njit(cache=True)
+def _widest(
+    low: Codes, high: Codes, items: Integers, prices: Floats, columns: Integers, nodes: Integers
+) -> int:
+    # one column below the other, so that each can be priced by itself
+    first = np.empty((low.shape[1], 1), np.int32)
+    last = np.empty((low.shape[1], 1), np.int32)
+    costs = np.empty(low.shape[1])
+    for column in range(low.shape[1]):
+        first[column] = _LAST_CODE
+        last[column] = -1
+        for item in items:
+            first[column, 0] = min(first[column, 0], low[item, column])
+            last[column, 0] = max(last[column, 0], high[item, column])
+        alone = columns[column : column + 1]
+        costs[column] = _joint_cost(
+            first[column], last[column], column, first, last, np.inf, prices, alone, nodes
+        )
+    return int(np.argmax(costs))
+
+
+@njit(cache=True)
+def _bound_all(tree: Tree) -> None:
+    n_leaves = tree.starts.size - 1
+    for leaf in range(n_leaves):
+        _bound(tree, n_leaves + leaf, tree.starts[leaf], tree.starts[leaf + 1])
+    for node in range(n_leaves - 1, 0, -1):
+        _bound(tree, node, 2 * node, 2 * node + 2)
+
+
+@njit(cache=True)
+def _bound_above(tree: Tree, item: int) -> None:
+    """Bring the bounds of all nodes above a changed item up to date."""
+    n_leaves = tree.starts.size - 1
+    leaf = int(np.searchsorted(tree.starts, item, side="right")) - 1
+    _bound(tree, n_leaves + leaf, tree.starts[leaf], tree.starts[leaf + 1])
+    node = (n_leaves + leaf) // 2
+    while node:
+        _bound(tree, node, 2 * node, 2 * node + 2)
+        node //= 2
+
+
+@njit(cache=True)
+def _bound(tree: Tree, node: int, first: int, end: int) -> None:
+    """Bound a node by the rows below it, from first to end."""
+    low, high = tree.low, tree.high
+    low[node] = -1
+    high[node] = _LAST_CODE
+    tree.sizes[node] = _GONE
+    tree.costs[node] = 0.0
+    tree.ranks[node] = _GONE
+    for row in range(first, end):
+        if tree.ranks[row] < _GONE:
+            for column in range(low.shape[1]):
+                low[node, column] = max(low[node, column], low[row, column])
+                high[node, column] = min(high[node, column], high[row, column])
+            tree.sizes[node] = min(tree.sizes[node], tree.sizes[row])
+            tree.costs[node] = max(tree.costs[node], tree.costs[row])
+            tree.ranks[node] = min(tree.ranks[node], tree.ranks[row])
+
+
+@njit(cache=True)
+def _increase(
+    low: Codes,
+    high: Codes,
+    size: int,
+    cost: float,
+    worst: float,
+    row: int,
+    prices: Floats,
+    columns: Integers,
+    nodes: Integers,
+    lows: Codes,
+    highs: Codes,
+    sizes: Integers,
+    costs: Floats,
+    ranks: Integers,
+) -> float:
+    """Return how much more the records of a range and of a row cost together.
+
+    More than the worst, or a row that is gone, is infinite.
+    """
+    if ranks[row] == _GONE:
+        return np.inf
+    limit = (worst + size * cost + sizes[row] * costs[row]) / (size + sizes[row]) * _SLACK
+    joint = _joint_cost(low, high, row, lows, highs, limit, prices, columns, nodes)
+    if joint == np.inf:
+        return np.inf
+    return size * (joint - cost) + sizes[row] * max(joint - costs[row], 0.0)
+
+
+@njit(cache=True)
+def nearest(
+    tree: Tree, low: Codes, high: Codes, size: int, cost: float, own: int, found: Integers, increases: Floats
+) -> None:
+    """Find the items whose union with a range costs least more, as many as there is room for.
+
+    Parameters
+    ----------
+    low, high, size, cost
+        The range, the number of its records, and what its cover costs.
+    own
+        An item that is left out, or -1.
+    found, increases
+        Filled with the items and what they add, the least first.
+    """
+    _nearest(
+        low,
+        high,
+        size,
+        cost,
+        own,
+        found,
+        increases,
+        tree.prices,
+        tree.columns,
+        tree.nodes,
+        tree.low,
+        tree.high,
+        tree.sizes,
+        tree.costs,
+        tree.ranks,
+        tree.starts,
+    )
+
+
+@njit(cache=True)
+def _nearest(
+    low: Codes,
+    high: Codes,
+    size: int,
+    cost: float,
+    own: int,
+    found: Integers,
+    increases: Floats,
+    prices: Floats,
+    columns: Integers,
+    nodes: Integers,
+    lows: Codes,
+    highs: Codes,
+    sizes: Integers,
+    costs: Floats,
+    ranks: Integers,
+    starts: Integers,
+) -> None:
+    n_leaves = starts.size - 1
+    n_found = 0
+    worst = np.inf
+    worst_rank = _GONE
+    waiting = np.empty(_DEEPEST, np.int64)
+    bounds = np.empty(_DEEPEST)
+    waiting[0] = 1
+    bounds[0] = 0.0
+    n_waiting = 1
+    while n_waiting:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        bound = bounds[n_waiting]
+        if bound > worst or (bound == worst and ranks[node] >= worst_rank):
+            continue
+        leaf = node - n_leaves
+        first, end = 2 * node, 2 * node + 2
+        if leaf >= 0:
+            first, end = starts[leaf], starts[leaf + 1]
+        for row in range(first, end):
+            increase = _increase(
+                low, high, size, cost, worst, row, prices, columns, nodes, lows, highs, sizes, costs, ranks
+            )
+            is_better = increase < worst or (increase == worst and ranks[row] < worst_rank)
+            if leaf < 0:
+                waiting[n_waiting] = row
+                bounds[n_waiting] = increase
+                n_waiting += 1
+            elif is_better and row != own:
+                n_found = _insert(row, increase, n_found, found, increases, ranks)
+                if n_found == found.size:
+                    worst = increases[n_found - 1]
+                    worst_rank = ranks[found[n_found - 1]]
+        if leaf < 0:
+            left, right = n_waiting - 2, n_waiting - 1
+            is_left_nearer = bounds[left] < bounds[right]
+            if bounds[left] == bounds[right]:
+                is_left_nearer = ranks[first] < ranks[first + 1]
+            if is_left_nearer:  # what is put last is looked at first
+                waiting[left], waiting[right] = waiting[right], waiting[left]
+                bounds[left], bounds[right] = bounds[right], bounds[left]
+
+
+@njit(cache=True)
+def _insert(
+    item: int, increase: float, n_found: int, found: Integers, increases: Floats, ranks: Integers
+) -> int:
+    """Put an item in its place among the best, the last falls out where there is no room; return how many."""
+    place = min(n_found, found.size - 1)
+    while place > 0:
+        before = found[place - 1]
+        if increases[place - 1] < increase or (
+            increases[place - 1] == increase and ranks[before] < ranks[item]
+        ):
+            break
+        found[place] = before
+        increases[place] = increases[place - 1]
+        place -= 1
+    found[place] = item
+    increases[place] = increase
+    return min(n_found + 1, found.size)
+
+
+@njit(cache=True)
+def furthest(tree: Tree, codes: Codes) -> int:
+    """Return the item that costs most together with one record. Every item must be a single point."""
+    return _furthest(
+        codes, tree.prices, tree.columns, tree.nodes, tree.low, tree.high, tree.ranks, tree.starts
+    )
+
+
+@njit(cache=True)
+def _furthest(
+    codes: Codes,
+    prices: Floats,
+    columns: Integers,
+    nodes: Integers,
+    lows: Codes,
+    highs: Codes,
+    ranks: Integers,
+    starts: Integers,
+) -> int:
+    n_leaves = starts.size - 1
+    best = -1
+    most = -1.0
+    waiting = np.empty(_DEEPEST, np.int64)
+    bounds = np.empty(_DEEPEST)
+    waiting[0] = 1
+    bounds[0] = np.inf
+    n_waiting = 1
+    while n_waiting:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        if bounds[n_waiting] < most or (bounds[n_waiting] == most and ranks[node] >= ranks[best]):
+            continue
+        leaf = node - n_leaves
+        first, end = 2 * node, 2 * node + 2
+        if leaf >= 0:
+            first, end = starts[leaf], starts[leaf + 1]
+        for row in range(first, end):
+            cost = -np.inf
+            if ranks[row] < _GONE:
+                # above points, the smallest high is their first code and the largest low their last
+                cost = _joint_cost(codes, codes, row, highs, lows, np.inf, prices, columns, nodes)
+            if leaf < 0:
+                waiting[n_waiting] = row
+                bounds[n_waiting] = cost
+                n_waiting += 1
+            elif cost > most or (cost == most and ranks[row] < ranks[best]):
+                most = cost
+                best = row
+        left, right = n_waiting - 2, n_waiting - 1
+        if leaf < 0 and bounds[left] > bounds[right]:
+            waiting[left], waiting[right] = waiting[right], waiting[left]
+            bounds[left], bounds[right] = bounds[right], bounds[left]
+    return best
+
+
+@njit(cache=True)
+def _take(tree: Tree, stock: Stock, item: int, wanted: int) -> tuple[int, int]:
+    """Take records of an item's first row, as many as wanted and there; return the row and how many."""
+    place = stock.first[item]
+    taken = min(wanted, stock.weights[place])
+    stock.weights[place] -= taken
+    if stock.weights[place] == 0:
+        stock.first[item] += 1
+        is_gone = stock.first[item] == stock.end[item]
+        tree.ranks[item] = _GONE if is_gone else stock.rows[place + 1]
+        _bound_above(tree, item)
+    return stock.rows[place], taken
+
+
+@njit(cache=True)
+def grow(
+    tree: Tree, stock: Stock, k: int, n_clusters: int, last: Codes
+) -> tuple[Codes, Codes, Integers, Integers, Integers]:
+    """Grow clusters of k records, each from the record that is furthest from the one taken last.
+
+    Parameters
+    ----------
+    tree, stock
+        The records: what is taken is no longer there afterwards. An item is a point, without size,
+        and its rank is its first row.
+    last
+        The codes of the record taken last, before and after.
+
+    Returns
+    -------
+    low, high
+        The range of each cluster.
+    cluster_of, rows, weights
+        What each cluster took.
+    """
+    low = np.empty((n_clusters, last.size), np.int32)
+    high = np.empty((n_clusters, last.size), np.int32)
+    # whatever is taken, a row is used up or the cluster is full
+    most = min(n_clusters * k, stock.rows.size + n_clusters)
+    cluster_of = np.empty(most, np.int64)
+    rows = np.empty(most, np.int64)
+    weights = np.empty(most, np.int64)
+    found = np.empty(1, np.int64)
+    increase = np.empty(1)
+    n_taken = 0
+    for cluster in range(n_clusters):
+        item = furthest(tree, last)
+        low[cluster] = tree.low[item]
+        high[cluster] = tree.high[item]
+        missing = k
+        while True:
+            rows[n_taken], weights[n_taken] = _take(tree, stock, item, missing)
+            cluster_of[n_taken] = cluster
+            missing -= weights[n_taken]
+            n_taken += 1
+            if missing == 0:
+                break
+            nearest(tree, low[cluster], high[cluster], 1, 0.0, -1, found, increase)
+            item = found[0]
+            for column in range(last.size):
+                low[cluster, column] = min(low[cluster, column], tree.low[item, column])
+                high[cluster, column] = max(high[cluster, column], tree.high[item, column])
+        last[:] = tree.low[item]
+    return low, high, cluster_of[:n_taken], rows[:n_taken], weights[:n_taken]
+
+
+@njit(cache=True)
+def join(tree: Tree, records: Codes) -> Integers:
+    """Let each record in turn join the item that loses least; return the ranks of these items."""
+    joined = np.empty(records.shape[0], np.int64)
+    found = np.empty(1, np.int64)
+    increase = np.empty(1)
+    for row in range(records.shape[0]):
+        nearest(tree, records[row], records[row], 1, 0.0, -1, found, increase)
+        item = found[0]
+        for column in range(records.shape[1]):
+            tree.low[item, column] = min(tree.low[item, column], records[row, column])
+            tree.high[item, column] = max(tree.high[item, column], records[row, column])
+        tree.sizes[item] += 1
+        tree.costs[item] = range_costs(
+            tree.low[item : item + 1], tree.high[item : item + 1], tree.prices, tree.columns, tree.nodes
+        )[0]
+        _bound_above(tree, item)
+        joined[row] = tree.ranks[item]
+    return joined
+
+
+@njit(cache=True)
+def partners(tree: Tree, items: Integers, n_wanted: int) -> tuple[Integers, Floats, Booleans]:
+    """Return for each item those to merge with at the least loss, as many as wanted.
+
+    Returns
+    -------
+    ranks, increases, fits
+        The ranks of the partners, the least loss first; the losses; and whether the cover of the
+        partner stays as dear as it is.
+    """
+    ranks = np.empty((items.size, n_wanted), np.int64)
+    increases = np.empty((items.size, n_wanted))
+    fits = np.empty((items.size, n_wanted), np.bool_)
+    found = np.empty(n_wanted, np.int64)
+    for place in range(items.size):
+        item = items[place]
+        size, cost = tree.sizes[item], tree.costs[item]
+        nearest(tree, tree.low[item], tree.high[item], size, cost, item, found, increases[place])
+        for other in range(n_wanted):
+            ranks[place, other] = tree.ranks[found[other]]
+            # only then is all that is lost lost by the records of the item
+            fits[place, other] = increases[place, other] == size * (tree.costs[found[other]] - cost)
+    return ranks, increases, fits
+
+
+@njit(cache=True)
+def pair_up(n_clusters: int, movers: Integers, targets: Integers, fits: Booleans) -> Integers:
+    """Return for each cluster the one that it becomes part of: itself, or a mover's target.
+
+    Who comes first is served first. A cluster that others move into stays where it is. It takes one
+    mover, or any number of them whose cover fits into its own: these change nothing for each other.
+    """
+    free, takes_what_fits, taken = 0, 1, 2
+    state = np.zeros(n_clusters, np.int8)
+    into = np.arange(n_clusters)
+    for place in range(movers.size):
+        mover = movers[place]
+        target = targets[place]
+        is_open = state[target] == free or (state[target] == takes_what_fits and fits[place])
+        if state[mover] == free and is_open:
+            into[mover] = target
+            state[mover] = taken
+            state[target] = takes_what_fits if fits[place] else taken
+    return into
+
+
+@njit(cache=True)
+def united_counts(
+    starts: Integers, values: Codes, counts: Integers, first: Integers, second: Integers
+) -> tuple[Integers, Codes, Integers]:
+    """Count the values of pairs of groups, given the counts of each group as `value_counts` returns them."""
+    size = 0
+    for pair in range(first.size):
+        size += starts[first[pair] + 1] - starts[first[pair]]
+        size += starts[second[pair] + 1] - starts[second[pair]]
+    new_starts = np.zeros(first.size + 1, np.int64)
+    new_values = np.empty(size, np.int32)
+    new_counts = np.empty(size, np.int64)
+    filled = 0
+    for pair in range(first.size):
+        left, left_end = starts[first[pair]], starts[first[pair] + 1]
+        right, right_end = starts[second[pair]], starts[second[pair] + 1]
+        while left < left_end or right < right_end:
+            from_left = right == right_end or (left < left_end and values[left] <= values[right])
+            from_right = left == left_end or (right < right_end and values[right] <= values[left])
+            new_values[filled] = values[left] if from_left else values[right]
+            new_counts[filled] = 0
+            if from_left:
+                new_counts[filled] += counts[left]
+                left += 1
+            if from_right:
+                new_counts[filled] += counts[right]
+                right += 1
+            filled += 1
+        new_starts[pair + 1] = filled
+    return new_starts, new_values[:filled].copy(), new_counts[:filled].copy()
