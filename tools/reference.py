@@ -67,15 +67,13 @@ def _meaning(entry: dict[str, Any], parameter: str) -> str:
 
 
 def _command_line() -> str:
-    parts = ["# The command line", f"```text\n{_help(cli, 'sfumato')}\n```"]
+    whole = click.Context(cli, info_name="sfumato", terminal_width=100, **cli.context_settings)
+    parts = ["# The command line", f"```text\n{cli.get_help(whole).rstrip()}\n```"]
     for name, command in sorted(cli.commands.items()):
-        parts += [f"## `sfumato {name}`", f"```text\n{_help(command, f'sfumato {name}')}\n```"]
+        # a command inherits its ways to ask for help from the whole, as it does when it is typed
+        text = command.get_help(click.Context(command, info_name=name, parent=whole)).rstrip()
+        parts += [f"## `sfumato {name}`", f"```text\n{text}\n```"]
     return "\n\n".join(parts) + "\n"
-
-
-def _help(command: click.Command, path: str) -> str:
-    context = click.Context(command, info_name=path, max_content_width=100, terminal_width=100)
-    return command.get_help(context).rstrip()
 
 
 def main(arguments: list[str]) -> int:

@@ -10,14 +10,16 @@ import pytest
 
 from sfumato.kernels.clustering import (
     Covers,
+    Grown,
+    Partners,
     Stock,
     Tree,
+    find_partners,
     furthest,
     grow,
     join,
     nearest,
     pair_up,
-    partners,
     planted,
     range_costs,
     united_counts,
@@ -187,8 +189,11 @@ def test_partners_come_in_the_order_of_the_loss_and_say_whether_one_fits_into_th
     rng = np.random.default_rng(3)
     space, tree, there = random_tree(rng, kinds, 50)
     row_of = {int(tree.ranks[row]): row for row in there}
-    ranks, increases, fits = partners(tree, np.array(there), 5)
-    for item, its_ranks, its_increases, its_fits in zip(there, ranks, increases, fits, strict=True):
+    shape = (len(there), 5)
+    partners = Partners(np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.bool_))
+    find_partners(tree, np.array(there), partners, 0, 9)
+    find_partners(tree, np.array(there), partners, 9, len(there))
+    for item, its_ranks, its_increases, its_fits in zip(there, *partners, strict=True):
         low, high = tree.low[item], tree.high[item]
         others = {
             other: space.increase(tree, other, low, high, tree.sizes[item])
@@ -218,19 +223,26 @@ def test_growing_takes_every_record_once_and_remembers_where_it_stopped() -> Non
         return tree, Stock(np.arange(2 * n_points), weights.copy(), first, end)
 
     n_clusters = int(weights.sum()) // 7
-    tree, stock = fresh()
-    low, high, cluster_of, rows, taken = grow(tree, stock, 7, n_clusters, points[0].copy())
-    assert Counter(np.repeat(cluster_of, taken).tolist()) == dict.fromkeys(range(n_clusters), 7)
-    assert (np.bincount(rows, taken, minlength=len(weights)) + stock.weights == weights).all()
+
+    def grown_in_steps_of(step: int) -> tuple[Grown, Stock]:
+        tree, stock = fresh()
+        ranges, taken = np.empty((2, n_clusters, 2), np.int32), np.zeros((3, 7 * n_clusters), np.int64)
+        grown = Grown(*ranges, *taken, last=points[0].copy())
+        n_taken = 0
+        for first in range(0, n_clusters, step):
+            n_taken = grow(tree, stock, grown, 7, first, min(first + step, n_clusters), n_taken)
+        assert not grown.weights[n_taken:].any()
+        return grown, stock
+
+    grown, stock = grown_in_steps_of(n_clusters)
+    assert Counter(np.repeat(grown.cluster_of, grown.weights).tolist()) == dict.fromkeys(range(n_clusters), 7)
+    assert (np.bincount(grown.rows, grown.weights, minlength=len(weights)) + stock.weights == weights).all()
     for cluster in range(n_clusters):
-        inside = points[rows[cluster_of == cluster] // 2]
-        assert (low[cluster] == inside.min(axis=0)).all()
-        assert (high[cluster] == inside.max(axis=0)).all()
-    tree, stock = fresh()
-    last = points[0].copy()
-    in_steps = [grow(tree, stock, 7, 1, last) for _ in range(n_clusters)]
-    np.testing.assert_array_equal(np.concatenate([step[3] for step in in_steps]), rows)
-    np.testing.assert_array_equal(np.concatenate([step[4] for step in in_steps]), taken)
+        inside = points[grown.rows[(grown.cluster_of == cluster) & (grown.weights > 0)] // 2]
+        assert (grown.low[cluster] == inside.min(axis=0)).all()
+        assert (grown.high[cluster] == inside.max(axis=0)).all()
+    for array, in_steps in zip(grown, grown_in_steps_of(3)[0], strict=True):
+        np.testing.assert_array_equal(array, in_steps)
 
 
 @pytest.mark.parametrize(

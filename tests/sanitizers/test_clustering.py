@@ -161,6 +161,22 @@ def test_every_choice_is_the_greedy_one_among_many_records(k: int) -> None:
     check_greedy(*random_table(k, 150), k)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_every_choice_is_the_greedy_one_when_many_records_are_left_over(seed: int) -> None:
+    check_greedy(*random_table(seed, 44), 15)
+
+
+def test_an_interval_of_all_values_costs_as_much_as_it_is_released_for() -> None:
+    rng = np.random.default_rng(0)
+    table = Table.from_arrow(
+        {"age": rng.integers(0, 2, 40), "colour": rng.choice(["red", "blue", "grey"], 40)}
+    )
+    age = Attribute("age", "quasi-identifying", hierarchy=Hierarchy.flat(range(61)))
+    colour = Attribute("colour", "quasi-identifying", weight=0.5)
+    check_greedy(*Schema((age, colour)).bind(table), 3)
+    check_greedy(*Schema((age, colour)).bind(table), 7)
+
+
 def test_every_choice_is_the_greedy_one_where_trees_are_too_large_for_a_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -384,6 +400,17 @@ def test_clusters_that_are_released_alike_are_judged_as_one_class() -> None:
     schema = Schema.of(age="quasi-identifying", illness="sensitive")
     release = sanitize(table, schema, Clustering(KAnonymity(2) & DistinctDiversity(2)))
     assert Counter(record["age"] for record in release.to_arrow().to_pylist()) == {1: 4, 5: 2}
+
+
+def test_classes_that_hold_apart_but_not_together_are_not_released_alike() -> None:
+    # of 50 records of age 1, clusters of 10 hold, also the one with the single v; all 50 together do not
+    table = Table.from_arrow(
+        {"age": [1] * 50 + [9] * 20, "illness": ["u"] * 49 + ["v"] + ["u"] * 16 + ["v"] * 4}
+    )
+    schema = Schema.of(age="quasi-identifying", illness="sensitive")
+    model = KAnonymity(10) & DeltaDisclosure(1.2, absent="ignored")
+    release = sanitize(table, schema, Clustering(model))
+    assert model.satisfied(release.classes).all()
 
 
 @pytest.mark.parametrize("k", [5, 10, 50])

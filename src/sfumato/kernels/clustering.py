@@ -99,6 +99,47 @@ class Stock(NamedTuple):
     end: Integers
 
 
+class Grown(NamedTuple):
+    """The clusters that have been grown.
+
+    Parameters
+    ----------
+    low, high
+        The range of each cluster.
+    cluster_of, rows, weights
+        What the clusters took: how many records of which row.
+    last
+        The codes of the record taken last.
+    """
+
+    low: Codes
+    high: Codes
+    cluster_of: Integers
+    rows: Integers
+    weights: Integers
+    last: Codes
+
+
+class Partners(NamedTuple):
+    """For each of some items those that it could be merged with, the least loss first.
+
+    Parameters
+    ----------
+    ranks
+        Their ranks.
+    increases
+        The losses.
+    fits
+        Whether the partner's cover stays as dear as it is.
+    """
+
+    ranks: Integers
+    increases: Floats
+    fits: Booleans
+
+
+# What runs long fills arrays and returns no new ones: to hand one to Python runs Python code, and a
+# keyboard interrupt that waited for that moment would become another error.
 # A compiled loop counts the references to every array that it takes out of a tuple, or hands to a
 # function with a loop of its own: that would be most of the work. So the inner functions take the
 # arrays of a tree one by one, and there is a single one that looks up costs.
@@ -472,9 +513,7 @@ def _take(tree: Tree, stock: Stock, item: int, wanted: int) -> tuple[int, int]:
 
 
 @njit(cache=True)
-def grow(
-    tree: Tree, stock: Stock, k: int, n_clusters: int, last: Codes
-) -> tuple[Codes, Codes, Integers, Integers, Integers]:
+def grow(tree: Tree, stock: Stock, grown: Grown, k: int, first: int, end: int, n_taken: int) -> int:
     """Grow clusters of k records, each from the record that is furthest from the one taken last.
 
     Parameters
@@ -482,35 +521,28 @@ def grow(
     tree, stock
         The records: what is taken is no longer there afterwards. An item is a point, without size,
         and its rank is its first row.
-    last
-        The codes of the record taken last, before and after.
+    grown
+        Filled with the clusters from first to end.
+    n_taken
+        How many entries of ``grown`` are filled already.
 
     Returns
     -------
-    low, high
-        The range of each cluster.
-    cluster_of, rows, weights
-        What each cluster took.
+    n_taken
+        How many are filled now.
     """
-    low = np.empty((n_clusters, last.size), np.int32)
-    high = np.empty((n_clusters, last.size), np.int32)
-    # whatever is taken, a row is used up or the cluster is full
-    most = min(n_clusters * k, stock.rows.size + n_clusters)
-    cluster_of = np.empty(most, np.int64)
-    rows = np.empty(most, np.int64)
-    weights = np.empty(most, np.int64)
+    low, high, last = grown.low, grown.high, grown.last
     found = np.empty(1, np.int64)
     increase = np.empty(1)
-    n_taken = 0
-    for cluster in range(n_clusters):
+    for cluster in range(first, end):
         item = furthest(tree, last)
         low[cluster] = tree.low[item]
         high[cluster] = tree.high[item]
         missing = k
         while True:
-            rows[n_taken], weights[n_taken] = _take(tree, stock, item, missing)
-            cluster_of[n_taken] = cluster
-            missing -= weights[n_taken]
+            grown.cluster_of[n_taken] = cluster
+            grown.rows[n_taken], grown.weights[n_taken] = _take(tree, stock, item, missing)
+            missing -= grown.weights[n_taken]
             n_taken += 1
             if missing == 0:
                 break
@@ -520,7 +552,7 @@ def grow(
                 low[cluster, column] = min(low[cluster, column], tree.low[item, column])
                 high[cluster, column] = max(high[cluster, column], tree.high[item, column])
         last[:] = tree.low[item]
-    return low, high, cluster_of[:n_taken], rows[:n_taken], weights[:n_taken]
+    return n_taken
 
 
 @njit(cache=True)
@@ -545,28 +577,18 @@ def join(tree: Tree, records: Codes) -> Integers:
 
 
 @njit(cache=True)
-def partners(tree: Tree, items: Integers, n_wanted: int) -> tuple[Integers, Floats, Booleans]:
-    """Return for each item those to merge with at the least loss, as many as wanted.
-
-    Returns
-    -------
-    ranks, increases, fits
-        The ranks of the partners, the least loss first; the losses; and whether the cover of the
-        partner stays as dear as it is.
-    """
-    ranks = np.empty((items.size, n_wanted), np.int64)
-    increases = np.empty((items.size, n_wanted))
-    fits = np.empty((items.size, n_wanted), np.bool_)
-    found = np.empty(n_wanted, np.int64)
-    for place in range(items.size):
+def find_partners(tree: Tree, items: Integers, partners: Partners, first: int, end: int) -> None:
+    """Fill in the partners of the items from first to end."""
+    ranks, increases, fits = partners.ranks, partners.increases, partners.fits
+    found = np.empty(ranks.shape[1], np.int64)
+    for place in range(first, end):
         item = items[place]
         size, cost = tree.sizes[item], tree.costs[item]
         nearest(tree, tree.low[item], tree.high[item], size, cost, item, found, increases[place])
-        for other in range(n_wanted):
+        for other in range(found.size):
             ranks[place, other] = tree.ranks[found[other]]
             # only then is all that is lost lost by the records of the item
             fits[place, other] = increases[place, other] == size * (tree.costs[found[other]] - cost)
-    return ranks, increases, fits
 
 
 @njit(cache=True)

@@ -97,9 +97,9 @@ class CellSuppression:
         share = n_left_out / n_records
         if share > self.suppression:
             raise Infeasible(
-                f"{n_left_out:,} of {n_records:,} records ({share:.1%}) fit no class in which the model "
-                f"holds, more than the suppression limit of {self.suppression:.1%}; choose a weaker model or "
-                "a higher limit",
+                f"no class in which the model holds was found for {n_left_out:,} of {n_records:,} records "
+                f"({share:.1%}), more than the suppression limit of {self.suppression:.1%}; choose a weaker "
+                "model or a higher limit",
                 share,
             )
         if n_left_out == n_records:

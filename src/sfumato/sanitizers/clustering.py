@@ -11,7 +11,19 @@ from sfumato.arrays import Codes, Floats, Integers
 from sfumato.cells import Cells, ValueSets, _merged, range_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.hierarchy import Hierarchy, Label
-from sfumato.kernels.clustering import Covers, Stock, grow, join, pair_up, partners, planted, united_counts
+from sfumato.kernels.clustering import (
+    Covers,
+    Grown,
+    Partners,
+    Stock,
+    Tree,
+    find_partners,
+    grow,
+    join,
+    pair_up,
+    planted,
+    united_counts,
+)
 from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, sum_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
@@ -47,7 +59,8 @@ class Clustering:
     Parameters
     ----------
     model
-        What must hold in every cluster. The k of k-anonymity is the size that clusters grow to.
+        What must hold in every cluster. Clusters grow to the smallest size at which it can hold: the k
+        of k-anonymity.
 
     References
     ----------
@@ -131,21 +144,36 @@ def _grown(space: _Space, k: int, rng: np.random.Generator) -> _Clusters:
     table = space.table
     if k == 1:
         return _Clusters(space.points, space.points, space.point_of, np.arange(table.n_rows), table.weights)
+    tree, stock = _stocked(space)
+    n_clusters, n_columns = table.n_records // k, space.points.shape[1]
+    # whatever a cluster takes, a row is used up or the cluster is full
+    n_most = min(n_clusters * k, table.n_rows + n_clusters)
+    start = np.searchsorted(np.cumsum(table.weights), rng.integers(table.n_records), side="right")
+    grown = Grown(
+        low=np.empty((n_clusters, n_columns), dtype=np.int32),
+        high=np.empty((n_clusters, n_columns), dtype=np.int32),
+        cluster_of=np.empty(n_most, dtype=np.int64),
+        rows=np.empty(n_most, dtype=np.int64),
+        weights=np.empty(n_most, dtype=np.int64),
+        last=space.points[space.point_of[start]].copy(),
+    )
+    n_taken, at_once = 0, max(_AT_ONCE // k, 1)
+    for first in range(0, n_clusters, at_once):
+        n_taken = grow(tree, stock, grown, k, first, min(first + at_once, n_clusters), n_taken)
+    clusters = _Clusters(
+        grown.low, grown.high, grown.cluster_of[:n_taken], grown.rows[:n_taken], grown.weights[:n_taken]
+    )
+    return _with_joined(space, clusters, np.sort(np.repeat(stock.rows, stock.weights)))
+
+
+def _stocked(space: _Space) -> tuple[Tree, Stock]:
+    """Return the points as a tree, each with its rows and their records."""
     rows, starts = rows_by_group(space.point_of, len(space.points))
     no_size = np.zeros(len(space.points), dtype=np.int64)
     tree, places = planted(space.covers, space.points, space.points, no_size, rows[starts[:-1]])
     first, end = np.zeros((2, len(tree.ranks)), dtype=np.int64)
     first[places], end[places] = starts[:-1], starts[1:]
-    stock = Stock(rows, table.weights[rows], first, end)
-    start = np.searchsorted(np.cumsum(table.weights), rng.integers(table.n_records), side="right")
-    last = space.points[space.point_of[start]].copy()
-    n_clusters, at_once = table.n_records // k, max(_AT_ONCE // k, 1)
-    grown = []
-    for number in range(0, n_clusters, at_once):
-        low, high, cluster_of, *taken = grow(tree, stock, k, min(at_once, n_clusters - number), last)
-        grown.append((low, high, number + cluster_of, *taken))
-    clusters = _Clusters(*(np.concatenate(arrays) for arrays in zip(*grown, strict=True)))
-    return _with_joined(space, clusters, np.sort(np.repeat(rows, stock.weights)))
+    return tree, Stock(rows, space.table.weights[rows], first, end)
 
 
 def _with_joined(space: _Space, clusters: _Clusters, left_over: Integers) -> _Clusters:
@@ -180,12 +208,11 @@ def _pairs(
     n_clusters = classes.n_classes
     n_each = min(max(_PAIRS // len(failing), _FEWEST), _MOST, n_clusters - 1)
     tree, places = planted(space.covers, clusters.low, clusters.high, clusters.sizes, np.arange(n_clusters))
-    at_once = max(_AT_ONCE // n_each, 1)
-    found = [
-        partners(tree, places[failing[first : first + at_once]], n_each)
-        for first in range(0, len(failing), at_once)
-    ]
-    targets, increases, fits = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    shape, at_once = (len(failing), n_each), max(_AT_ONCE // n_each, 1)
+    found = Partners(np.empty(shape, dtype=np.int64), np.empty(shape), np.empty(shape, dtype=np.bool_))
+    for first in range(0, len(failing), at_once):
+        find_partners(tree, places[failing], found, first, min(first + at_once, len(failing)))
+    targets, increases, fits = found
     movers = np.repeat(failing, n_each)
     lacking = _shortfalls(model, classes)
     still_lacking = _shortfalls(model, _unions(classes, movers, targets.ravel()))
