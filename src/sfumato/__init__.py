@@ -35,6 +35,7 @@ _HOME = {
     "KAnonymity": "models",
     "KnowledgeGain": "measures",
     "Laplace": "sanitizers",
+    "LocalRecoding": "sanitizers",
     "Lattice": "search",
     "LatticeFront": "search",
     "Measurement": "measures",

@@ -30,6 +30,7 @@ from sfumato.errors import Infeasible, SchemaError
 from sfumato.models import DeltaDisclosure, DistinctDiversity, EntropyDiversity
 from sfumato.recipe import Recipe
 from sfumato.sanitizers import clustering
+from sfumato.sanitizers import clusters as clusters_of
 from sfumato.sanitizers.clustering import Clustering
 
 Bound = tuple[Table, Schema]
@@ -108,8 +109,8 @@ def first_record(table: Table, seed: int) -> int:
 
 def grown(table: Table, schema: Schema, k: int, seed: int = 0) -> list[Counter[int]]:
     """Return how many records of which row each cluster has before any are merged."""
-    space = clustering._Space.of(table, schema, schema.quasi_identifiers, ())
-    clusters = clustering._grown(space, k, Recipe("clustering", seed=seed).generator())
+    space = clusters_of.Space.of(table, schema, KAnonymity(k))
+    clusters = clustering.grown_clusters(space, k, Recipe("clustering", seed=seed).generator())
     found: list[Counter[int]] = [Counter() for _ in clusters.low]
     for cluster, row, weight in zip(clusters.cluster_of, clusters.rows, clusters.weights, strict=True):
         found[int(cluster)][int(row)] += int(weight)
@@ -180,14 +181,15 @@ def test_an_interval_of_all_values_costs_as_much_as_it_is_released_for() -> None
 def test_every_choice_is_the_greedy_one_where_trees_are_too_large_for_a_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(clustering, "_TABLE", 5)
+    monkeypatch.setattr(clusters_of, "_TABLE", 5)
     check_greedy(*random_table(1, 150), 4)
 
 
 def test_every_choice_is_the_greedy_one_when_the_work_comes_in_pieces(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(clustering, "_AT_ONCE", 9)
+    monkeypatch.setattr(clusters_of, "AT_ONCE", 9)
+    monkeypatch.setattr(clustering, "AT_ONCE", 9)
     check_greedy(*random_table(2, 150), 4)
 
 

@@ -146,7 +146,7 @@ class Partners(NamedTuple):
 
 
 @njit(cache=True)
-def _joint_cost(
+def joint_cost(
     low: Codes,
     high: Codes,
     row: int,
@@ -179,7 +179,7 @@ def range_costs(low: Codes, high: Codes, prices: Floats, columns: Integers, node
     """Return for each row of ranges what its cover costs in all columns."""
     costs = np.empty(low.shape[0])
     for row in range(low.shape[0]):
-        costs[row] = _joint_cost(low[row], high[row], row, low, high, np.inf, prices, columns, nodes)
+        costs[row] = joint_cost(low[row], high[row], row, low, high, np.inf, prices, columns, nodes)
     return costs
 
 
@@ -250,7 +250,7 @@ def _widest(
             first[column, 0] = min(first[column, 0], low[item, column])
             last[column, 0] = max(last[column, 0], high[item, column])
         alone = columns[column : column + 1]
-        costs[column] = _joint_cost(
+        costs[column] = joint_cost(
             first[column], last[column], column, first, last, np.inf, prices, alone, nodes
         )
     return int(np.argmax(costs))
@@ -320,7 +320,7 @@ def _increase(
     if ranks[row] == _GONE:
         return np.inf
     limit = (worst + size * cost + sizes[row] * costs[row]) / (size + sizes[row]) * _SLACK
-    joint = _joint_cost(low, high, row, lows, highs, limit, prices, columns, nodes)
+    joint = joint_cost(low, high, row, lows, highs, limit, prices, columns, nodes)
     if joint == np.inf:
         return np.inf
     return size * (joint - cost) + sizes[row] * max(joint - costs[row], 0.0)
@@ -483,7 +483,7 @@ def _furthest(
             cost = -np.inf
             if ranks[row] < _GONE:
                 # above points, the smallest high is their first code and the largest low their last
-                cost = _joint_cost(codes, codes, row, highs, lows, np.inf, prices, columns, nodes)
+                cost = joint_cost(codes, codes, row, highs, lows, np.inf, prices, columns, nodes)
             if leaf < 0:
                 waiting[n_waiting] = row
                 bounds[n_waiting] = cost

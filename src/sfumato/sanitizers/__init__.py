@@ -6,6 +6,7 @@ from sfumato.sanitizers.cell_suppression import CellSuppression
 from sfumato.sanitizers.clustering import Clustering
 from sfumato.sanitizers.cut import Cut
 from sfumato.sanitizers.full_domain import FullDomain
+from sfumato.sanitizers.local_recoding import LocalRecoding
 from sfumato.sanitizers.mondrian import Mondrian
 from sfumato.sanitizers.noise import Laplace
 from sfumato.sanitizers.trivial import AsIs, SuppressQuasiIdentifiers, SuppressSensitive
@@ -19,6 +20,7 @@ __all__ = [
     "Cut",
     "FullDomain",
     "Laplace",
+    "LocalRecoding",
     "Mondrian",
     "Sanitizer",
     "SuppressQuasiIdentifiers",

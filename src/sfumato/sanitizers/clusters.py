@@ -1,0 +1,274 @@
+"""Clusters: parts of the records with one cover each, merged where a model fails, and what is released."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.arrays import Codes, Floats, Integers
+from sfumato.cells import Cells, ValueSets, _merged, range_cells
+from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
+from sfumato.hierarchy import Hierarchy, Label
+from sfumato.kernels.clustering import Covers, Partners, find_partners, pair_up, planted, united_counts
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.models.base import PrivacyModel
+from sfumato.release import Release, released
+from sfumato.sanitizers.base import watched_attributes, whole_table
+from sfumato.schema import Schema
+from sfumato.table import Column, Table
+
+# A compiled loop cannot be interrupted: after so many searches it comes back to Python.
+AT_ONCE = 1_000
+# Where the model fails, about so many pairs of clusters are judged in a round, for each cluster some.
+_PAIRS = 300_000
+_FEWEST, _MOST = 8, 1_000
+# Up to so many values of a category the cover of every two is looked up in a table.
+_TABLE = 512
+
+
+@dataclass(frozen=True)
+class Space:
+    """The records as points (rows with equal quasi-identifiers are one), and what covering them costs."""
+
+    table: Table
+    points: Codes
+    point_of: Integers
+    covers: Covers
+    hierarchies: tuple[Hierarchy | None, ...]
+    watched: Mapping[str, SensitiveCounts]
+
+    @classmethod
+    def of(cls, table: Table, schema: Schema, model: PrivacyModel) -> Space:
+        """Return the space of a bound table, for a model."""
+        names, watched = schema.quasi_identifiers, watched_attributes(schema, model)
+        columns = [table[name] for name in names]
+        sizes = [len(column.domain) for column in columns]
+        point_of, n_points = number_rows([column.codes for column in columns], sizes, table.n_rows)
+        first = first_row_of_group(point_of, n_points)
+        hierarchies = [schema.hierarchy(name) for name in names]
+        return cls(
+            table=table,
+            points=np.stack([column.codes[first] for column in columns], axis=1),
+            point_of=point_of,
+            covers=_covers(columns, hierarchies, [schema[name].weight for name in names]),
+            hierarchies=tuple(
+                None if column.kind == "numeric" else hierarchy
+                for column, hierarchy in zip(columns, hierarchies, strict=True)
+            ),
+            watched=whole_table(table, schema, watched).sensitive,
+        )
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The range of each cluster in each quasi-identifier, and how many records it took of which row."""
+
+    low: Codes
+    high: Codes
+    cluster_of: Integers
+    rows: Integers
+    weights: Integers
+
+    @property
+    def sizes(self) -> Integers:
+        """The number of records of each cluster."""
+        return sum_by_group(self.cluster_of, len(self.low), self.weights)
+
+
+def tightened(space: Space, cluster_of: Integers, rows: Integers, weights: Integers) -> Clusters:
+    """Return clusters with the smallest ranges that hold their rows."""
+    order = np.argsort(cluster_of, kind="stable")
+    starts = np.searchsorted(cluster_of[order], np.arange(int(cluster_of.max()) + 1))
+    points = space.points[space.point_of[rows[order]]]
+    low, high = np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)
+    return Clusters(low, high, cluster_of, rows, weights)
+
+
+def released_clusters(table: Table, schema: Schema, clusters: Clusters) -> Release:
+    """Release every quasi-identifier as the smallest cover of its cluster's values."""
+    clusters = compacted(clusters)
+    cells = {
+        name: _cells(table[name], schema.hierarchy(name), clusters.low[:, i], clusters.high[:, i])
+        for i, name in enumerate(schema.quasi_identifiers)
+    }
+    cells = {name: of_cluster.take(clusters.cluster_of) for name, of_cluster in cells.items()}
+    return released(table, schema, cells, clusters.rows, clusters.weights)
+
+
+def merged_where_failing(space: Space, clusters: Clusters, model: PrivacyModel) -> Clusters:
+    """Merge clusters in rounds of disjoint pairs, until the model holds in all of them."""
+    while True:
+        clusters = _with_equals_united(space, clusters)
+        classes = classes_of(space, clusters)
+        failing = np.flatnonzero(~model.satisfied(classes))
+        if not len(failing):
+            return clusters
+        clusters = _united(clusters, _pairs(space, clusters, classes, failing, model))
+
+
+def _pairs(
+    space: Space, clusters: Clusters, classes: EquivalenceClasses, failing: Integers, model: PrivacyModel
+) -> Integers:
+    """Return for each cluster the one that it becomes part of."""
+    n_clusters = classes.n_classes
+    n_each = min(max(_PAIRS // len(failing), _FEWEST), _MOST, n_clusters - 1)
+    tree, places = planted(space.covers, clusters.low, clusters.high, clusters.sizes, np.arange(n_clusters))
+    shape, at_once = (len(failing), n_each), max(AT_ONCE // n_each, 1)
+    found = Partners(np.empty(shape, dtype=np.int64), np.empty(shape), np.empty(shape, dtype=np.bool_))
+    for first in range(0, len(failing), at_once):
+        find_partners(tree, places[failing], found, first, min(first + at_once, len(failing)))
+    targets, increases, fits = found
+    movers = np.repeat(failing, n_each)
+    lacking = _shortfalls(model, classes)
+    still_lacking = _shortfalls(model, _unions(classes, movers, targets.ravel()))
+    mended = (lacking[movers] + lacking[targets.ravel()] - still_lacking).reshape(increases.shape)
+    mends = mended > 1e-9
+    price = np.where(mends, increases / np.where(mends, mended, 1.0), np.inf)
+    # where no partner mends anything this is the first, which loses least
+    best = price.argmin(axis=1, keepdims=True)
+    targets, fits, price = (np.take_along_axis(each, best, axis=1)[:, 0] for each in (targets, fits, price))
+    cheapest = np.argsort(price, kind="stable")
+    return pair_up(n_clusters, failing[cheapest], targets[cheapest], fits[cheapest])
+
+
+def _shortfalls(model: PrivacyModel, classes: EquivalenceClasses) -> Floats:
+    """Return for each class its records times how far its scores are from their limits, as a share."""
+    total = np.zeros(classes.n_classes)
+    for part in model.parts:
+        scores, fails = part.scores(classes), ~part.keeps_limit(classes)
+        reached, wanted = (scores, part.limit) if part.better == "higher" else (part.limit, scores)
+        share = np.divide(reached, wanted, out=np.zeros_like(scores), where=fails & (wanted != 0))
+        total += np.where(fails, 1 - np.clip(share, 0, 1), 0)
+    return total * classes.sizes
+
+
+def _unions(classes: EquivalenceClasses, first: Integers, second: Integers) -> EquivalenceClasses:
+    """Return the unions of pairs of classes."""
+    sensitive = {
+        name: SensitiveCounts(
+            *united_counts(counts.starts, counts.values, counts.counts, first, second),
+            counts.prior,
+            counts.domain,
+        )
+        for name, counts in classes.sensitive.items()
+    }
+    return EquivalenceClasses(np.arange(len(first)), classes.sizes[first] + classes.sizes[second], sensitive)
+
+
+def classes_of(space: Space, clusters: Clusters) -> EquivalenceClasses:
+    """Return the clusters as classes, with the sensitive values that the model looks at."""
+    sensitive = {
+        name: (space.table[name].codes[clusters.rows], everybody.prior)
+        for name, everybody in space.watched.items()
+    }
+    domains = {name: everybody.domain for name, everybody in space.watched.items()}
+    return count_classes(clusters.cluster_of, len(clusters.low), clusters.weights, sensitive, domains)
+
+
+def _with_equals_united(space: Space, clusters: Clusters) -> Clusters:
+    """Unite clusters that are released alike, until no two are: a reader sees one class."""
+    while True:
+        class_of, n_classes = _released_alike(space, clusters)
+        if n_classes == len(class_of):
+            return clusters
+        clusters = _united(clusters, first_row_of_group(class_of, n_classes)[class_of])
+
+
+def _released_alike(space: Space, clusters: Clusters) -> tuple[Integers, int]:
+    """Number the clusters; those with equal intervals and equal labels of nodes get one number."""
+    columns, cardinalities = [], []
+    for i, hierarchy in enumerate(space.hierarchies):
+        low, high = clusters.low[:, i], clusters.high[:, i]
+        if hierarchy is None:
+            columns += [low, high]
+            cardinalities += [int(high.max()) + 1] * 2
+        else:
+            place: dict[Label, int] = {}
+            label_of = [place.setdefault(label, len(place)) for label in _labels(hierarchy)]
+            columns.append(np.array(label_of, dtype=np.int32)[_lowest_nodes(hierarchy, low, high)])
+            cardinalities.append(len(place))
+    return number_rows(columns, cardinalities, len(clusters.low))
+
+
+def _united(clusters: Clusters, into: Integers) -> Clusters:
+    """Make each cluster part of another one, which stays itself."""
+    stays = into == np.arange(len(into))
+    number = (np.cumsum(stays) - 1)[into]
+    low, high = clusters.low[stays], clusters.high[stays]
+    np.minimum.at(low, number, clusters.low)
+    np.maximum.at(high, number, clusters.high)
+    return replace(clusters, low=low, high=high, cluster_of=number[clusters.cluster_of])
+
+
+def compacted(clusters: Clusters) -> Clusters:
+    """Put the records of one row that ended in one cluster together again."""
+    columns = [clusters.cluster_of.astype(np.int32), clusters.rows.astype(np.int32)]
+    number, n_rows = number_rows(
+        columns, [len(clusters.low), int(clusters.rows.max()) + 1], len(clusters.rows)
+    )
+    first = first_row_of_group(number, n_rows)
+    return replace(
+        clusters,
+        cluster_of=clusters.cluster_of[first],
+        rows=clusters.rows[first],
+        weights=sum_by_group(number, n_rows, clusters.weights),
+    )
+
+
+def _covers(columns: list[Column], hierarchies: list[Hierarchy], weights: list[float]) -> Covers:
+    """Price every interval of numbers, by its width, and every node of categories, by its general loss."""
+    prices: list[Floats] = []
+    nodes: list[Integers] = [np.zeros(0, dtype=np.int64)]
+    places = []
+    for column, hierarchy, weight in zip(columns, hierarchies, weights, strict=True):
+        n_codes, n_prices, n_nodes = len(column.domain), sum(map(len, prices)), sum(map(len, nodes))
+        if column.kind == "numeric":
+            places.append((n_prices, -1, -1))
+            sizes: Integers = np.arange(1, n_codes + 1)
+            sizes[1:][-1:] = hierarchy.n_leaves  # all values are *, also those that do not occur
+        elif n_codes <= _TABLE:
+            places.append((n_prices, n_codes, -1))
+            low, high = np.divmod(np.arange(n_codes**2), n_codes)
+            sizes = np.concatenate(hierarchy.sizes)[_lowest_nodes(hierarchy, low, high)]
+        else:
+            places.append((n_prices, n_codes, n_nodes))
+            sizes = np.concatenate(hierarchy.sizes)
+            nodes.append(n_prices + _numbered_nodes(hierarchy).ravel())
+        prices.append(weight * ((sizes - 1) / max(hierarchy.n_leaves - 1, 1)))
+    return Covers(np.concatenate(prices), np.array(places), np.concatenate(nodes))
+
+
+def _cells(column: Column, hierarchy: Hierarchy, low: Codes, high: Codes) -> Cells:
+    """Release each range of codes as an interval of numbers, or as the lowest node above it."""
+    if column.kind == "numeric":
+        return range_cells(column, hierarchy, low, high, np.arange(len(low)))
+    nodes, codes = np.unique(_lowest_nodes(hierarchy, low, high), return_inverse=True)
+    numbered = _numbered_nodes(hierarchy)
+    values = np.argsort(numbered, axis=None, kind="stable") % numbered.shape[1]
+    n_values = np.bincount(numbered.ravel())
+    ends = np.cumsum(n_values)
+    members = [values[ends[node] - n_values[node] : ends[node]] for node in nodes]
+    starts = np.concatenate([[0], np.cumsum(n_values[nodes])])
+    sets = ValueSets(
+        starts, np.concatenate(members), np.concatenate(hierarchy.sizes)[nodes], hierarchy.n_leaves
+    )
+    labels = _labels(hierarchy)
+    return _merged(codes.astype(np.int32), tuple(labels[node] for node in nodes), column.domain, sets)
+
+
+def _numbered_nodes(hierarchy: Hierarchy) -> Integers:
+    """Return for each level and value its node, numbered through all levels."""
+    n_nodes = np.array([len(labels) for labels in hierarchy.labels])
+    return hierarchy.node_of + (np.cumsum(n_nodes) - n_nodes)[:, np.newaxis]
+
+
+def _labels(hierarchy: Hierarchy) -> list[Label]:
+    return [label for labels in hierarchy.labels for label in labels]
+
+
+def _lowest_nodes(hierarchy: Hierarchy, low: Codes, high: Codes) -> Integers:
+    """Return for each range of codes the lowest node above it, numbered through all levels."""
+    level = (hierarchy.node_of[:, low] == hierarchy.node_of[:, high]).argmax(axis=0)
+    return _numbered_nodes(hierarchy)[level, low]

@@ -1,0 +1,186 @@
+"""Peeling: from fine to coarse partitions, take out of every class what holds together under a model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.classes import EquivalenceClasses, count_classes
+from sfumato.hierarchy import Hierarchy
+from sfumato.kernels.clustering import range_costs
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.models.base import PrivacyModel
+from sfumato.sanitizers.clusters import Clusters, Space, tightened
+from sfumato.schema import Schema
+from sfumato.table import Column
+
+# A class may keep of each sensitive value so many times what would be its due: all, or fewer and fewer.
+_SHARES = np.array([np.inf, 3, 2.5, 2, 1.7, 1.5, 1.3, 1.15, 1, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.12])
+_ALL = 2**40
+
+
+def peeled(
+    space: Space, schema: Schema, model: PrivacyModel, n_partitions: int, rng: np.random.Generator
+) -> Clusters:
+    """Return classes in which the model holds, and those records that fit nowhere as one more class.
+
+    Each partition groups the records that are left by one level of every quasi-identifier. A class that
+    has too much of some sensitive values keeps only a part of these; the other records wait for a coarser
+    partition.
+
+    Parameters
+    ----------
+    n_partitions
+        How many partitions there are, drawn at random where the hierarchies have more.
+    """
+    levels = [_levels(space.table[name], schema.hierarchy(name)) for name in schema.quasi_identifiers]
+    columns = [space.table[name].codes for name in schema.quasi_identifiers]
+    values = _Values.of(space)
+    left = space.table.weights.copy()
+    taken: list[tuple[Integers, Integers, Integers]] = []
+    n_classes = 0
+    for chosen in _partitions(space, levels, n_partitions, rng):
+        rows = rng.permutation(np.flatnonzero(left))
+        if not len(rows):
+            break
+        nodes = [of_attribute[level] for of_attribute, level in zip(levels, chosen, strict=True)]
+        group_of, n_groups = number_rows(
+            [node[codes[rows]] for node, codes in zip(nodes, columns, strict=True)],
+            [int(node[-1]) + 1 for node in nodes],
+            len(rows),
+        )
+        large = sum_by_group(group_of, n_groups, left[rows]) >= model.smallest_class
+        rows, group_of = rows[large[group_of]], (np.cumsum(large) - 1)[group_of[large[group_of]]]
+        if not len(rows):
+            continue
+        class_of, weights = _taken(values, model, rows, group_of, left[rows])
+        took = weights > 0
+        left[rows[took]] -= weights[took]
+        taken.append((n_classes + class_of[took], rows[took], weights[took]))
+        n_classes += int(class_of.max()) + 1
+    rest = np.flatnonzero(left)
+    taken.append((np.full(len(rest), n_classes), rest, left[rest]))
+    class_of, rows, weights = (np.concatenate(each) for each in zip(*taken, strict=True))
+    return tightened(space, class_of, rows, weights)
+
+
+def _levels(column: Column, hierarchy: Hierarchy) -> list[Codes]:
+    """Return for each level the node of each code; numbers without intervals are halved again and again."""
+    levels = list(hierarchy.node_of)
+    n_values = len(column.domain)
+    if column.kind == "numeric" and len(levels) <= 2:
+        n_halvings = range(max(n_values - 1, 1).bit_length() - 1, 0, -1)
+        codes = np.arange(n_values)
+        levels[1:1] = [(codes * 2**times // n_values).astype(np.int32) for times in n_halvings]
+    return levels
+
+
+def _partitions(
+    space: Space, levels: list[list[Codes]], n_wanted: int, rng: np.random.Generator
+) -> list[tuple[int, ...]]:
+    """Return one level of each attribute, for some partitions, the one that loses least first."""
+    sizes = tuple(len(of_attribute) for of_attribute in levels)
+    n_all = math.prod(sizes)
+    if n_all <= n_wanted:
+        chosen = np.stack(np.unravel_index(np.arange(n_all), sizes), axis=1)
+    else:
+        chosen = np.unique(rng.integers(0, sizes, (n_wanted, len(sizes))), axis=0)
+    costs = np.zeros(len(chosen))
+    for column, of_attribute in enumerate(levels):
+        costs += np.array([_mean_cost(space, column, node_of) for node_of in of_attribute])[chosen[:, column]]
+    return [tuple(row) for row in chosen[np.argsort(costs, kind="stable")].tolist()]
+
+
+def _mean_cost(space: Space, column: int, node_of: Codes) -> float:
+    """Return what a record loses on average when one attribute is released as its nodes."""
+    first = np.searchsorted(node_of, np.arange(int(node_of[-1]) + 2)).astype(np.int32)
+    low, high = first[:-1, np.newaxis], first[1:, np.newaxis] - 1
+    prices, columns, nodes = space.covers
+    costs = range_costs(low, high, prices, columns[column : column + 1], nodes)
+    codes = space.points[space.point_of, column]
+    return float(costs[node_of[codes]] @ space.table.weights / space.table.n_records)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The combinations of sensitive values.
+
+    Parameters
+    ----------
+    space
+        Where they come from.
+    of_row
+        The combination of each row of the table.
+    first
+        A row that has each combination.
+    due
+        The share of each in all records.
+    """
+
+    space: Space
+    of_row: Integers
+    first: Integers
+    due: Floats
+
+    @classmethod
+    def of(cls, space: Space) -> _Values:
+        table = space.table
+        columns = [table[name] for name in space.watched]
+        sizes = [len(column.domain) for column in columns]
+        of_row, n_values = number_rows([column.codes for column in columns], sizes, table.n_rows)
+        counts = sum_by_group(of_row, n_values, table.weights)
+        return cls(space, of_row, first_row_of_group(of_row, n_values), counts / table.n_records)
+
+    def classes(
+        self, class_of: Integers, n_classes: int, values: Integers, counts: Integers
+    ) -> EquivalenceClasses:
+        """Return classes with so many records of each combination."""
+        rows = self.first[values]
+        watched = self.space.watched
+        sensitive = {
+            name: (self.space.table[name].codes[rows], everybody.prior) for name, everybody in watched.items()
+        }
+        domains = {name: everybody.domain for name, everybody in watched.items()}
+        return count_classes(class_of, n_classes, counts, sensitive, domains)
+
+
+def _taken(
+    values: _Values, model: PrivacyModel, rows: Integers, group_of: Integers, left: Integers
+) -> tuple[Integers, Integers]:
+    """Return for each row the number of its class, among those that take anything, and how many it takes."""
+    n_groups = int(group_of.max()) + 1
+    pair_of, n_pairs = number_rows(
+        [group_of.astype(np.int32), values.of_row[rows].astype(np.int32)],
+        [n_groups, len(values.first)],
+        len(rows),
+    )
+    first = first_row_of_group(pair_of, n_pairs)
+    group, value = group_of[first], values.of_row[rows[first]]
+    counts = sum_by_group(pair_of, n_pairs, left)
+    sizes = sum_by_group(group_of, n_groups, left)
+    due = np.minimum(np.multiply.outer(_SHARES, sizes[group] * values.due[value]), _ALL)
+    kept = np.minimum(counts, np.maximum(due.astype(np.int64), 1))
+    n_shares = len(_SHARES)
+    trial = (np.arange(n_shares)[:, np.newaxis] * n_groups + group).ravel()
+    trials = values.classes(trial, n_shares * n_groups, np.tile(value, n_shares), kept.ravel())
+    holds = model.satisfied(trials).reshape(n_shares, n_groups)
+    most = np.where(holds, trials.sizes.reshape(n_shares, n_groups), 0)
+    best = most.argmax(axis=0)
+    takes: Booleans = most[best, np.arange(n_groups)] > 0
+    quota = np.where(takes[group], kept[best[group], np.arange(n_pairs)], 0)
+    return (np.cumsum(takes) - 1)[group_of], _shared_out(pair_of, quota, left)
+
+
+def _shared_out(pair_of: Integers, quota: Integers, left: Integers) -> Integers:
+    """Return how many records of each row fill the quota of its pair, the first rows first."""
+    order = np.argsort(pair_of, kind="stable")
+    sorted_left = left[order]
+    reached = np.cumsum(sorted_left)
+    starts = np.searchsorted(pair_of[order], np.arange(len(quota)))
+    before = reached - sorted_left - (reached - sorted_left)[starts][pair_of[order]]
+    taken = np.empty_like(left)
+    taken[order] = np.clip(quota[pair_of[order]] - before, 0, sorted_left)
+    return taken
