@@ -74,7 +74,13 @@ def arx_adult(folder: Path, sensitive: tuple[str, ...]) -> Bound:
 
 
 def sanitizers(model: PrivacyModel) -> tuple[Mondrian | Clustering | LocalRecoding, ...]:
-    return Mondrian(model), Clustering(model), LocalRecoding(model, 2), LocalRecoding(model)
+    return (
+        Mondrian(model),
+        Clustering(model),
+        LocalRecoding(model, 2, "nodes"),
+        LocalRecoding(model, cells="nodes"),
+        LocalRecoding(model),
+    )
 
 
 def show(title: str, bound: Bound, model: str) -> None:
@@ -84,9 +90,11 @@ def show(title: str, bound: Bound, model: str) -> None:
         release = sanitize(*bound, how)
         taken = time.process_time() - began
         (loss,) = measure(release, ["total-loss"])
-        name = type(how).__name__ + (f" {how.effort}" if isinstance(how, LocalRecoding) else "")
+        name = type(how).__name__
+        if isinstance(how, LocalRecoding):
+            name += f" {how.effort} {how.cells}"
         print(
-            f"{title:>8} {bound[0].n_records:>10,}  {model:<11} {name:<16} {taken:8.2f} "
+            f"{title:>8} {bound[0].n_records:>10,}  {model:<11} {name:<22} {taken:8.2f} "
             f"{release.classes.n_classes:>8,} {loss.value:11.4f}",
             flush=True,
         )
@@ -97,7 +105,7 @@ def main(arguments: list[str]) -> None:
     bound = adult[1].bind(adult[0])
     for how in (*sanitizers(KAnonymity(5)), *sanitizers(KAnonymity(5) & TCloseness(0.2))):
         sanitize(*bound, how)
-    heads = f"{'table':>8} {'records':>10}  {'model':<11} {'sanitizer':<16} {'CPU s':>8} {'classes':>8}"
+    heads = f"{'table':>8} {'records':>10}  {'model':<11} {'sanitizer':<22} {'CPU s':>8} {'classes':>8}"
     print(f"{heads}  total loss")
     for name in MODELS:
         show("Adult", bound, name)

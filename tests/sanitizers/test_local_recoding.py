@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sfumato import (
     Hierarchy,
     KAnonymity,
     LocalRecoding,
+    Mondrian,
     PrivacyModel,
     ProbabilisticDiversity,
     Schema,
@@ -24,6 +26,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import Infeasible, ParameterError, SchemaError
+from sfumato.kernels.clustering import range_costs
 from sfumato.models import BetaLikeness, DeltaDisclosure, DistinctDiversity, EntropyDiversity
 from sfumato.sanitizers.clusters import Space, classes_of
 from sfumato.sanitizers.peeling import peeled
@@ -74,11 +77,14 @@ def loss(release: object) -> float:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@pytest.mark.parametrize("seed", range(3))
-def test_the_model_holds_in_what_is_published_and_the_loss_falls(model: PrivacyModel, seed: int) -> None:
+@pytest.mark.parametrize("cells", ["sets", "nodes"])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_model_holds_in_what_is_published_and_the_loss_falls(
+    model: PrivacyModel, cells: Literal["sets", "nodes"], seed: int
+) -> None:
     table, schema = people(seed)
-    before = sanitize(table, schema, LocalRecoding(model, 0), seed=seed)
-    after = sanitize(table, schema, LocalRecoding(model), seed=seed)
+    before = sanitize(table, schema, LocalRecoding(model, 0, cells), seed=seed)
+    after = sanitize(table, schema, LocalRecoding(model, cells=cells), seed=seed)
     for release in (before, after):
         assert release.n_suppressed == 0
         assert model.satisfied(release.classes).all()
@@ -119,6 +125,31 @@ def test_equal_seeds_give_equal_releases() -> None:
     for model in (KAnonymity(4), KAnonymity(3) & TCloseness(0.3)):
         one, other = (sanitize(table, schema, LocalRecoding(model), seed=5).to_arrow() for _ in range(2))
         assert one.equals(other)
+
+
+@pytest.mark.parametrize("sets", [False, True])
+def test_what_covers_are_said_to_cost_is_what_they_are_released_for(sets: bool) -> None:
+    rng = np.random.default_rng(0)
+    rows = [[f"v{i}", f"a{i // 3}", f"b{i // 9}", "*"] for i in range(20)]
+    table = Table.from_arrow({"one": [f"v{i}" for i in (0, 1, 4, 5, 6, 8, 13, 14, 15, 19)], "two": range(10)})
+    one = Attribute("one", "quasi-identifying", hierarchy=Hierarchy.of_rows(rows))
+    two = Attribute("two", "quasi-identifying", "categorical", weight=0.5)
+    bound, schema = Schema((one, two)).bind(table)
+    space = Space.of(bound, schema, KAnonymity(1), sets=sets)
+    ends = np.sort(rng.integers(0, 10, (60, 2, 2)), axis=2).astype(np.int32)
+    low, high = ends[:, :, 0].copy(), ends[:, :, 1].copy()
+    cells = space.cells(low, high)
+    losses = {name: each.sets.losses[each.codes] for name, each in cells.items() if each.sets is not None}
+    costs = range_costs(low, high, *space.covers)
+    np.testing.assert_allclose(costs, losses["one"] + 0.5 * losses["two"])
+
+
+def test_with_sets_it_loses_no_more_than_mondrian() -> None:
+    table, schema = people(11, 400)
+    for model in (KAnonymity(5), KAnonymity(4) & DistinctDiversity(2)):
+        mondrian = sanitize(table, schema, Mondrian(model))
+        assert loss(sanitize(table, schema, LocalRecoding(model, 0))) == pytest.approx(loss(mondrian))
+        assert loss(sanitize(table, schema, LocalRecoding(model))) < loss(mondrian)
 
 
 def test_more_effort_does_not_lose_more_on_adult() -> None:
@@ -177,7 +208,7 @@ def test_it_loses_less_than_arx_at_its_best(
             for name in table.columns
         )
     )
-    release = sanitize(table, schema, LocalRecoding(model))
+    release = sanitize(table, schema, LocalRecoding(model, cells="nodes"))
     assert release.n_suppressed == 0
     assert model.satisfied(release.classes).all()
     assert loss(release) < arx

@@ -61,7 +61,7 @@ class Clustering:
         check_feasible(table, schema, self.model)
         space = Space.of(table, schema, self.model)
         grown = grown_clusters(space, self.model.smallest_class, rng)
-        return released_clusters(table, schema, merged_where_failing(space, grown, self.model))
+        return released_clusters(space, schema, merged_where_failing(space, grown, self.model))
 
 
 def grown_clusters(space: Space, k: int, rng: np.random.Generator) -> Clusters:

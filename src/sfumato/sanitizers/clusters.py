@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -28,37 +29,71 @@ _FEWEST, _MOST = 8, 1_000
 _TABLE = 512
 
 
+Covering = Literal["interval", "set", "node"]
+"""How a range of codes is released: as an interval of numbers, a set of sibling nodes, or a node."""
+
+
 @dataclass(frozen=True)
 class Space:
-    """The records as points (rows with equal quasi-identifiers are one), and what covering them costs."""
+    """The records as points (rows with equal quasi-identifiers are one), and what covering them costs.
+
+    Parameters
+    ----------
+    table
+        The bound table.
+    points, point_of
+        The different combinations of quasi-identifiers, and that of each row.
+    coverings, hierarchies
+        How each quasi-identifier is covered.
+    covers
+        What that costs.
+    watched
+        The sensitive attributes that the model looks at.
+    """
 
     table: Table
     points: Codes
     point_of: Integers
+    coverings: tuple[Covering, ...]
+    hierarchies: Mapping[str, Hierarchy]
     covers: Covers
-    hierarchies: tuple[Hierarchy | None, ...]
     watched: Mapping[str, SensitiveCounts]
 
     @classmethod
-    def of(cls, table: Table, schema: Schema, model: PrivacyModel) -> Space:
-        """Return the space of a bound table, for a model."""
+    def of(cls, table: Table, schema: Schema, model: PrivacyModel, *, sets: bool = False) -> Space:
+        """Return the space of a bound table, for a model; categories are covered by sets or by nodes."""
         names, watched = schema.quasi_identifiers, watched_attributes(schema, model)
         columns = [table[name] for name in names]
         sizes = [len(column.domain) for column in columns]
         point_of, n_points = number_rows([column.codes for column in columns], sizes, table.n_rows)
         first = first_row_of_group(point_of, n_points)
-        hierarchies = [schema.hierarchy(name) for name in names]
+        hierarchies = {name: schema.hierarchy(name) for name in names}
+        coverings = tuple(_covering(column, sets) for column in columns)
         return cls(
             table=table,
             points=np.stack([column.codes[first] for column in columns], axis=1),
             point_of=point_of,
-            covers=_covers(columns, hierarchies, [schema[name].weight for name in names]),
-            hierarchies=tuple(
-                None if column.kind == "numeric" else hierarchy
-                for column, hierarchy in zip(columns, hierarchies, strict=True)
-            ),
+            coverings=coverings,
+            hierarchies=hierarchies,
+            covers=_covers(columns, coverings, hierarchies, [schema[name].weight for name in names]),
             watched=whole_table(table, schema, watched).sensitive,
         )
+
+    def cells(self, low: Codes, high: Codes) -> dict[str, Cells]:
+        """Release ranges of codes, one row for each."""
+        rows = np.arange(len(low))
+        return {
+            name: _node_cells(self.table[name], hierarchy, low[:, i], high[:, i])
+            if self.coverings[i] == "node"
+            else range_cells(self.table[name], hierarchy, low[:, i], high[:, i], rows)
+            for i, (name, hierarchy) in enumerate(self.hierarchies.items())
+        }
+
+
+def _covering(column: Column, sets: bool) -> Covering:
+    if column.kind == "numeric":
+        return "interval"
+    return "set" if sets and len(column.domain) <= _TABLE else "node"
 
 
 @dataclass(frozen=True)
@@ -86,15 +121,14 @@ def tightened(space: Space, cluster_of: Integers, rows: Integers, weights: Integ
     return Clusters(low, high, cluster_of, rows, weights)
 
 
-def released_clusters(table: Table, schema: Schema, clusters: Clusters) -> Release:
+def released_clusters(space: Space, schema: Schema, clusters: Clusters) -> Release:
     """Release every quasi-identifier as the smallest cover of its cluster's values."""
     clusters = compacted(clusters)
     cells = {
-        name: _cells(table[name], schema.hierarchy(name), clusters.low[:, i], clusters.high[:, i])
-        for i, name in enumerate(schema.quasi_identifiers)
+        name: of_cluster.take(clusters.cluster_of)
+        for name, of_cluster in space.cells(clusters.low, clusters.high).items()
     }
-    cells = {name: of_cluster.take(clusters.cluster_of) for name, of_cluster in cells.items()}
-    return released(table, schema, cells, clusters.rows, clusters.weights)
+    return released(space.table, schema, cells, clusters.rows, clusters.weights)
 
 
 def merged_where_failing(space: Space, clusters: Clusters, model: PrivacyModel) -> Clusters:
@@ -177,13 +211,17 @@ def _with_equals_united(space: Space, clusters: Clusters) -> Clusters:
 
 
 def _released_alike(space: Space, clusters: Clusters) -> tuple[Integers, int]:
-    """Number the clusters; those with equal intervals and equal labels of nodes get one number."""
+    """Number the clusters; those with equal intervals and equal labels get one number."""
     columns, cardinalities = [], []
-    for i, hierarchy in enumerate(space.hierarchies):
+    for i, (name, hierarchy) in enumerate(space.hierarchies.items()):
         low, high = clusters.low[:, i], clusters.high[:, i]
-        if hierarchy is None:
+        if space.coverings[i] == "interval":
             columns += [low, high]
             cardinalities += [int(high.max()) + 1] * 2
+        elif space.coverings[i] == "set":
+            cells = range_cells(space.table[name], hierarchy, low, high, np.arange(len(low)))
+            columns.append(cells.codes)
+            cardinalities.append(len(cells.labels))
         else:
             place: dict[Label, int] = {}
             label_of = [place.setdefault(label, len(place)) for label in _labels(hierarchy)]
@@ -217,21 +255,28 @@ def compacted(clusters: Clusters) -> Clusters:
     )
 
 
-def _covers(columns: list[Column], hierarchies: list[Hierarchy], weights: list[float]) -> Covers:
-    """Price every interval of numbers, by its width, and every node of categories, by its general loss."""
+def _covers(
+    columns: list[Column],
+    coverings: tuple[Covering, ...],
+    hierarchies: Mapping[str, Hierarchy],
+    weights: list[float],
+) -> Covers:
+    """Price every interval of numbers, by its width, and every cover of categories, by its general loss."""
     prices: list[Floats] = []
     nodes: list[Integers] = [np.zeros(0, dtype=np.int64)]
     places = []
-    for column, hierarchy, weight in zip(columns, hierarchies, weights, strict=True):
+    for column, covering, hierarchy, weight in zip(
+        columns, coverings, hierarchies.values(), weights, strict=True
+    ):
         n_codes, n_prices, n_nodes = len(column.domain), sum(map(len, prices)), sum(map(len, nodes))
-        if column.kind == "numeric":
+        if covering == "interval":
             places.append((n_prices, -1, -1))
             sizes: Integers = np.arange(1, n_codes + 1)
             sizes[1:][-1:] = hierarchy.n_leaves  # all values are *, also those that do not occur
         elif n_codes <= _TABLE:
             places.append((n_prices, n_codes, -1))
             low, high = np.divmod(np.arange(n_codes**2), n_codes)
-            sizes = np.concatenate(hierarchy.sizes)[_lowest_nodes(hierarchy, low, high)]
+            sizes = (_sets_of if covering == "set" else _nodes_of)(hierarchy, low, high)
         else:
             places.append((n_prices, n_codes, n_nodes))
             sizes = np.concatenate(hierarchy.sizes)
@@ -240,10 +285,29 @@ def _covers(columns: list[Column], hierarchies: list[Hierarchy], weights: list[f
     return Covers(np.concatenate(prices), np.array(places), np.concatenate(nodes))
 
 
-def _cells(column: Column, hierarchy: Hierarchy, low: Codes, high: Codes) -> Cells:
-    """Release each range of codes as an interval of numbers, or as the lowest node above it."""
-    if column.kind == "numeric":
-        return range_cells(column, hierarchy, low, high, np.arange(len(low)))
+def _nodes_of(hierarchy: Hierarchy, low: Integers, high: Integers) -> Integers:
+    """Return for each range of codes how many leaves the lowest node above it has."""
+    return np.concatenate(hierarchy.sizes)[_lowest_nodes(hierarchy, low, high)]
+
+
+def _sets_of(hierarchy: Hierarchy, low: Integers, high: Integers) -> Integers:
+    """Return for each range of codes how many leaves the nodes have that it needs below the lowest one."""
+    sizes: Integers = _nodes_of(hierarchy, low, high)
+    level = (hierarchy.node_of[:, low] == hierarchy.node_of[:, high]).argmax(axis=0)
+    for above in range(1, hierarchy.height + 1):
+        here = level == above
+        child, parent = hierarchy.node_of[above - 1], hierarchy.node_of[above]
+        first, last = child[low[here]], child[high[here]]
+        of_parent = np.searchsorted(parent, np.arange(int(parent[-1]) + 2))
+        whole = parent[low[here]]
+        takes_all = (first == child[of_parent[whole]]) & (last == child[of_parent[whole + 1] - 1])
+        up_to = np.concatenate([[0], np.cumsum(hierarchy.sizes[above - 1])])
+        sizes[here] = np.where(takes_all, sizes[here], up_to[last + 1] - up_to[first])
+    return sizes
+
+
+def _node_cells(column: Column, hierarchy: Hierarchy, low: Codes, high: Codes) -> Cells:
+    """Release each range of codes as the lowest node above it."""
     nodes, codes = np.unique(_lowest_nodes(hierarchy, low, high), return_inverse=True)
     numbered = _numbered_nodes(hierarchy)
     values = np.argsort(numbered, axis=None, kind="stable") % numbered.shape[1]

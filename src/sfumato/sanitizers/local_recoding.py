@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -67,8 +68,7 @@ class LocalRecoding:
     `clustering`; and, from fine to coarse partitions along the hierarchies, of every class as many records
     as fit together under the model.
 
-    Numbers are released as the smallest interval, categories as the lowest node of their hierarchy that
-    covers the class (``*`` where they have none).
+    Numbers are released as the smallest interval, categories as ``cells`` says.
 
     Parameters
     ----------
@@ -77,6 +77,9 @@ class LocalRecoding:
     effort
         How many steps are tried for each row: twice the effort takes twice the time. With 0 mondrian's
         classes stay as they are.
+    cells
+        How categories are released: ``sets`` of values or sibling nodes, as mondrian does, which lose
+        least; or ``nodes`` of the hierarchy only (``*`` where there is none), which read better.
 
     References
     ----------
@@ -94,6 +97,7 @@ class LocalRecoding:
 
     model: PrivacyModel = KAnonymity(5)
     effort: int = 10
+    cells: Literal["sets", "nodes"] = "sets"
 
     def __post_init__(self) -> None:
         if self.effort < 0:
@@ -103,14 +107,14 @@ class LocalRecoding:
         """Release every quasi-identifier as the smallest cover of its class's values."""
         schema.require("quasi-identifying", "local-recoding")
         check_feasible(table, schema, self.model)
-        space = Space.of(table, schema, self.model)
+        space = Space.of(table, schema, self.model, sets=self.cells == "sets")
         parts = partition(table, schema, self.model, "strict", rng)
         classes = tightened(space, parts.part_of, parts.rows, parts.weights)
         if self.effort and space.watched:
             classes = self._improved_in_waves(space, schema, classes, rng)
         elif self.effort:
             classes = self._annealed(space, classes, rng)
-        return released_clusters(table, schema, merged_where_failing(space, classes, self.model))
+        return released_clusters(space, schema, merged_where_failing(space, classes, self.model))
 
     def _annealed(self, space: Space, start: Clusters, rng: np.random.Generator) -> Clusters:
         """Improve classes that only need to be large enough."""
