@@ -28,6 +28,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import Infeasible, ParameterError, SchemaError
+from sfumato.models import DeltaDisclosure
 
 Bound = tuple[Table, Schema]
 Judge = Callable[[np.ndarray[Any, Any]], bool]
@@ -452,3 +453,23 @@ class TestMissingValues:
         schema = Schema.of(age="quasi-identifying")
         release = sanitize(table, schema, Mondrian(KAnonymity(2)))
         assert Counter(release.to_arrow()["age"].to_pylist()) == {"[1, 3)": 2, "{8, missing}": 2}
+
+
+class TestModelsThatAreNotMonotone:
+    @pytest.mark.parametrize("seed", [124, 265, 404, 557])
+    def test_parts_that_are_released_alike_hold_together(self, seed: int) -> None:
+        # found among random tables: both parts of a shared median hold, their union does not
+        rng = np.random.default_rng(seed)
+        n_records = int(rng.integers(8, 40))
+        table = Table.from_arrow(
+            {
+                "age": rng.integers(0, 3, n_records),
+                "sex": rng.integers(0, 2, n_records),
+                "ill": rng.choice(list("xyz"), n_records, p=[0.6, 0.3, 0.1]),
+            }
+        )
+        schema = Schema.of(age="quasi-identifying", sex="quasi-identifying", ill="sensitive")
+        model = KAnonymity(2) & DeltaDisclosure(float(rng.choice([0.5, 0.8, 1.2])), absent="ignored")
+        release = sanitize(table, schema, Mondrian(model, "relaxed"), seed=seed)
+        assert release.n_suppressed == 0
+        assert model.satisfied(release.classes).all()

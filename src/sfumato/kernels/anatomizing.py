@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+
 import numpy as np
 from numba import njit
 
@@ -32,23 +34,19 @@ def diverse_groups(counts: Integers, size: int, n_records: int) -> tuple[Integer
         starts[value + 1] = starts[value] + counts[value]
     left = counts.copy()
     group_of = np.full(n_records, -1, np.int64)
-    taken = np.zeros(counts.size, np.bool_)
+    # the most frequent value first, of equals the first
+    waiting = [(-left[value], value) for value in range(counts.size) if left[value] > 0]
+    heapq.heapify(waiting)
+    taken = np.empty(size, np.int64)
     n_groups = 0
-    while True:
-        alive = 0
-        for value in range(counts.size):
-            alive += left[value] > 0
-        if alive < size:
-            break
-        taken[:] = False
-        for _ in range(size):
-            largest = -1
-            for value in range(counts.size):
-                if not taken[value] and left[value] > 0 and (largest < 0 or left[value] > left[largest]):
-                    largest = value
-            taken[largest] = True
-            left[largest] -= 1
-            group_of[starts[largest] + left[largest]] = n_groups
+    while len(waiting) >= size:
+        for place in range(size):
+            taken[place] = heapq.heappop(waiting)[1]
+        for value in taken:
+            left[value] -= 1
+            group_of[starts[value] + left[value]] = n_groups
+            if left[value] > 0:
+                heapq.heappush(waiting, (-left[value], value))
         n_groups += 1
     # the left-over records, at most one of each value, go to groups that lack their value
     holds = np.zeros(n_groups, np.bool_)

@@ -36,7 +36,8 @@ class Laplace:
         The attributes to blur; by default all numeric quasi-identifiers.
     ranges
         The difference between the largest and the smallest possible value, by attribute; by default
-        that of the data, which the release then gives away.
+        that of the data, which the release then gives away. Values that lie farther than this above the
+        smallest one of the data are drawn in to it before noise is added.
     rounded
         Whether noise on whole numbers is rounded to whole numbers (this costs no privacy).
 
