@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.arrays import Booleans, Integers
 from sfumato.cells import Cells, ValueSets, exact_cells
-from sfumato.classes import SensitiveCounts, count_classes
 from sfumato.errors import Infeasible
 from sfumato.hierarchy import ROOT, Hierarchy
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
@@ -20,17 +16,9 @@ from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release, failing_rows, released
 from sfumato.sanitizers.base import check_feasible, check_share, watched_attributes, whole_table
+from sfumato.sanitizers.hidden_cells import OPEN, Points, patterns_of, search_patterns
 from sfumato.schema import Schema
 from sfumato.table import Column, Table, text
-
-# All combinations of attributes are tried when they are not more than this, else about so many.
-_MOST_PATTERNS = 256
-
-# Another round over all patterns is worth its time when the last one saved this share of the cost.
-_WORTHWHILE = 0.01
-
-# The pattern of a point that has no place in the release (yet).
-_OPEN = -1
 
 
 @register
@@ -81,8 +69,8 @@ class CellSuppression:
         schema.require("quasi-identifying", "cell-suppression")
         check_feasible(table, schema, self.model, suppresses=self.suppression > 0)
         points, shares = _points(table, schema, self.model, rng)
-        patterns = _patterns(points, np.array([schema[name].weight for name in points.names]))
-        rows, pattern_of, weights = _put_together(shares, _search(points, patterns, self.suppression))
+        patterns = patterns_of(points, np.array([schema[name].weight for name in points.names]))
+        rows, pattern_of, weights = _put_together(shares, search_patterns(points, patterns, self.suppression))
         self._check_left_out(table.n_records - int(weights.sum()), table.n_records)
         cells = {
             name: _cells(table[name], schema.hierarchy(name), rows, hidden[pattern_of])
@@ -123,122 +111,13 @@ def _cells(column: Column, hierarchy: Hierarchy, rows: Integers, hidden: Boolean
     return Cells(np.where(hidden, np.int32(star), codes), tuple(labels), column.domain, sets)
 
 
-@dataclass(frozen=True)
-class _Classes:
-    """Points in classes: the class of each, numbered from 0. A class may have no points."""
-
-    points: Integers
-    class_of: Integers
-    n_classes: int
-
-    def only(self, chosen: Booleans) -> _Classes:
-        """Return the same classes with the chosen ones of their points."""
-        return _Classes(self.points[chosen], self.class_of[chosen], self.n_classes)
-
-    def these(self, chosen: Booleans) -> _Classes:
-        """Return the chosen classes, numbered anew."""
-        here, number = chosen[self.class_of], np.cumsum(chosen) - 1
-        return _Classes(self.points[here], number[self.class_of[here]], int(np.count_nonzero(chosen)))
-
-    def count(self, chosen: Booleans) -> Integers:
-        """Return how many of the chosen points each class has."""
-        return np.bincount(self.class_of[chosen], minlength=self.n_classes).astype(np.int64)
-
-    def total(self, amounts: Floats) -> Floats:
-        """Add up what the points of each class have."""
-        return np.bincount(self.class_of, weights=amounts, minlength=self.n_classes).astype(np.float64)
-
-    def ranks(self, *keys: Floats | Integers | Booleans) -> Integers:
-        """Return the place of each point in its class, sorted by the first key, then by the second, …."""
-        order = np.lexsort((*reversed(keys), self.class_of))
-        starts = np.searchsorted(self.class_of[order], np.arange(self.n_classes))
-        ranks = np.empty(len(order), dtype=np.int64)
-        ranks[order] = np.arange(len(order)) - starts[self.class_of[order]]
-        return ranks
-
-
-@dataclass(frozen=True)
-class _Points:
-    """The distinct combinations of the values that the search looks at, each with its number of records.
-
-    One that many records have is divided into several points, so that a few of the records can move.
-
-    Parameters
-    ----------
-    names, codes, cardinalities
-        The quasi-identifiers with more than one value, and for each the values of the points.
-    stars
-        For each of them and each point whether the original value itself is written ``*``.
-    weights
-        The number of records of each point.
-    model, watched, sensitive
-        What must hold, the sensitive attributes that it looks at, and for each the values of the points.
-    """
-
-    names: tuple[str, ...]
-    codes: Codes
-    cardinalities: Integers
-    stars: Booleans
-    weights: Integers
-    model: PrivacyModel
-    watched: Mapping[str, SensitiveCounts]
-    sensitive: Mapping[str, Codes]
-
-    def hold(self, classes: _Classes) -> Booleans:
-        """Return for each class whether the model holds in it, or it has no points."""
-        held = np.ones(classes.n_classes, dtype=np.bool_)
-        held[classes.class_of] = False
-        if len(classes.points):
-            full = classes.these(~held)
-            codes = {
-                name: (self.sensitive[name][full.points], self.watched[name].prior) for name in self.watched
-            }
-            domains = {name: counts.domain for name, counts in self.watched.items()}
-            counted = count_classes(full.class_of, full.n_classes, self.weights[full.points], codes, domains)
-            held[~held] = self.model.satisfied(counted)
-        return held
-
-    def alike(self, points: Integers, hidden: Booleans) -> _Classes:
-        """Return the classes of these points when all of them lose the same cells."""
-        shown = np.flatnonzero(~hidden)
-        columns = [self.codes[attribute, points] for attribute in shown]
-        return _Classes(points, *number_rows(columns, self.cardinalities[shown].tolist(), len(points)))
-
-    def apart(self, points: Integers, hidden: Booleans) -> _Classes:
-        """Return the classes of these points when each of them loses its own cells."""
-        columns = np.where(hidden.T, self.cardinalities[:, None], self.codes[:, points])
-        return _Classes(points, *number_rows(list(columns), (self.cardinalities + 1).tolist(), len(points)))
-
-    def fit(self, hidden: Booleans) -> Booleans:
-        """Return whether each point can lose just these cells: what reads ``*`` anyway counts as lost."""
-        return ~np.asarray(self.stars[~hidden].any(axis=0), dtype=np.bool_)
-
-    def excess(self, classes: _Classes, settled: Booleans) -> Floats:
-        """Return for each point how frequent its sensitive values are in its class, compared with the table.
-
-        The points of a class are counted one after the other, the settled ones first. Those with the
-        least excess together are distributed as the whole table is, and there the model holds.
-        """
-        excess = np.zeros(len(classes.points))
-        weights = self.weights[classes.points]
-        for name, counts in self.watched.items():
-            values = self.sensitive[name][classes.points]
-            key = classes.class_of * len(counts.prior) + values
-            order = np.lexsort((weights, ~settled, key))
-            so_far = np.cumsum(weights[order])
-            first = np.flatnonzero(np.diff(key[order], prepend=-1))
-            before = np.repeat((so_far - weights[order])[first], np.diff(first, append=len(order)))
-            excess[order] = np.maximum(excess[order], (so_far - before) / counts.prior[values[order]])
-        return excess
-
-
 _Shares = tuple[Integers, Integers, Integers]
 """Of which rows how many records are in which points: rows, points (later patterns), numbers of records."""
 
 
 def _points(
     table: Table, schema: Schema, model: PrivacyModel, rng: np.random.Generator
-) -> tuple[_Points, _Shares]:
+) -> tuple[Points, _Shares]:
     """Return the points of a table, and the share of each row in them."""
     names = tuple(name for name in schema.quasi_identifiers if len(table[name].domain) > 1)
     watched = whole_table(table, schema, watched_attributes(schema, model)).sensitive
@@ -251,7 +130,7 @@ def _points(
     codes = np.array([column.codes[first] for column in columns], dtype=np.int32).reshape(-1, len(kinds))
     is_star = [np.array([text(value) == ROOT for value in table[name].domain]) for name in names]
     stars = np.array([star[own] for star, own in zip(is_star, codes, strict=False)], dtype=np.bool_)
-    points = _Points(
+    points = Points(
         names=names,
         codes=codes[: len(names)],
         cardinalities=np.array([len(table[name].domain) for name in names], dtype=np.int64),
@@ -290,302 +169,9 @@ def _dealt(table: Table, rows: Integers, weights: Integers) -> _Shares:
 
 def _put_together(shares: _Shares, pattern_of: Integers) -> _Shares:
     """Put the records of a row with the same pattern together, and leave out those that have none."""
-    kept = pattern_of[shares[1]] != _OPEN
+    kept = pattern_of[shares[1]] != OPEN
     rows, patterns, weights = shares[0][kept], pattern_of[shares[1][kept]], shares[2][kept]
     spans = [int(rows.max(initial=0)) + 1, int(patterns.max(initial=0)) + 1]
     number, n_shares = number_rows([rows, patterns], spans, len(rows))
     first = first_row_of_group(number, n_shares)
     return rows[first], patterns[first], sum_by_group(number, n_shares, weights)
-
-
-@dataclass(frozen=True)
-class _Patterns:
-    """The combinations of attributes to suppress: the first is none of them, the last all.
-
-    Parameters
-    ----------
-    hidden
-        For each pattern and each attribute whether it is suppressed.
-    costs
-        What each pattern costs for one record, ascending.
-    """
-
-    hidden: Booleans
-    costs: Floats
-
-    @property
-    def prices(self) -> Floats:
-        """The costs, and at the end what it costs to leave a record out: a little more than all its cells."""
-        return np.append(self.costs, self.costs[-1] * (1 + 1e-6))
-
-    @property
-    def slight(self) -> float:
-        """A difference in cost that is none."""
-        return 1e-9 * float(self.costs[-1])
-
-
-def _patterns(points: _Points, weights: Floats) -> _Patterns:
-    # a cell of weight 0 is cheaper than any other, but not suppressed for nothing
-    cell_costs = np.maximum(weights, 1e-6 * (weights.max(initial=0.0) or 1.0))
-    if 2 ** len(weights) <= _MOST_PATTERNS:
-        hidden = np.array(list(product([False, True], repeat=len(weights))), dtype=np.bool_)
-    else:
-        hidden = _promising(points, cell_costs)
-    costs = hidden.astype(np.float64) @ cell_costs
-    order = np.argsort(costs, kind="stable")
-    return _Patterns(hidden[order], costs[order])
-
-
-def _promising(points: _Points, cell_costs: Floats) -> Booleans:
-    """Return of each size the patterns that help most for their cost, each grown from one of those before."""
-    everyone = points.apart(np.arange(len(points.weights)), points.stars.T)
-    failing = everyone.points[~points.hold(everyone)[everyone.class_of]]
-
-    def promise(hidden: Booleans) -> tuple[float, float]:
-        classes = points.alike(failing, hidden)
-        helped = classes.points[points.hold(classes)[classes.class_of]]
-        cost = float(cell_costs[hidden].sum())
-        return -float(points.weights[helped].sum()) / cost, classes.n_classes * cost
-
-    single = np.eye(len(cell_costs), dtype=np.bool_)
-    best = [np.zeros(len(cell_costs), dtype=np.bool_)]
-    found = [*best, *_own_stars(points)]
-    for _ in single:
-        grown = np.unique([hidden | one for hidden in best for one in single[~hidden]], axis=0)
-        best = sorted(grown, key=promise)[: max(_MOST_PATTERNS // len(single), 1)]
-        found += best
-    return np.unique(found, axis=0)
-
-
-def _own_stars(points: _Points) -> Booleans:
-    """Return the combinations of attributes in which some point reads ``*`` by itself."""
-    return np.unique(points.stars[:, points.stars.any(axis=0)].T, axis=0)
-
-
-def _search(points: _Points, patterns: _Patterns, suppression: float) -> Integers:
-    """Return the pattern of each point, or that it is left out, as this share of the records may be."""
-    start = _start(points, patterns)
-    if not (start == _OPEN).any():
-        return start
-    pattern_of = _improved(points, patterns, _placed(points, patterns, start))
-    if _share_left_out(points, pattern_of) > suppression:
-        pattern_of = _improved(points, patterns, _pulled_in(points, patterns, pattern_of, suppression))
-    entirely = np.where(start == _OPEN, len(patterns.costs) - 1, start)
-    if _fails(points, patterns, entirely).any():
-        return pattern_of
-    return _better(points, patterns, suppression, pattern_of, entirely)
-
-
-def _better(
-    points: _Points, patterns: _Patterns, suppression: float, one: Integers, other: Integers
-) -> Integers:
-    """Return what leaves out few enough records, or what costs less."""
-
-    def loss(pattern_of: Integers) -> tuple[bool, float]:
-        return _share_left_out(points, pattern_of) > suppression, _cost(points, patterns, pattern_of)
-
-    return min(one, other, key=loss)
-
-
-def _share_left_out(points: _Points, pattern_of: Integers) -> float:
-    return float(points.weights[pattern_of == _OPEN].sum() / points.weights.sum())
-
-
-def _cost(points: _Points, patterns: _Patterns, pattern_of: Integers) -> float:
-    return float(patterns.prices[pattern_of] @ points.weights)
-
-
-def _fails(points: _Points, patterns: _Patterns, pattern_of: Integers) -> Booleans:
-    everyone = points.apart(np.arange(len(pattern_of)), patterns.hidden[pattern_of])
-    return ~points.hold(everyone)[everyone.class_of]
-
-
-def _start(points: _Points, patterns: _Patterns) -> Integers:
-    """Leave every cell as it is, and open the points that fail."""
-    pattern_of = np.zeros(len(points.weights), dtype=np.int64)
-    for stars in _own_stars(points):
-        (pattern,) = np.flatnonzero((patterns.hidden == stars).all(axis=1))
-        pattern_of[(points.stars == stars[:, None]).all(axis=0)] = pattern
-    return np.where(_fails(points, patterns, pattern_of), _OPEN, pattern_of)
-
-
-def _placed(points: _Points, patterns: _Patterns, start: Integers) -> Integers:
-    """Give open points a pattern: the cheapest first, of equal ones that which helps most records."""
-    pattern_of = start.copy()
-    queue = [(cost, -np.inf, pattern) for pattern, cost in enumerate(patterns.costs.tolist())]
-    while queue and (pattern_of == _OPEN).any():
-        cost, _, pattern = heapq.heappop(queue)
-        helped = _helped(points, patterns, pattern_of, pattern)
-        promise = (cost, -float(points.weights[helped].sum()), pattern)
-        if len(helped) and queue and queue[0] < promise:
-            heapq.heappush(queue, promise)
-        else:
-            pattern_of[helped] = pattern
-    return pattern_of
-
-
-def _helped(points: _Points, patterns: _Patterns, pattern_of: Integers, pattern: int) -> Integers:
-    """Return open points for which the model holds under a pattern, together with those that have it.
-
-    Where it does not hold in a whole class, it may in a part that resembles the whole table.
-    """
-    hidden = patterns.hidden[pattern]
-    able = points.fit(hidden) & ((pattern_of == _OPEN) | (pattern_of == pattern))
-    classes = points.alike(np.flatnonzero(able), hidden)
-    settled = pattern_of[classes.points] == pattern
-    ranks = classes.ranks(~settled, points.excess(classes, settled))
-    sizes = classes.count(np.ones_like(settled))
-    n_helped = _bisected(points, classes, ranks, classes.count(settled), sizes)
-    return classes.only(~settled & (ranks < n_helped[classes.class_of])).points
-
-
-def _bisected(
-    points: _Points, classes: _Classes, ranks: Integers, safe: Integers, wish: Integers
-) -> Integers:
-    """Return for each class how many of its points, lowest rank first, it can have so that the model holds.
-
-    Parameters
-    ----------
-    safe, wish
-        A number with which it holds, and the number that would be best: the answer is that number, or
-        between the two by bisection.
-    """
-    unsure, middle = np.ones(classes.n_classes, dtype=np.bool_), wish
-    while unsure.any():
-        part = classes.only(unsure[classes.class_of] & (ranks < middle[classes.class_of]))
-        held = points.hold(part)
-        safe = np.where(unsure & held, middle, safe)
-        wish = np.where(unsure & ~held, middle, wish)
-        unsure, middle = np.abs(wish - safe) > 1, (safe + wish) // 2
-    return safe
-
-
-def _pulled_in(points: _Points, patterns: _Patterns, pattern_of: Integers, suppression: float) -> Integers:
-    """Give open points a pattern together with whole classes: all of them at once, or the cheapest first."""
-    at_once = _merged(points, patterns, pattern_of, len(patterns.costs) - 1, np.inf)
-    price, dearest = patterns.costs[-1], 4 * patterns.costs[-1] * points.weights.sum()
-    while _share_left_out(points, pattern_of) > suppression and price < dearest:
-        for pattern in range(len(patterns.costs)):
-            pattern_of = _merged(points, patterns, pattern_of, pattern, price)
-        price *= 2
-    return _better(points, patterns, suppression, pattern_of, at_once)
-
-
-def _merged(
-    points: _Points, patterns: _Patterns, pattern_of: Integers, pattern: int, price: float
-) -> Integers:
-    """Move open points to a pattern, with the classes that it takes, where that costs less than the price."""
-    hidden = patterns.hidden[pattern]
-    is_within = np.append(~(patterns.hidden & ~hidden).any(axis=1), True)
-    groups = points.alike(np.flatnonzero(points.fit(hidden) & is_within[pattern_of]), hidden)
-    groups = groups.these(groups.count(pattern_of[groups.points] == _OPEN) > 0)
-    groups = groups.these(points.hold(groups))
-    if not groups.n_classes:
-        return pattern_of
-    own = pattern_of[groups.points]
-    turns = _turns(points, patterns, pattern_of, groups.only((own != _OPEN) & (own != pattern)))
-    turn_of, n_turns = turns[groups.points], np.zeros(groups.n_classes, dtype=np.int64)
-    np.maximum.at(n_turns, groups.class_of, turn_of + 1)
-    taken = _bisected(points, groups, turn_of, n_turns, np.zeros_like(n_turns))
-    groups = groups.only(turn_of < taken[groups.class_of])
-    gains = np.append(patterns.costs, price)[pattern_of[groups.points]] - patterns.costs[pattern]
-    saved = groups.total(gains * points.weights[groups.points])
-    merged = pattern_of.copy()
-    merged[groups.points[(saved > 0)[groups.class_of]]] = pattern
-    return merged
-
-
-def _turns(points: _Points, patterns: _Patterns, pattern_of: Integers, groups: _Classes) -> Integers:
-    """Return when the class of each point would be pulled into its group: the dearest first; others -1."""
-    homes = points.apart(groups.points, patterns.hidden[pattern_of[groups.points]])
-    group_of = np.empty(homes.n_classes, dtype=np.int64)
-    group_of[homes.class_of] = groups.class_of
-    costs = np.empty(homes.n_classes)
-    costs[homes.class_of] = patterns.costs[pattern_of[homes.points]]
-    sizes = homes.total(points.weights[homes.points].astype(np.float64))
-    turns = _Classes(np.arange(homes.n_classes), group_of, groups.n_classes).ranks(-costs, sizes)
-    turn_of = np.full(len(pattern_of), -1, dtype=np.int64)
-    turn_of[homes.points] = turns[homes.class_of]
-    return turn_of
-
-
-def _improved(points: _Points, patterns: _Patterns, pattern_of: Integers) -> Integers:
-    """Move points to cheaper patterns until that saves next to nothing."""
-    before, cost = np.inf, _cost(points, patterns, pattern_of)
-    while before - cost > _WORTHWHILE * cost:
-        for pattern in range(len(patterns.costs)):
-            pattern_of = _regrouped(points, patterns, pattern_of, pattern)
-        before, cost = cost, _cost(points, patterns, pattern_of)
-    return pattern_of
-
-
-def _regrouped(points: _Points, patterns: _Patterns, pattern_of: Integers, pattern: int) -> Integers:
-    """Move points to one pattern where that lowers the cost, with others that the model needs there."""
-    hidden = patterns.hidden[pattern]
-    gains = patterns.prices[pattern_of] - patterns.costs[pattern]
-    gains[np.abs(gains) <= patterns.slight] = 0.0
-    able = np.flatnonzero(points.fit(hidden))
-    groups = points.alike(able, hidden)
-    groups = groups.these(groups.count(gains[able] > 0) > 0)
-    groups = groups.these(points.hold(groups))
-    if not groups.n_classes:
-        return pattern_of
-    moves = pattern_of != pattern
-    homes = _homes(points, patterns, pattern_of, groups.points[moves[groups.points]])
-    free = _free_to_leave(points, homes, np.isin(homes.points, groups.points), gains)
-    free[pattern_of == _OPEN] = True
-    groups = _with_fewest(points, groups.only((free | ~moves)[groups.points]), moves, gains)
-    movers = _without_conflicts(points, homes, groups.only(moves[groups.points]), gains, patterns.slight)
-    regrouped = pattern_of.copy()
-    regrouped[movers.points] = pattern
-    return regrouped
-
-
-def _homes(points: _Points, patterns: _Patterns, pattern_of: Integers, movable: Integers) -> _Classes:
-    """Return the classes that points may leave."""
-    kept = np.flatnonzero(pattern_of != _OPEN)
-    classes = points.apart(kept, patterns.hidden[pattern_of[kept]])
-    return classes.these(classes.count(np.isin(kept, movable)) > 0)
-
-
-def _free_to_leave(points: _Points, homes: _Classes, movable: Booleans, gains: Floats) -> Booleans:
-    """Return which points can leave their classes: the model holds for those who stay, or nobody stays."""
-    gain = gains[homes.points]
-    sizes = homes.count(np.ones_like(movable))
-    everybody_gains = homes.count(movable & (gain > 0)) == sizes
-    fewest = np.maximum(sizes - homes.count(movable), np.where(everybody_gains, 0, 1))
-    weights = points.weights[homes.points]
-    ranks = homes.ranks(movable, gain, np.where(gain > 0, weights, -weights))
-    stay = _bisected(points, homes, ranks, sizes, fewest)
-    free = np.zeros(len(gains), dtype=np.bool_)
-    free[homes.points[ranks >= stay[homes.class_of]]] = True
-    return free
-
-
-def _with_fewest(points: _Points, groups: _Classes, moves: Booleans, gains: Floats) -> _Classes:
-    """Return the groups in which the model holds, with as few of the points that would lose as it takes."""
-    gain = gains[groups.points]
-    loses = moves[groups.points] & (gain <= 0)
-    sizes = groups.count(np.ones_like(loses))
-    ranks = groups.ranks(loses, -gain, points.weights[groups.points])
-    held = points.hold(groups)
-    taken = np.where(held, _bisected(points, groups, ranks, sizes, sizes - groups.count(loses)), 0)
-    return groups.only(ranks < taken[groups.class_of])
-
-
-def _without_conflicts(
-    points: _Points, homes: _Classes, movers: _Classes, gains: Floats, slight: float
-) -> _Classes:
-    """Give up groups, those that save least first, until the model holds in every class that points leave."""
-    saved = movers.total(gains[movers.points] * points.weights[movers.points])
-    while True:
-        movers = movers.only(saved[movers.class_of] > slight)
-        group_of = np.full(len(gains), -1, dtype=np.int64)
-        group_of[movers.points] = movers.class_of
-        leaving = group_of[homes.points] >= 0
-        held = points.hold(homes.only(~leaving))
-        blocked = homes.only(leaving & ~held[homes.class_of])
-        if not len(blocked.points):
-            return movers
-        groups = group_of[blocked.points]
-        saved[groups[blocked.ranks(saved[groups]) == 0]] = 0.0
