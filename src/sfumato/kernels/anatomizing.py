@@ -42,11 +42,11 @@ def diverse_groups(counts: Integers, size: int, n_records: int) -> tuple[Integer
     while len(waiting) >= size:
         for place in range(size):
             taken[place] = heapq.heappop(waiting)[1]
-        for value in taken:
-            left[value] -= 1
-            group_of[starts[value] + left[value]] = n_groups
-            if left[value] > 0:
-                heapq.heappush(waiting, (-left[value], value))
+        for chosen in taken:
+            left[chosen] -= 1
+            group_of[starts[chosen] + left[chosen]] = n_groups
+            if left[chosen] > 0:
+                heapq.heappush(waiting, (-left[chosen], chosen))
         n_groups += 1
     # the left-over records, at most one of each value, go to groups that lack their value
     holds = np.zeros(n_groups, np.bool_)
