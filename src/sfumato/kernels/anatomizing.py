@@ -46,7 +46,7 @@ def diverse_groups(counts: Integers, size: int, n_records: int) -> tuple[Integer
             left[chosen] -= 1
             group_of[starts[chosen] + left[chosen]] = n_groups
             if left[chosen] > 0:
-                heapq.heappush(waiting, (-left[chosen], chosen))
+                heapq.heappush(waiting, (-left[chosen], int(chosen)))
         n_groups += 1
     # the left-over records, at most one of each value, go to groups that lack their value
     holds = np.zeros(n_groups, np.bool_)
