@@ -75,7 +75,7 @@ def test_the_project_file_of_the_page_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "hierarchies" / "work.csv").write_text("a;x;*\nb;x;*\n", "utf-8")
     (tmp_path / "admissions.toml").write_text(code, "utf-8")
     project = Project.load(tmp_path / "admissions.toml")
-    assert project.axes == ("privacy-loss", "general-loss")
+    assert project.axes == ("privacy-loss", "utility-loss")
     assert len(project.searches) == 2
 
 

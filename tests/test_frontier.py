@@ -403,3 +403,22 @@ def test_five_thousand_candidates_take_no_noticeable_time(all_efficient: bool) -
     assert len(frontier.apart) == 0
     assert time.perf_counter() - began < 1.5
     assert (n_efficient == 5000) == all_efficient
+
+
+def test_one_measure_with_two_sets_of_parameters_makes_two_axes() -> None:
+    def both(identity: str, equal: float, js: float) -> Candidate:
+        measured = (
+            Measurement("t-closeness", equal, "privacy", "lower"),
+            Measurement("t-closeness", js, "privacy", "lower", parameters={"distance": "js"}),
+        )
+        return Candidate(identity, Recipe("odd"), measured)
+
+    candidates = (both("a", 0.1, 0.3), both("b", 0.2, 0.2))
+    assert ids(Frontier(candidates, ("t-closeness",)).efficient()) == "a"
+    assert ids(Frontier(candidates, ("t-closeness distance=js",)).efficient()) == "b"
+    front = Frontier(candidates, ("t-closeness", "t-closeness distance=js"))
+    assert ids(front.efficient()) == "ab"
+    assert ids(front.within({"t-closeness distance=js": Limit(at_most=0.2)})) == "b"
+    assert front.to_arrow().column("t-closeness distance=js").to_pylist() == [0.3, 0.2]
+    with pytest.raises(ParameterError, match="'t-closeness distance=jss' was not measured; did you mean"):
+        Frontier(candidates, ("t-closeness distance=jss",))

@@ -138,7 +138,8 @@ def test_the_optimum_of_a_random_table_is_that_of_brute_force(
     objective: Any, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
     bound = data.draw(tiny_tables)
-    model = data.draw(st.sampled_from(MODELS))
+    ordered = all(bound[1].hierarchy(name).is_ordered for name in bound[1].sensitive)
+    model = data.draw(st.sampled_from([m for m in MODELS if ordered or m != TCloseness(0.2, "ordered")]))
     suppression = data.draw(st.sampled_from(SUPPRESSIONS))
     scores = by_brute_force(bound, model, suppression, objective)
     if not scores:

@@ -183,6 +183,26 @@ class TestFullFile:
     def test_has_the_first_measure_of_each_side_as_axes(self, full: Project) -> None:
         assert full.axes == ("knowledge-gain", "total-loss")
 
+    def test_tells_one_measure_with_two_sets_of_parameters_apart(self, write: Callable[[str], Path]) -> None:
+        measures = """
+[measure]
+privacy = [{ t-closeness = { distance = "js" } }, "t-closeness"]
+
+[policy]
+"t-closeness distance=js" = { at-most = 0.1 }
+t-closeness = { at-most = 0.3 }
+"privacy-loss threshold=0.05" = { at-most = 0.2 }
+"""
+        project = Project.load(write(SMALL + measures))
+        assert project.axes == ("t-closeness distance=js", "general-loss")
+        assert project.measures == (*project.privacy, *project.utility, "privacy-loss threshold=0.05")
+
+    def test_takes_a_population_from_beside_itself(self, write: Callable[[str], Path]) -> None:
+        measures = '[measure]\nprivacy = [{ journalist-risk = { population = "census.csv" } }]\n'
+        path = write(SMALL + measures)
+        (written,) = Project.load(path).privacy
+        assert written == {"journalist-risk": {"population": str(path.parent / "census.csv")}}
+
     def test_tells_the_reader_of_the_report(self, full: Project) -> None:
         assert (full.publication.title, full.publication.recipients) == ("People", "Nobody")
 

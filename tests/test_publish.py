@@ -100,6 +100,26 @@ def problems(folder: Path) -> list[Check]:
 
 @pytest.mark.parametrize("how", WAYS, ids=lambda how: str(Recipe.of(how)))
 class TestEveryWay:
+    def test_every_measure_of_classes_and_groups_verifies(
+        self, project: Project, tmp_path: Path, how: object
+    ) -> None:
+        asked = (
+            {"privacy-loss": {"threshold": 0.05}},
+            "privacy-loss",
+            "disclosure-quotient",
+            "information-gain",
+            "weighted-k",
+            "marketer-risk",
+            {"journalist-risk": {"population-size": 1200}},
+            "quasi-identifier-contribution",
+            {"t-closeness": {"distance": "js"}},
+        )
+        utility = ("discernibility", {"average-class-size": {"k": 3}}, "precision")
+        folder = published(replace(project, privacy=asked, utility=utility), how, tmp_path / "out")
+        claims = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["claims"]["asked"]
+        assert claims == [*asked, *utility[:2], "k-anonymity", "reidentification-risk"]
+        assert not problems(folder)
+
     def test_what_was_published_verifies(self, project: Project, tmp_path: Path, how: object) -> None:
         folder = published(project, how, tmp_path / "out")
         checks = verify(folder)

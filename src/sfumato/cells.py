@@ -52,6 +52,11 @@ class ValueSets:
         """Whether every released value stands for one original value."""
         return bool((np.diff(self.starts) == 1).all() and (self.sizes == 1).all())
 
+    @property
+    def overlap(self) -> bool:
+        """Whether two released values may stand for the same original one."""
+        return len(np.unique(self.members)) < len(self.members)
+
     def contain(self, released: Codes, original: Codes) -> Booleans:
         """Return for each pair whether the released value may stand for the original one."""
         member_keys = np.repeat(np.arange(len(self.sizes)), np.diff(self.starts)) * (1 << 32) + self.members

@@ -32,6 +32,11 @@ def jensen_shannon(sensitive: SensitiveCounts) -> Floats:
     return _rounded(np.minimum((sensitive.total(present) + absent) / 2, math.log(2)))
 
 
+def relative_entropy(sensitive: SensitiveCounts) -> Floats:
+    """Return KL(p(E, ·), p(T, ·)) = Σ_s p(E, s) log(p(E, s) / p(T, s))."""
+    return _rounded(sensitive.total(sensitive.shares * np.log(sensitive.shares / sensitive.priors)))
+
+
 def ordered_distance(sensitive: SensitiveCounts) -> Floats:
     """Return the earth mover's distance when values are as far apart as they are in order.
 

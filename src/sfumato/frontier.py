@@ -90,7 +90,8 @@ class Frontier:
     axes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        measured = {m.measure for candidate in self.candidates for m in candidate.measurements}
+        every = [m for candidate in self.candidates for m in candidate.measurements]
+        measured = {m.label for m in every} | {m.measure for m in every}
         for axis in self.axes:
             if measured and axis not in measured:
                 hint = suggestion(axis, measured) or f"; measured are {', '.join(sorted(measured))}"
@@ -110,7 +111,7 @@ class Frontier:
         """Return whether lower or higher is better on an axis."""
         for candidate in self.candidates:
             for measurement in candidate.measurements:
-                if measurement.measure == axis:
+                if axis in (measurement.label, measurement.measure):
                     return measurement.better
         return "lower"
 
@@ -190,7 +191,7 @@ class Frontier:
         """Return one row for each candidate: id, recipe, every measure, and whether it is efficient."""
         import pyarrow as pa
 
-        names = list(dict.fromkeys(m.measure for c in self.candidates for m in c.measurements))
+        names = list(dict.fromkeys(m.label for c in self.candidates for m in c.measurements))
         efficient = set(self.efficient())
         columns: dict[str, list[object]] = {
             "id": [c.id for c in self.candidates],

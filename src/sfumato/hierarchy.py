@@ -8,7 +8,7 @@ import io
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +49,8 @@ class Hierarchy:
         For each level the labels of its nodes.
     sizes
         For each level how many leaves lie below each node, those that do not occur in the data included.
+    is_ordered
+        Whether the order of the values means something; that in which categories were first seen does not.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Hierarchy:
     node_of: Codes = field(repr=False)
     labels: tuple[tuple[Label, ...], ...] = field(repr=False)
     sizes: tuple[Integers, ...] = field(repr=False)
+    is_ordered: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "node_of", frozen(self.node_of, np.int32))
@@ -201,7 +204,11 @@ class Hierarchy:
             sizes.append(self.sizes[level][nodes])
         node_of.append(np.zeros(len(rows), dtype=np.int32))
         return Hierarchy(
-            values, np.array(node_of, dtype=np.int32), (*labels, (ROOT,)), (*sizes, self.sizes[-1])
+            values,
+            np.array(node_of, dtype=np.int32),
+            (*labels, (ROOT,)),
+            (*sizes, self.sizes[-1]),
+            self.is_ordered,
         )
 
     def _with_missing(self) -> Hierarchy:
@@ -210,7 +217,8 @@ class Hierarchy:
         node_of = np.concatenate([self.node_of, np.array(own, dtype=np.int32)], axis=1)
         labels = tuple((*labels, None) for labels in self.labels[:-1])
         sizes = tuple(np.append(sizes, 1) for sizes in self.sizes[:-1])
-        return Hierarchy((*self.values, None), node_of, (*labels, (ROOT,)), (*sizes, self.sizes[-1] + 1))
+        sizes = (*sizes, self.sizes[-1] + 1)
+        return Hierarchy((*self.values, None), node_of, (*labels, (ROOT,)), sizes, self.is_ordered)
 
 
 @dataclass(frozen=True)
@@ -295,7 +303,7 @@ class Flat:
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
         """Return the two-level hierarchy over these values."""
-        return Hierarchy.flat(values)
+        return replace(Hierarchy.flat(values), is_ordered=kind == "numeric")
 
 
 def interval_label(low: int | float, high: int | float, *, closed: bool = False) -> str:
@@ -324,8 +332,13 @@ def _quoted(label: Label) -> str:
     if label is None:
         return "missing"
     plain = not any(sign in label for sign in ',{}"') and label != "missing"
-    is_interval = label.startswith("[") and number(label[1:].split(",")[0]) is not None
-    return label if plain or is_interval else '"' + label.replace('"', '""') + '"'
+    return label if plain or _is_interval(label) else '"' + label.replace('"', '""') + '"'
+
+
+def _is_interval(label: str) -> bool:
+    ends = label[1:-1].split(",")
+    brackets = label.startswith("[") and label.endswith((")", "]", "["))
+    return brackets and len(ends) == 2 and all(number(end) is not None for end in ends)
 
 
 def _intervals(numbers: Sequence[int | float], width: float) -> list[Label]:

@@ -308,7 +308,7 @@ def _figures(classes: EquivalenceClasses, name: str) -> list[float]:
         ProbabilisticDiversity().level(alone),
         EntropyDiversity().level(alone),
         TCloseness(distance="equal").level(alone),
-        TCloseness(distance="ordered").level(alone),
+        float(ordered_distance(counts).max()),
         TCloseness(distance="hierarchical").level(alone),
         float(jensen_shannon(counts).max()),
         float(total_variation(counts) @ classes.sizes / n_records),

@@ -114,7 +114,7 @@ def _facts(release: Release, name: str) -> dict[str, Any]:
         facts["kind"] = attribute.kind
         # only values that are published: a value of a suppressed record must not appear here
         rows = [row for row, kept in zip(hierarchy.rows(), occurs, strict=True) if kept]
-        if hierarchy.height > 1:
+        if hierarchy.height > 1 or (attribute.kind == "categorical" and hierarchy.is_ordered):
             facts["hierarchy"] = rows
     return facts
 
@@ -132,21 +132,36 @@ def _count_column(sensitive: list[str]) -> str:
 
 
 def _joined(tables: Mapping[str, pa.Table], layout: Layout) -> pa.Table:
-    """Give every person of a group one of the group's sensitive values; which one does not matter."""
-    import pyarrow.compute as pc
-
-    people, values = tables[PEOPLE], tables[VALUES]
+    people, values, group = tables[PEOPLE], tables[VALUES], layout.group or ""
     sensitive = [name for name, facts in layout.attributes.items() if facts["role"] == "sensitive"]
     count = _count_column(sensitive)
-    if layout.group not in people.column_names or {*values.column_names} != {layout.group, *sensitive, count}:
+    if group not in people.column_names or {*values.column_names} != {group, *sensitive, count}:
         raise VerificationFailed("the two tables have not the columns that the manifest names")
-    people = people.take(pc.sort_indices(_plain(people[layout.group])))
-    values = values.take(pc.sort_indices(_plain(values[layout.group])))
+    return joined(people, values, group, count)
+
+
+def joined(people: pa.Table, values: pa.Table, group: str, count: str) -> pa.Table:
+    """Give every person of a group one of the group's sensitive values; which one does not matter.
+
+    Parameters
+    ----------
+    people
+        The quasi-identifiers with their groups.
+    values
+        The sensitive values of each group with their counts.
+    group, count
+        The columns that hold the group and the count.
+    """
+    import pyarrow.compute as pc
+
+    people = people.take(pc.sort_indices(_plain(people[group])))
+    values = values.take(pc.sort_indices(_plain(values[group])))
     each = values.take(np.repeat(np.arange(values.num_rows), _counts(values[count], people.num_rows)))
-    if not _plain(each[layout.group]).equals(_plain(people[layout.group])):
+    if not _plain(each[group]).equals(_plain(people[group])):
         raise VerificationFailed("the two tables do not have the same number of records in every group")
-    for name in sensitive:
-        people = people.append_column(name, each[name])
+    for name in values.column_names:
+        if name not in (group, count):
+            people = people.append_column(name, each[name])
     return people
 
 

@@ -191,28 +191,29 @@ class Project:
     @property
     def measures(self) -> tuple[Written, ...]:
         """Everything to measure: both sides and what the policy speaks of."""
-        named = [_name(written) for written in (*self.privacy, *self.utility)]
+        asked = [registry.build_measure(written) for written in (*self.privacy, *self.utility)]
+        named = {name for each in asked for name in (each.name, each.label)}
         return (*self.privacy, *self.utility, *(name for name in self.policy if name not in named))
 
     @property
     def axes(self) -> tuple[str, str]:
-        """The axes of the frontier: the first privacy and the first utility measure."""
-        return _name(self.privacy[0]), _name(self.utility[0])
+        """The axes of the frontier: the labels of the first privacy and the first utility measure."""
+        privacy, utility = (registry.build_measure(side[0]).label for side in (self.privacy, self.utility))
+        return privacy, utility
 
-    def read(self) -> tuple[Table, Schema]:
-        """Read the data and bind the schema to it."""
-        table = Table.read(
-            self.data_path,
+    def table(self, path: Path | None = None) -> Table:
+        """Read the records as they are, from the data file or from another that is written alike."""
+        return Table.read(
+            path or self.data_path,
             missing_values=self.data.missing_values,
             separator=self.data.separator,
             encoding=self.data.encoding,
             quote=self.data.quote,
         )
-        return self.schema.bind(table)
 
-
-def _name(written: Written) -> str:
-    return written if isinstance(written, str) else next(iter(written))
+    def read(self) -> tuple[Table, Schema]:
+        """Read the data and bind the schema to it."""
+        return self.schema.bind(self.table())
 
 
 def _read(place: Path) -> dict[str, Any]:
@@ -247,8 +248,8 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         data=data,
         schema=schema,
         searches=tuple(_search(block, position) for position, block in enumerate(file.try_, start=1)),
-        privacy=privacy,
-        utility=utility,
+        privacy=tuple(_placed(written, place.parent) for written in privacy),
+        utility=tuple(_placed(written, place.parent) for written in utility),
         policy={name: _limit(name, block) for name, block in file.policy.items()},
         publication=_section(Publication, file.publication, "publication"),
     )
@@ -318,6 +319,18 @@ def _check_measures(measures: Iterable[Written], where: str) -> None:
             registry.build_measure(written)
         except ParameterError as error:
             raise ProjectError(f"{where}: {error}") from None
+
+
+def _placed(written: Written, folder: Path) -> Written:
+    """Take the population of a risk from beside the project file; paths are relative to it."""
+    if isinstance(written, str):
+        return written
+    return {
+        name: {
+            key: str(folder / value) if key == "population" else value for key, value in parameters.items()
+        }
+        for name, parameters in written.items()
+    }
 
 
 def _limit(name: str, block: Any) -> Limit:

@@ -103,10 +103,10 @@ def build_model(written: Mapping[str, Any]) -> Any:
 
 
 def build_measure(written: str | Mapping[str, Any]) -> Any:
-    """Make a measure from its name or ``{name: parameters}``; a model's name gives the level reached."""
+    """Make a measure from name, label or ``{name: parameters}``; a model's name gives the level reached."""
     from sfumato.measures.base import LevelReached
 
-    name, parameters = (written, {}) if isinstance(written, str) else _single(written)
+    name, parameters = _labelled(written) if isinstance(written, str) else _single(written)
     if name in registered("model"):
         return LevelReached(build("model", name, parameters))
     known = {**registered("measure"), **registered("model")}
@@ -120,6 +120,24 @@ def describe(instance: Any) -> tuple[str, dict[str, Any]]:
     return name_of(type(instance)), {
         name: _plain(getattr(instance, _identifier(name))) for name in parameters_of(type(instance))
     }
+
+
+def changed_parameters(instance: Any) -> dict[str, Any]:
+    """Return the plain parameters of an instance that are not at their defaults."""
+    cls = type(instance)
+    return {name: value for name, value in describe(instance)[1].items() if value != _default(cls, name)}
+
+
+def label(name: str, parameters: Mapping[str, Any]) -> str:
+    """Return a name with parameters in one word each, a file without its folder.
+
+    Examples
+    --------
+    >>> label("t-closeness", {"distance": "js"})
+    't-closeness distance=js'
+    """
+    words = (f"{key}={_short(_last_part(value))}" for key, value in parameters.items())
+    return " ".join([name, *words])
 
 
 def parameters_of(cls: type[Any]) -> dict[str, dataclasses.Field[Any]]:
@@ -168,6 +186,10 @@ def _default(cls: type[Any] | None, parameter: str) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return _plain(field.default_factory())
     return _plain(field.default)
+
+
+def _last_part(value: Any) -> Any:
+    return re.split(r"[/\\]", value)[-1] if isinstance(value, str) else value
 
 
 def _short(value: Any) -> str:
@@ -220,6 +242,17 @@ def _single(written: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
             "a measure with parameters is written { name = { parameter = value } }, one at a time"
         )
     return next(iter(written.items()))
+
+
+def _labelled(written: str) -> tuple[str, dict[str, Any]]:
+    """Take a label apart: ``t-closeness distance=js`` is a name and one parameter."""
+    from sfumato.table import number
+
+    name, *given = written.split() or [""]
+    pairs = [word.partition("=") for word in given]
+    if not all(sign for _, sign, _ in pairs):
+        raise ParameterError(f"measure {name!r}: its parameters are written parameter=value, without blanks")
+    return name, {key: value if number(value) is None else number(value) for key, _, value in pairs}
 
 
 def _identifier(name: str) -> str:

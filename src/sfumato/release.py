@@ -41,7 +41,7 @@ class Release:
         The number of records of the original.
     original, rows
         The (bound) original table and, for each released row, the original row that it comes from;
-        ``None`` when the release was read from files.
+        ``None`` when the release was read from files and that is not known.
     group_of
         The group of each row, where it is not its class: the records that share one published
         distribution of the sensitive values.
@@ -137,9 +137,13 @@ class Release:
         return source if fits and isinstance(source, Hierarchy) else None
 
     def _prior(self, name: str) -> Floats:
-        """Return p(T, ·) over the released values, of all original records; of these if read from files."""
+        """Return p(T, ·) over the released values, of all original records.
+
+        Where the original is not known, or a released value is not a part of a partition of the original
+        ones, it is the distribution of the released records.
+        """
         cells = self.cells[name]
-        if self.original is None or cells.sets is None:
+        if self.original is None or cells.sets is None or cells.sets.overlap:
             counts = sum_by_group(cells.codes.astype(np.int64), len(cells.labels), self.weights)
             return counts / self.n_records
         column = self.original[name]

@@ -136,7 +136,8 @@ def _try(sanitizer: str, model: str = "") -> str:
 def _measure_section(has_sensitive: bool) -> str:
     privacy = _ATTRIBUTE_DISCLOSURE if has_sensitive else _IDENTITY_DISCLOSURE
     note = "" if has_sensitive else _NO_SENSITIVE
-    return f"{note}[measure]\nprivacy = {_toml(privacy)}\nutility = {_toml(_LOSSES)}\n"
+    utility = ("utility-loss", *_LOSSES) if has_sensitive else _LOSSES
+    return f"{note}[measure]\nprivacy = {_toml(privacy)}\nutility = {_toml(utility)}\n"
 
 
 def _key(name: str) -> str:

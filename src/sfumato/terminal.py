@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sfumato.answer import Answer
+    from sfumato.comparison import Comparison
     from sfumato.explore import Progress
     from sfumato.frontier import Candidate, Frontier
     from sfumato.guess import Guess
     from sfumato.measures.base import Measurement
     from sfumato.project import Project
+    from sfumato.release import Release
 
 
 def complain(message: str) -> None:
@@ -50,13 +55,19 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
         def update(state: Progress) -> None:
             left = "" if state.remaining is None else f"{_duration(state.remaining)} left"
             bar.update(
-                task, completed=state.done, total=state.total, left=left, description=_plain(state.latest)
+                task,
+                completed=state.done,
+                total=state.total or None,
+                left=left,
+                description=_plain(state.latest),
             )
 
         yield update
 
 
 def _progress_line(state: Progress) -> None:
+    if not state.total and state.latest:
+        say(state.latest)
     tenths = 10 * state.done // max(state.total, 1)
     if state.done and tenths > 10 * (state.done - 1) // state.total:
         left = f", {_duration(state.remaining)} left" if state.remaining else ""
@@ -162,7 +173,7 @@ def print_measurements(measurements: Iterable[Measurement]) -> None:
     """Print measurements as a table."""
     rows = [
         [
-            m.measure,
+            m.label,
             m.attribute or "",
             _shown(m.value) if m.applicable else f"not applicable: {m.detail.get('reason', '')}",
             f"{m.better} is better",
@@ -171,6 +182,85 @@ def print_measurements(measurements: Iterable[Measurement]) -> None:
         for m in measurements
     ]
     print_table("", ["measure", "of", "value", "", "detail"], rows)
+
+
+def judgement_facts(
+    place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
+) -> dict[str, Any]:
+    """Return what was found of a release that any program made, as plain data."""
+    return {
+        "release": str(place),
+        "records": release.n_records,
+        "original-records": release.n_original,
+        "suppressed": release.n_suppressed,
+        "notes": list(release.notes),
+        "untrue-cells": None if untrue is None else dict(untrue),
+        **measurement_facts(measurements),
+    }
+
+
+def print_judgement(
+    place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
+) -> None:
+    """Print what was assumed of a release that any program made, then its measurements by axis."""
+    kept = f"{release.n_records:,} of {release.n_original:,} records, {release.n_suppressed:,} suppressed"
+    click.echo(_plain(f"{place.name}: {kept}"))
+    for note in (*release.notes, *([] if untrue is None else [_truth(untrue)])):
+        click.echo(_plain(f"- {note}"))
+    taken = list(measurements)
+    for axis in ("privacy", "utility"):
+        _print_axis(axis, [m for m in taken if m.axis == axis])
+
+
+def _truth(untrue: Mapping[str, int]) -> str:
+    false = {name: count for name, count in untrue.items() if count}
+    if not false:
+        return "Every released value stands for the original one."
+    counts = ", ".join(f"{count:,} in {name!r}" for name, count in false.items())
+    return f"Beware: released values that do not stand for the original one: {counts}."
+
+
+def _print_axis(axis: str, measurements: list[Measurement]) -> None:
+    """Print the measurements of one side, with baselines and intervals where there are any."""
+    columns = {
+        "measure": [m.label for m in measurements],
+        "of": [m.attribute or "" for m in measurements],
+        "value": [_shown(m.value) for m in measurements],
+        "": [f"{m.better} is better" for m in measurements],
+        "baseline": ["" if m.baseline is None else _shown(m.baseline) for m in measurements],
+        "interval": [" to ".join(map(_shown, m.interval or ())) for m in measurements],
+        "detail": [
+            ", ".join(f"{name} {_shown(value)}" for name, value in m.detail.items())
+            if m.applicable
+            else str(m.detail.get("reason", ""))
+            for m in measurements
+        ],
+    }
+    filled = {head: cells for head, cells in columns.items() if any(cells)}
+    if measurements:
+        print_table(axis, list(filled), [list(row) for row in zip(*filled.values(), strict=True)])
+
+
+def print_answer(answer: Answer, broken: list[str]) -> None:
+    """Print an answer in words, and which limits of the policy it breaks."""
+    for line in str(answer).splitlines():
+        click.echo(_plain(line))
+    for line in broken:
+        click.echo(_plain(f"Beware, the policy is not met: {line}"))
+
+
+def print_comparison(found: Comparison, recipes: list[str]) -> None:
+    """Print two releases side by side, then what it means in sentences."""
+    from sfumato.report.comparisons import comparison_words, figure_rows, loss_rows, size_rows
+
+    for name, recipe in zip(found.names, recipes, strict=True):
+        click.echo(_plain(f"{name}  {recipe}"))
+    names = list(found.names)
+    print_table("", ["measure", *names, "better"], figure_rows(found))
+    print_table("", ["class sizes", *names], size_rows(found))
+    print_table("", ["information lost in", *names], loss_rows(found))
+    for sentence in comparison_words(found):
+        click.echo(_plain(sentence))
 
 
 def warn_of_formulas(columns: tuple[str, ...]) -> None:
@@ -200,10 +290,7 @@ def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
 
 
 def _is_number(cell: str) -> bool:
-    return (
-        cell.replace(",", "").replace(".", "").replace("-", "").replace("e", "").replace("+", "").isdigit()
-        or cell == "∞"
-    )
+    return cell.translate(dict.fromkeys(map(ord, ",.-e+%"))).isdigit() or cell == "∞"
 
 
 def _plain(text: str) -> str:
@@ -214,6 +301,8 @@ def _plain(text: str) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return "n/a"
+    if isinstance(value, Mapping):
+        return f"({', '.join(f'{name} {_shown(inner)}' for name, inner in value.items())})"
     if isinstance(value, float) and value == float("inf"):
         return "∞"
     if isinstance(value, (int, float)) and float(value).is_integer():

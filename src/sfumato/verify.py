@@ -124,7 +124,7 @@ def _claim_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
     for claim, again in zip(manifest.claims, found, strict=True):
         about = f" of {claim.attribute}" if claim.attribute else ""
         problem = "" if _same(claim, again) else f"the published cells give {_shown(again.value)}"
-        yield Check(f"{claim.measure}{about} is {_shown(claim.value)}", problem)
+        yield Check(f"{claim.label}{about} is {_shown(claim.value)}", problem)
 
 
 def _requirement_checks(release: Release, manifest: Manifest) -> Iterator[Check]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import (
+    Anatomy,
     AsIs,
     FullDomain,
     KAnonymity,
@@ -26,6 +29,8 @@ from sfumato import (
     registry,
     sanitize,
 )
+from sfumato.errors import Infeasible
+from sfumato.layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]
 
@@ -120,6 +125,45 @@ def test_a_release_without_quasi_identifiers_can_be_measured_or_the_reason_is_gi
         check_measurement(taken, name, release)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_release_that_does_not_know_its_rows_can_be_measured_or_the_reason_is_given(
+    name: str, example: Bound
+) -> None:
+    for release in releases(example):
+        for forgetful in (replace(release, rows=None), replace(release, original=None, rows=None)):
+            for taken in measure(forgetful, [name]):
+                check_measurement(taken, name, forgetful)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if registry.build_measure(name).needs == "release"])
+def test_what_needs_only_the_release_is_the_same_from_the_published_tables(name: str, example: Bound) -> None:
+    made = [release for release in releases(example) if not release.n_suppressed]
+    for release in [*made, *exchanged(example)]:
+        seen = read_back(tables_of(release, typed=False), Layout.of(release))
+        for published, owned in zip(measure(seen, [name]), measure(release, [name]), strict=True):
+            assert (published.attribute, published.applicable) == (owned.attribute, owned.applicable)
+            if owned.applicable:
+                assert published.value == pytest.approx(owned.value, abs=1e-12)
+                assert_alike(published.detail, owned.detail)
+
+
+def exchanged(bound: Bound) -> list[Release]:
+    """Return a release with groups, where the sensitive values suffice for two in a group."""
+    try:
+        return [sanitize(*bound, Anatomy(2))]
+    except Infeasible:
+        return []
+
+
+def assert_alike(one: Any, other: Any) -> None:
+    if isinstance(one, Mapping):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_alike(one[key], other[key])
+    else:
+        assert one == (pytest.approx(other, abs=1e-12) if isinstance(other, float) else other)
+
+
 def values(releases: list[Release], name: str) -> list[float]:
     """Return the values of a measure for the releases that it applies to."""
     taken = [measurement for release in releases for measurement in measure(release, [name])]
@@ -143,7 +187,9 @@ def test_losses_are_in_their_range(
 def test_publishing_as_is_loses_nothing(
     name: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
-    assert values([sanitize(*data.draw(tiny_tables), AsIs())], name) == [0]
+    lost = values([sanitize(*data.draw(tiny_tables), AsIs())], name)
+    # a measure of sensitive attributes speaks of each, and of none where a table has no population
+    assert set(lost) == {0} or (name == "utility-loss" and not lost)
 
 
 @pytest.mark.parametrize("name", ["general-loss", "total-loss"])
@@ -165,5 +211,6 @@ def test_suppressing_everything_loses_most(
 
 def test_withholding_all_quasi_identifiers_tells_an_adversary_nothing(example: Bound) -> None:
     release = sanitize(*example, SuppressQuasiIdentifiers())
-    taken: list[Any] = measure(release, ["privacy-loss", "knowledge-gain", "accuracy-gain"])
+    gains = ["privacy-loss", "knowledge-gain", "accuracy-gain", "information-gain", "disclosure-quotient"]
+    taken: list[Any] = measure(release, gains)
     assert [measurement.value for measurement in taken] == [0.0] * len(taken)

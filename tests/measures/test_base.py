@@ -10,6 +10,7 @@ import pytest
 
 from sfumato import (
     AsIs,
+    JournalistRisk,
     KAnonymity,
     Measurement,
     Mondrian,
@@ -115,6 +116,59 @@ class TestMeasure:
         assert taken.to_dict()["applicable"] is False
         assert taken.better == "lower"
         assert measure(release, ["k-anonymity"])[0].value == 1
+
+
+class TestLabels:
+    """The same measure with other parameters is told apart; one with all defaults has its plain name."""
+
+    def test_says_what_is_not_at_its_default(self, hospital: Bound) -> None:
+        wanted = [
+            "t-closeness",
+            {"t-closeness": {"t": 0.4, "distance": "js"}},
+            PrivacyLoss(0.1),
+            PrivacyLoss(0.05),
+            {"marketer-risk": {"population-size": 1000}},
+        ]
+        assert [m.label for m in measure(sanitize(*hospital, AsIs()), wanted)] == [
+            "t-closeness",
+            "t-closeness distance=js",
+            "privacy-loss",
+            "privacy-loss threshold=0.05",
+            "marketer-risk population-size=1000",
+        ]
+
+    def test_is_a_way_to_ask(self, hospital: Bound) -> None:
+        release = sanitize(*hospital, AsIs())
+        written = ["t-closeness distance=js", "privacy-loss threshold=0.05"]
+        long = [{"t-closeness": {"distance": "js"}}, {"privacy-loss": {"threshold": 0.05}}]
+        assert measure(release, written) == measure(release, long)
+        assert [m.label for m in measure(release, written)] == written
+        with pytest.raises(ParameterError, match="parameter=value"):
+            measure(release, ["t-closeness js"])
+        with pytest.raises(ParameterError, match="no measure ''"):
+            measure(release, [""])
+
+    def test_never_shows_a_folder(self) -> None:
+        assert JournalistRisk("/home/somebody/census.csv").label == "journalist-risk population=census.csv"
+
+    def test_is_there_when_the_measure_does_not_apply(self) -> None:
+        release = sanitize(Table.from_arrow({"age": [1, 2]}), Schema.of(age="quasi-identifying"), AsIs())
+        (taken,) = measure(release, [PrivacyLoss(0.05)])
+        assert (taken.value, taken.label) == (None, "privacy-loss threshold=0.05")
+
+    def test_survives_json_and_stays_out_where_all_is_default(self, hospital: Bound) -> None:
+        release = sanitize(*hospital, AsIs())
+        for taken in measure(release, ["privacy-loss", PrivacyLoss(0.05)]):
+            assert written_and_read(taken) == taken
+            assert ("parameters" in taken.to_dict()) == (taken.label != "privacy-loss")
+
+    def test_the_worst_is_that_of_the_label_and_else_of_all_of_the_measure(self) -> None:
+        plain = Measurement("m", 0.3, "privacy", "lower")
+        low, high = (Measurement("m", v, "privacy", "lower", parameters={"t": v}) for v in (0.1, 0.5))
+        assert worst_value([plain, low, high], "m") == 0.3
+        assert worst_value([plain, low, high], "m t=0.5") == 0.5
+        assert worst_value([low, high], "m") == 0.5
+        assert worst_value([plain], "m t=0.5") is None
 
 
 class TestWorstValue:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,10 +14,15 @@ from hypothesis import strategies as st
 from sfumato import (
     AsIs,
     Attribute,
+    AverageClassSize,
+    Bucketize,
+    Cut,
+    DistinctDiversity,
     FullDomain,
     Hierarchy,
     Intervals,
     KAnonymity,
+    Laplace,
     Mondrian,
     Release,
     Schema,
@@ -26,8 +32,13 @@ from sfumato import (
     measure,
     sanitize,
 )
+from sfumato.errors import ParameterError
+from sfumato.layout import Layout, read_back, tables_of
+from sfumato.optimum import optimal_node
 
 Bound = tuple[Table, Schema]
+
+QUASI_IDENTIFIER_LOSSES = ("general-loss", "total-loss", "discernibility", "average-class-size", "precision")
 
 CONTINENTS = Hierarchy.of_rows(
     [
@@ -139,7 +150,7 @@ class TestGeneralLoss:
     def test_withholding_the_sensitive_values_is_not_called_lossless(self) -> None:
         table = Table.from_arrow({"age": [1, 2], "ill": ["a", "b"]})
         release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), SuppressSensitive())
-        for taken in measure(release, ["general-loss", "total-loss", "discernibility"]):
+        for taken in measure(release, QUASI_IDENTIFIER_LOSSES):
             assert taken.value is None
             assert "withheld" in taken.detail["reason"]
 
@@ -175,7 +186,19 @@ def test_suppression_and_total_loss_and_discernibility(
     assert taken.detail == {"suppressed": suppressed, "records": table.n_records}
     (total,) = measure(release, ["total-loss"])
     assert total.value == pytest.approx(value(release, "general-loss") + taken.value)
-    assert total.detail == {"general-loss": value(release, "general-loss"), "suppression-loss": taken.value}
+    (general,) = measure(release, ["general-loss"])
+    assert total.detail == {
+        "general-loss": general.value,
+        "suppression-loss": taken.value,
+        "by-attribute": {name: general.detail[name] + taken.value for name in names},
+    }
+    weights = {name: schema[name].weight for name in names}
+    if sum(weights.values()):
+        parts = sum(total.detail["by-attribute"][name] * weights[name] for name in names)
+        assert parts / sum(weights.values()) == pytest.approx(total.value)
+    assert value(release, "average-class-size") == sum(kept) / len(kept)
+    (divided,) = measure(release, [AverageClassSize(k)])
+    assert divided.value == pytest.approx(sum(kept) / len(kept) / k)
     assert value(release, "discernibility") == sum(size**2 for size in kept) + table.n_records * suppressed
 
 
@@ -193,3 +216,95 @@ def test_discernibility_of_a_large_table_is_exact() -> None:
     table = Table({"age": one["age"]}, np.array([3_000_000_000, 4_000_000_000]))
     release = sanitize(table, Schema.of(age="quasi-identifying"), AsIs())
     assert value(release, "discernibility") == float(3_000_000_000**2 + 4_000_000_000**2)
+
+
+def from_files(release: Release) -> Release:
+    layout = Layout.of(release)
+    return read_back(tables_of(release, typed=False), layout)
+
+
+def test_losses_of_classes_can_be_recomputed_from_the_files(hospital: Bound) -> None:
+    for how in (AsIs(), Mondrian(KAnonymity(3)), SuppressQuasiIdentifiers(), SuppressSensitive()):
+        release = sanitize(*hospital, how)
+        for name in ("discernibility", "average-class-size"):
+            assert measure(from_files(release), [name]) == measure(release, [name])
+
+
+def test_losses_that_need_sets_say_so_without_them(hospital: Bound) -> None:
+    seen = from_files(sanitize(*hospital, Mondrian(KAnonymity(3))))
+    noisy = sanitize(*hospital, Laplace())
+    for release in (seen, noisy):
+        for taken in measure(release, ["general-loss", "total-loss", "precision"]):
+            assert taken.value is None
+            assert "are not sets of original values" in taken.detail["reason"]
+
+
+def test_exchanged_sensitive_values_are_not_called_lossless(hospital: Bound) -> None:
+    release = sanitize(*hospital, Bucketize(DistinctDiversity(2)))
+    for taken in measure(release, QUASI_IDENTIFIER_LOSSES):
+        assert taken.value is None
+        assert "exchanged" in taken.detail["reason"]
+
+
+def test_a_class_is_not_measured_in_units_of_nothing() -> None:
+    with pytest.raises(ParameterError, match="k must be at least 1"):
+        AverageClassSize(0)
+
+
+class TestPrecision:
+    @given(data=st.data())
+    @settings(max_examples=30)
+    def test_is_one_minus_the_mean_level(
+        self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+    ) -> None:
+        table, schema = data.draw(tiny_tables)
+        heights = {name: schema.hierarchy(name).height for name in schema.quasi_identifiers}
+        levels = {name: data.draw(st.integers(0, height)) for name, height in heights.items()}
+        release = sanitize(table, schema, FullDomain(levels, KAnonymity(1)))
+        (taken,) = measure(release, ["precision"])
+        assert taken.detail == levels
+        assert taken.value == pytest.approx(1 - sum(levels[n] / heights[n] for n in levels) / len(levels))
+
+    @given(data=st.data())
+    @settings(max_examples=30)
+    def test_without_a_recipe_the_cells_tell_the_level(
+        self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+    ) -> None:
+        table, schema = data.draw(tiny_tables)
+        names = schema.quasi_identifiers
+        levels = {name: data.draw(st.integers(0, schema.hierarchy(name).height)) for name in names}
+        release = replace(sanitize(table, schema, FullDomain(levels, KAnonymity(1))), recipe=None)
+        (taken,) = measure(release, ["precision"])
+        if taken.value is None:  # two nodes of one level are written alike
+            return
+        for name in names:
+            found, tree = taken.detail[name], schema.hierarchy(name)
+            assert found <= levels[name]
+            one, other = (
+                [tree.labels[level][node] for node in tree.node_of[level]] for level in (found, levels[name])
+            )
+            assert one == other
+
+    def test_the_ends(self, hospital: Bound) -> None:
+        assert value(sanitize(*hospital, AsIs()), "precision") == 1
+        assert value(sanitize(*hospital, SuppressQuasiIdentifiers()), "precision") == 0
+        alone = sanitize(Table.from_arrow({"ill": ["a", "b"]}), Schema.of(ill="sensitive"), AsIs())
+        assert value(alone, "precision") == 1
+
+    def test_attributes_on_several_levels_have_none(self, hospital: Bound) -> None:
+        for how in (Mondrian(KAnonymity(3)), Cut({"age": "0100000"}, KAnonymity(1))):
+            (taken,) = measure(sanitize(*hospital, how), ["precision"])
+            assert taken.value is None
+            assert "is not on one level of its hierarchy" in taken.detail["reason"]
+
+
+@pytest.mark.parametrize("suppression", [0.0, 0.25])
+@pytest.mark.parametrize("objective", QUASI_IDENTIFIER_LOSSES)
+def test_the_search_for_the_best_node_counts_alike(
+    objective: Any, suppression: float, hospital: Bound
+) -> None:
+    found = optimal_node(*hospital, KAnonymity(3), suppression=suppression, objective=objective)
+    release = sanitize(*hospital, FullDomain(found.levels, KAnonymity(3), suppression))
+    asked = {"average-class-size": {"k": 3}} if objective == "average-class-size" else objective
+    (taken,) = measure(release, [asked])
+    assert taken.value == pytest.approx(found.score)

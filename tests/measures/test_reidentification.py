@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sfumato import (
     AsIs,
     FullDomain,
+    JournalistRisk,
     KAnonymity,
     Mondrian,
     ReidentificationRisk,
@@ -23,6 +24,8 @@ from sfumato import (
     measure,
     sanitize,
 )
+from sfumato.errors import ParameterError
+from sfumato.measures import class_sizes
 
 Bound = tuple[Table, Schema]
 
@@ -66,7 +69,43 @@ def test_weighted_k_is_the_mean_class_size_of_a_record(
         sizes = sizes_by_hand(release)
         (taken,) = measure(release, [WeightedK()])
         assert taken.value == pytest.approx(float(Fraction(sum(size * size for size in sizes), sum(sizes))))
-        assert taken.detail == {"classes": len(sizes), "smallest": min(sizes), "largest": max(sizes)}
+        each = sorted(size for size in sizes for _ in range(size))
+        expected = {"classes": len(sizes), "smallest": each[0], "largest": each[-1]}
+        for percent in (5, 25, 50, 75, 95):
+            expected[f"percentile-{percent}"] = each[-(-percent * len(each) // 100) - 1]
+        assert taken.detail == expected
+
+
+@given(data=st.data())
+@settings(max_examples=30)
+def test_class_sizes_count_classes_and_records(
+    tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+) -> None:
+    for release in releases(data.draw(tiny_tables)):
+        counted = Counter(sizes_by_hand(release))
+        rows = class_sizes(release)
+        assert [row.size for row in rows] == sorted(counted)
+        assert {row.size: row.n_classes for row in rows} == counted
+        assert sum(row.n_records for row in rows) == release.n_records
+        assert all(row.n_records == row.size * row.n_classes for row in rows)
+
+
+@given(data=st.data())
+@settings(max_examples=30)
+def test_the_marketer_matches_one_record_of_each_class(
+    tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+) -> None:
+    for release in releases(data.draw(tiny_tables)):
+        marketer, prosecutor = measure(release, ["marketer-risk", "reidentification-risk"])
+        assert marketer.value == prosecutor.detail["average"]
+        assert marketer.detail == {"matched": len(sizes_by_hand(release))}
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.5, float("nan")])
+def test_a_threshold_is_a_risk(threshold: float) -> None:
+    for risk in (ReidentificationRisk, JournalistRisk):
+        with pytest.raises(ParameterError, match="threshold must be a risk between 0 and 1"):
+            risk(threshold=threshold)
 
 
 def test_a_risk_exactly_at_the_threshold_is_not_above_it() -> None:

@@ -19,6 +19,7 @@ from sfumato import (
     FullDomain,
     Hierarchy,
     KAnonymity,
+    Mondrian,
     Release,
     Schema,
     Table,
@@ -26,6 +27,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import ParameterError
+from sfumato.layout import Layout, read_back, tables_of
 from sfumato.release import holds
 
 Bound = tuple[Table, Schema]
@@ -195,6 +197,33 @@ class TestHierarchical:
         release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
         equal, hierarchical = (TCloseness(0.1, d).scores(release.groups) for d in ("equal", "hierarchical"))  # type: ignore[arg-type]
         assert hierarchical.tolist() == equal.tolist()
+
+
+class TestOrderOfCategories:
+    """The order in which categories were first seen means nothing, and is not published."""
+
+    TABLE = Table.from_arrow({"age": [1, 2, 2], "pay": ["high", "low", "middle"]})
+    MODEL = TCloseness(0.9, "ordered")
+
+    def test_there_is_none_without_a_hierarchy(self) -> None:
+        schema = Schema.of(age="quasi-identifying", pay="sensitive")
+        for bound in ((self.TABLE, schema), schema.bind(self.TABLE)):
+            release = sanitize(*bound, AsIs())
+            with pytest.raises(
+                ParameterError, match="the values of 'pay' have no order; give it a hierarchy"
+            ):
+                self.MODEL.scores(release.groups)
+            with pytest.raises(ParameterError, match="no order"):
+                sanitize(*bound, Mondrian(self.MODEL))
+
+    def test_a_flat_hierarchy_lists_them_and_is_published(self) -> None:
+        order = Hierarchy.flat(["low", "middle", "high"])
+        pay = Attribute("pay", "sensitive", hierarchy=order)
+        release = sanitize(self.TABLE, Schema((Attribute("age", "quasi-identifying"), pay)), AsIs())
+        seen = read_back(tables_of(release, typed=False), Layout.of(release))
+        expected = self.MODEL.scores(release.groups)
+        assert sorted(self.MODEL.scores(seen.groups)) == pytest.approx(sorted(expected))
+        assert sorted(expected) == pytest.approx([1 / 4, 1 / 2])
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical", "js"])

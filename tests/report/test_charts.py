@@ -16,7 +16,8 @@ from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.measures import Measurement
 from sfumato.models.base import Better
 from sfumato.recipe import Recipe
-from sfumato.report.charts import attribute_losses_chart, class_sizes_chart, frontier_chart
+from sfumato.report.charts import attribute_losses_chart, frontier_chart
+from sfumato.report.curves import class_sizes_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = (
@@ -253,7 +254,7 @@ def test_references_stay_inside_a_chart_and_ids_differ_between_charts() -> None:
 
 def test_the_same_numbers_give_the_same_bytes_in_another_process() -> None:
     program = (
-        "from sfumato.report.charts import class_sizes_chart\nimport hashlib, sys\n"
+        "from sfumato.report.curves import class_sizes_chart\nimport hashlib, sys\n"
         "svg = class_sizes_chart([2, 5, 5, 80])\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
         "print(hashlib.sha256(svg.encode()).hexdigest())"

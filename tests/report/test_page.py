@@ -337,14 +337,14 @@ def test_infinite_and_not_applicable_values_are_printed_as_such(hospital: Exampl
     more = (
         Measurement("disclosure-quotient", math.inf, "privacy", "lower", attribute="diagnosis"),
         Measurement("precision", None, "utility", "higher", detail={"reason": "not a full-domain recoding"}),
-        Measurement("query-error", 12.5, "utility", "lower", interval=(11.0, 14.25), baseline=80.0),
+        Measurement("query-error", 0.125, "utility", "lower", interval=(0.11, 0.142), baseline=0.8),
     )
     html = hospital.published(chosen=replace(chosen, measurements=(*chosen.measurements, *more)))
     page = Page(html)
     assert "∞" in page.cells
     assert "not applicable (not a full-domain recoding)" in page.cells
-    assert "confidence interval 11 to 14.25" in page.text
-    assert "baseline 80" in page.text
+    assert "confidence interval 11% to 14.2%" in page.text
+    assert "baseline 80%" in page.text
     assert not {"inf", "nan", "None"} & set(page.cells)
 
 
@@ -486,7 +486,14 @@ def test_withholding_the_sensitive_attribute_is_put_into_perspective(hospital: E
     assert ("no use to anybody who wants to study them" in text) == warned
 
 
-def test_three_axes_are_tabled_though_two_are_drawn(hospital: Example) -> None:
+def test_three_axes_are_drawn_as_a_matrix(hospital: Example) -> None:
     frontier = Frontier(hospital.frontier.candidates, (*AXES, "suppression-loss"))
     text = Page(report_html(**{**hospital.common, "frontier": frontier})).text
-    assert "The 3 axes (the picture shows the first two)" in text
+    assert "The 3 axes are" in text
+    assert "suppression loss (lower is better)" in text
+
+
+def test_of_very_many_axes_the_first_two_are_drawn(hospital: Example) -> None:
+    frontier = Frontier(hospital.frontier.candidates, AXES * 3)
+    text = Page(report_html(**{**hospital.common, "frontier": frontier})).text
+    assert "The 6 axes (the picture shows the first two)" in text

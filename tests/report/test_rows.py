@@ -108,13 +108,48 @@ def test_measurements_without_a_value_give_their_reason_and_others_their_notes(f
     taken = (
         Measurement("disclosure-quotient", math.inf, "privacy", "lower"),
         Measurement("precision", None, "privacy", "higher", detail={"reason": "not a full-domain recoding"}),
-        Measurement("query-error", 12.5, "privacy", "lower", interval=(11.0, 14.25), baseline=80.0),
+        Measurement("query-error", 0.125, "privacy", "lower", interval=(0.11, 0.142), baseline=0.8),
     )
     found = rows.measurement_rows(Candidate("odd", Recipe("odd"), taken), "privacy", {}, frontier)
-    assert [row["value"] for row in found] == ["\u221e", "not applicable", "12.5"]
+    assert [row["value"] for row in found] == ["\u221e", "not applicable", "12.5%"]
     assert [row["reason"] for row in found] == ["", "not a full-domain recoding", ""]
-    assert found[2]["notes"] == [("confidence interval", "11 to 14.25"), ("baseline", "80")]
+    assert found[2]["notes"] == [("confidence interval", "11% to 14.2%"), ("baseline", "80%")]
     assert [row["as_is"] for row in found] == ["", "", ""]
+
+
+def test_details_are_printed_in_units_of_their_own(frontier: Frontier, hospital: Bound) -> None:
+    release = sanitize(*hospital, Mondrian(KAnonymity(3)))
+    asked = ["marketer-risk", "privacy-loss", "quasi-identifier-contribution", "total-loss"]
+    taken = measure(release, asked)
+    odd = Candidate("odd", Recipe("odd"), tuple(replace(m, axis="privacy") for m in taken))
+    marketer, loss, parts, total = (
+        dict(row["notes"]) for row in rows.measurement_rows(odd, "privacy", {}, frontier)
+    )
+    assert marketer == {"records matched rightly": "4"}
+    assert loss["records above the threshold"].endswith("%")
+    assert not loss["mean"].endswith("%")
+    assert parts["parts"].count("%") == 3
+    assert "%" not in parts["privacy loss if withheld"]
+    assert total["each attribute"].count("%") == 3
+
+
+def test_the_same_measure_with_other_parameters_is_told_apart(frontier: Frontier, hospital: Bound) -> None:
+    def with_both(candidate: Candidate, how: Sanitizer) -> Candidate:
+        release = sanitize(*hospital, how)
+        asked = ["t-closeness", "t-closeness distance=js"]
+        return replace(candidate, measurements=tuple(measure(release, asked)))
+
+    exact = with_both(frontier.candidates[0], AsIs())
+    chosen = with_both(frontier.candidates[3], Mondrian(KAnonymity(3)))
+    policy = {"t-closeness": Limit(at_most=0.9), "t-closeness distance=js": Limit(at_most=0.01)}
+    both = Frontier((exact, chosen), ("t-closeness distance=js",))
+    equal, js = rows.measurement_rows(chosen, "privacy", policy, both)
+    assert [row["words"].title for row in (equal, js)] == ["t-closeness", "t-closeness (distance=js)"]
+    assert [row["limit"] for row in (equal, js)] == ["at most 0.9", "at most 0.01"]
+    assert [row["met"] for row in (equal, js)] == [True, False]
+    assert equal["as_is"] != js["as_is"]
+    claims = rows.claim_rows(chosen.measurements, chosen)
+    assert [row["owner"] for row in claims] == [row["value"] for row in claims]
 
 
 def test_claims_stand_beside_the_limit_of_the_same_model_only(hospital: Bound) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from sfumato.classes import SensitiveCounts
-from sfumato.distances import jensen_shannon, total_variation
+from sfumato.distances import jensen_shannon, relative_entropy, total_variation
+from sfumato.errors import ParameterError
 from sfumato.measures.base import SensitiveMeasure
+from sfumato.measures.percentiles import percentile
+from sfumato.models.disclosure import lacks_values, largest_quotients
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -20,7 +23,13 @@ class PrivacyLoss(SensitiveMeasure):
     """How far knowing the release moves the adversary's belief about a person, in the worst case.
 
     The Jensen-Shannon divergence between the prior and the distribution in a person's group, in
-    [0, log 2]; the largest over all persons, with mean and 95th percentile in the detail.
+    [0, log 2]; the largest over all persons. The detail has the mean, the 95th percentile and the
+    share of the records with a loss above the threshold.
+
+    Parameters
+    ----------
+    threshold
+        The loss above which a record counts as at risk. At 0.1 an even chance has become nine in ten.
 
     References
     ----------
@@ -28,18 +37,26 @@ class PrivacyLoss(SensitiveMeasure):
 
     Examples
     --------
-    >>> PrivacyLoss().name
+    >>> PrivacyLoss(threshold=0.05).name
     'privacy-loss'
     """
 
+    threshold: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not self.threshold >= 0:
+            raise ParameterError(f"threshold must be at least 0, not {self.threshold:g}")
+
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the largest divergence of a group."""
-        losses = jensen_shannon(sensitive)
-        order = np.argsort(losses)
-        reached = np.cumsum(sensitive.sizes[order])
-        place = int(np.searchsorted(reached, 0.95 * reached[-1]))
-        mean = float(losses @ sensitive.sizes / reached[-1])
-        return float(losses.max()), {"detail": {"mean": mean, "percentile-95": float(losses[order[place]])}}
+        losses, sizes = jensen_shannon(sensitive), sensitive.sizes
+        n_records = int(sizes.sum())
+        detail = {
+            "mean": float(losses @ sizes / n_records),
+            "percentile-95": percentile(losses, sizes, 95),
+            "share-at-risk": int(sizes[losses > self.threshold].sum()) / n_records,
+        }
+        return float(losses.max()), {"detail": detail}
 
 
 @register
@@ -51,7 +68,7 @@ class KnowledgeGain(SensitiveMeasure):
 
     References
     ----------
-    J. Brickell, V. Shmatikov, "The cost of privacy", 2008, definition 3.
+    J. Brickell, V. Shmatikov, "The cost of privacy", 2008, section 4.4.
 
     Examples
     --------
@@ -77,7 +94,7 @@ class AccuracyGain(SensitiveMeasure):
 
     References
     ----------
-    J. Brickell, V. Shmatikov, "The cost of privacy", 2008, section 4.
+    J. Brickell, V. Shmatikov, "The cost of privacy", 2008, section 4.4.
 
     Examples
     --------
@@ -91,3 +108,69 @@ class AccuracyGain(SensitiveMeasure):
         accuracy = right / int(sensitive.sizes.sum())
         baseline = float(sensitive.prior.max())
         return accuracy - baseline, {"baseline": baseline, "detail": {"accuracy": accuracy}}
+
+
+@register
+@dataclass(frozen=True)
+class DisclosureQuotient(SensitiveMeasure):
+    """The largest factor by which a group makes a value more or less likely, as a natural logarithm.
+
+    A_quot = max over E and s of |log(p(E, s) / p(T, s))|. It is infinite as soon as one group lacks
+    one value of the table: the adversary then rules that value out. The detail has the largest
+    quotient of the values that do occur, and the share of the records in groups that lack a value.
+
+    References
+    ----------
+    J. Brickell, V. Shmatikov, "The cost of privacy", 2008, section 4.1 and definition 1.
+
+    Examples
+    --------
+    >>> from sfumato import AsIs, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), AsIs())
+    >>> measure(release, [DisclosureQuotient()])[0].value
+    inf
+    """
+
+    def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
+        """Return the largest quotient of a group."""
+        largest, lacks = float(largest_quotients(sensitive).max()), lacks_values(sensitive)
+        sizes = sensitive.sizes
+        detail = {
+            "largest-finite": largest,
+            "share-ruled-out": int(sizes[lacks].sum()) / int(sizes.sum()),
+        }
+        return float(np.inf) if lacks.any() else largest, {"detail": detail}
+
+
+@register
+@dataclass(frozen=True)
+class InformationGain(SensitiveMeasure):
+    """How much the groups tell about the sensitive attribute on average, in natural units.
+
+    Gain = Σ_E |E|/n · Σ_s p(E, s) log(p(E, s) / p(T, s)), over the released records. Without
+    suppressed records this is H(S) - H(S | groups), the mutual information; with them that difference
+    may be negative or above every quotient, while this form stays at 0 or more and below delta in a
+    delta-disclosure private release (the paper's lemma 1). The detail has both entropies.
+
+    References
+    ----------
+    J. Brickell, V. Shmatikov, "The cost of privacy", 2008, section 4.2.
+
+    Examples
+    --------
+    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
+    >>> measure(release, [InformationGain()])[0].value
+    0.0
+    """
+
+    def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
+        """Return the mean relative entropy, weighted by the sizes of the groups."""
+        shares, sizes = sensitive.shares, sensitive.sizes
+        n_records = int(sizes.sum())
+        known = sensitive.prior[sensitive.prior > 0]
+        detail = {
+            "entropy": max(-float(known @ np.log(known)), 0.0),
+            "remaining-entropy": max(-float(sensitive.counts @ np.log(shares)) / n_records, 0.0),
+        }
+        return float(relative_entropy(sensitive) @ sizes / n_records), {"detail": detail}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from sfumato import registry
@@ -38,6 +38,8 @@ class Measurement:
         What the number is to be compared with, if the measure compares.
     detail
         More numbers, by name.
+    parameters
+        The measure's parameters that are not at their defaults.
     """
 
     measure: str
@@ -48,6 +50,12 @@ class Measurement:
     interval: tuple[float, float] | None = None
     baseline: float | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The name with what tells it from the same measure with other parameters."""
+        return registry.label(self.measure, self.parameters)
 
     @property
     def applicable(self) -> bool:
@@ -66,6 +74,7 @@ class Measurement:
             "interval": None if self.interval is None else [_plain(end) for end in self.interval],
             "baseline": _plain(self.baseline),
             "detail": {name: _plain(value) for name, value in self.detail.items()},
+            **({"parameters": dict(self.parameters)} if self.parameters else {}),
         }
 
     @classmethod
@@ -109,6 +118,16 @@ class Measure(ABC):
     def name(self) -> str:
         """The registered name."""
         return registry.name_of(type(self))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that are not at their defaults."""
+        return registry.changed_parameters(self)
+
+    @property
+    def label(self) -> str:
+        """The name with what tells it from the same measure with other parameters."""
+        return registry.label(self.name, self.parameters)
 
     def taken(self, value: float | None, **facts: Any) -> Measurement:
         """Return a measurement of this measure."""
@@ -159,6 +178,12 @@ class LevelReached(Measure):
         """The model's name."""
         return registry.name_of(type(self.model))
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The model's parameters that are not at their defaults; the limit has no part in the level."""
+        changed = registry.changed_parameters(self.model)
+        return {name: value for name, value in changed.items() if name != self.model.parameter}
+
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the level as one measurement."""
         classes = release.partition(self.model)
@@ -194,16 +219,23 @@ def measure(release: Release, measures: Iterable[str | Mapping[str, Any] | Measu
     for wanted in measures:
         asked = wanted if isinstance(wanted, Measure) else registry.build_measure(wanted)
         try:
-            taken += asked.measure(release)
+            found = asked.measure(release)
         except NotApplicable as reason:
             better = asked.model.better if isinstance(asked, LevelReached) else asked.better
-            taken.append(Measurement(asked.name, None, asked.axis, better, detail={"reason": str(reason)}))
+            found = (Measurement(asked.name, None, asked.axis, better, detail={"reason": str(reason)}),)
+        taken += [replace(each, parameters=asked.parameters) for each in found]
     return taken
+
+
+def named(measurements: Iterable[Measurement], name: str) -> list[Measurement]:
+    """Return the measurements with this label; where there is none, those of the measure of this name."""
+    every = list(measurements)
+    return [m for m in every if m.label == name] or [m for m in every if m.measure == name]
 
 
 def worst_value(measurements: Iterable[Measurement], name: str) -> float | None:
     """Return the value of a measure, the worst over the sensitive attributes; ``None`` if there is none."""
-    found = [m for m in measurements if m.measure == name and m.value is not None]
+    found = [m for m in named(measurements, name) if m.value is not None]
     values = [m.value for m in found if m.value is not None]
     if not values:
         return None

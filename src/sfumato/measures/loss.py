@@ -8,6 +8,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from sfumato.cells import Cells
+from sfumato.errors import ParameterError
+from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
 from sfumato.models.base import Better
 from sfumato.registry import register
@@ -30,8 +33,7 @@ class _QuasiIdentifierLoss(_Loss):
                 "count that"
             )
         for name in release.schema.sensitive:
-            sets = release.cells[name].sets
-            if sets is not None and not sets.exact:
+            if _is_withheld(release.cells[name]):
                 raise NotApplicable(
                     f"{name!r} is withheld, and a loss of quasi-identifiers would not count that"
                 )
@@ -95,6 +97,8 @@ class SuppressionLoss(_Loss):
 class TotalLoss(_QuasiIdentifierLoss):
     """General loss plus suppression loss: a suppressed record loses all its cells.
 
+    The detail has both, and the total loss of each attribute.
+
     References
     ----------
     R. Dewri et al., 2011, section 4.
@@ -108,9 +112,13 @@ class TotalLoss(_QuasiIdentifierLoss):
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return GL% + SL%."""
         general = GeneralLoss().of_quasi_identifiers(release)
-        (suppression,) = SuppressionLoss().measure(release)
-        parts = {"general-loss": general.value, "suppression-loss": suppression.value}
-        return self.taken(sum(value or 0.0 for value in parts.values()), detail=parts)
+        suppressed = release.n_suppressed / release.n_original
+        detail = {
+            "general-loss": general.value,
+            "suppression-loss": suppressed,
+            "by-attribute": {name: loss + suppressed for name, loss in general.detail.items()},
+        }
+        return self.taken((general.value or 0.0) + suppressed, detail=detail)
 
 
 @register
@@ -135,6 +143,107 @@ class Discernibility(_QuasiIdentifierLoss):
         # Python integers: n² of a large table does not fit 64 bits for long
         squares = sum(int(size) ** 2 for size in release.classes.sizes)
         return self.taken(float(squares + release.n_original * release.n_suppressed))
+
+
+@register
+@dataclass(frozen=True)
+class AverageClassSize(_QuasiIdentifierLoss):
+    """The mean size of a class, in units of k: (released records / classes) / k.
+
+    Parameters
+    ----------
+    k
+        What to divide by. With the k that was asked for it is LeFevre's C_avg, at best 1; the same k for
+        all releases keeps them comparable, and with 1 it is the mean size itself.
+
+    References
+    ----------
+    K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
+    >>> [m.value for m in measure(release, [AverageClassSize(), AverageClassSize(k=3)])]
+    [3.0, 1.0]
+    """
+
+    k: int = 1
+
+    needs: ClassVar[Literal["release", "original"]] = "release"
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ParameterError(f"k must be at least 1, not {self.k}")
+
+    def of_quasi_identifiers(self, release: Release) -> Measurement:
+        """Return released records / classes / k."""
+        n_classes = release.classes.n_classes
+        return self.taken(release.n_records / n_classes / self.k, detail={"classes": n_classes})
+
+
+@register
+@dataclass(frozen=True)
+class Precision(_QuasiIdentifierLoss):
+    """How low in their hierarchies the quasi-identifiers stay: 1 - the mean of level / height.
+
+    Only for full-domain recodings, where every attribute is on one level; records that are left out do
+    not count. The detail has the level of each attribute. Where two levels look the same in this table
+    the recipe tells which one was meant, and without one the lower one counts.
+
+    References
+    ----------
+    L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", 2002.
+
+    Examples
+    --------
+    >>> from sfumato import FullDomain, KAnonymity, datasets, measure, sanitize
+    >>> how = FullDomain({"zip": 2, "age": 3, "sex": 0}, KAnonymity(1))
+    >>> round(measure(sanitize(*datasets.hospital(), how), [Precision()])[0].value, 3)
+    0.444
+    """
+
+    better: ClassVar[Better] = "higher"
+
+    def of_quasi_identifiers(self, release: Release) -> Measurement:
+        """Return 1 - the mean of level / height."""
+        levels = full_domain_levels(release)
+        heights = [release.schema.hierarchy(name).height for name in levels]
+        shares = [level / max(height, 1) for level, height in zip(levels.values(), heights, strict=True)]
+        return self.taken(1 - sum(shares) / max(len(shares), 1), detail=levels)
+
+
+def full_domain_levels(release: Release) -> dict[str, int]:
+    """Return the level of each quasi-identifier, or raise `NotApplicable` where one is on several."""
+    recipe = release.recipe
+    if recipe is not None and recipe.sanitizer == "full-domain":
+        given = recipe.parameters.get("levels", {})
+        return {name: int(given.get(name, 0)) for name in release.schema.quasi_identifiers}
+    return {name: _level(release, name) for name in release.schema.quasi_identifiers}
+
+
+def _level(release: Release, name: str) -> int:
+    """Return the lowest level of the hierarchy whose nodes are the released values of an attribute."""
+    cells = release.cells[name]
+    if cells.sets is None:
+        raise NotApplicable(f"the released values of {name!r} are not sets of original values")
+    hierarchy, sets = release.schema.hierarchy(name), cells.sets
+    used = np.unique(cells.codes)
+    owner = np.repeat(np.arange(len(cells.labels)), np.diff(sets.starts))
+    for level in range(hierarchy.height + 1):
+        node_of_value = hierarchy.node_of[level]
+        node = node_of_value[sets.members[sets.starts[:-1]]]
+        one_node = np.isin(owner[node_of_value[sets.members] != node[owner]], used, invert=True).all()
+        whole = np.diff(sets.starts) == np.bincount(node_of_value)[node]
+        named = all(cells.labels[code] == hierarchy.labels[level][node[code]] for code in used)
+        if one_node and whole[used].all() and named:
+            return level
+    raise NotApplicable(f"{name!r} is not on one level of its hierarchy, as in a full-domain recoding")
+
+
+def _is_withheld(cells: Cells) -> bool:
+    """Whether a released value may stand for several; a file tells it by nothing but ``*``."""
+    return cells.labels == (ROOT,) or (cells.sets is not None and not cells.sets.exact)
 
 
 def attribute_losses(release: Release) -> dict[str, float]:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from sfumato.measures.base import Axis, Measure, Measurement
+from sfumato.arrays import Floats, Integers
+from sfumato.errors import ParameterError
+from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.percentiles import percentile
 from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release
 
 
+class _ClassMeasure(Measure):
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    needs: ClassVar[Literal["release", "original"]] = "release"
+
+
 @register
 @dataclass(frozen=True)
-class ReidentificationRisk(Measure):
+class ReidentificationRisk(_ClassMeasure):
     """The largest chance that a record is matched with its person: 1 / the smallest class.
 
     The prosecutor's view: the adversary knows that the person is in the table. The detail has the
@@ -39,27 +48,140 @@ class ReidentificationRisk(Measure):
 
     threshold: float = 0.2
 
-    axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-    needs: ClassVar[Literal["release", "original"]] = "release"
+    def __post_init__(self) -> None:
+        _check_threshold(self.threshold)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the risk of the record that is easiest to find."""
         sizes = release.classes.sizes
-        n_records = release.n_records
-        at_risk = int(sizes[1 / sizes > self.threshold].sum())
-        detail = {
-            "average": len(sizes) / n_records,
-            "share-at-risk": at_risk / n_records,
-            "uniques": int((sizes == 1).sum()),
-        }
+        detail = {**_risk_detail(sizes, sizes, self.threshold), "uniques": int((sizes == 1).sum())}
         return (self.taken(1 / int(sizes.min()), detail=detail),)
+
+
+@dataclass(frozen=True)
+class _PopulationRisk(_ClassMeasure):
+    """A risk that depends on how many people of a population look like a record."""
+
+    population: str | None = None
+    population_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.population is not None and self.population_size is not None:
+            raise ParameterError("give population or population-size, not both: a table tells its size")
+        if self.population_size is not None and self.population_size < 1:
+            raise ParameterError(f"population-size must be at least 1, not {self.population_size}")
+        # the population is not published, and the published labels alone do not tell which values they hold
+        object.__setattr__(self, "needs", "release" if self.population is None else "original")
+
+    def alike(self, release: Release) -> Floats:
+        """Return for each class how many people of the population look like its records."""
+        from sfumato.measures.census import population_classes
+
+        sizes = release.classes.sizes.astype(np.float64)
+        if self.population is not None:
+            return population_classes(release, self.population).astype(np.float64)
+        if self.population_size is None:
+            return sizes
+        if self.population_size < release.n_original:
+            raise ParameterError(
+                f"population-size {self.population_size:,} is below the table's {release.n_original:,} "
+                "records; give the size of the population that the table was drawn from"
+            )
+        return sizes * (self.population_size / release.n_original)
 
 
 @register
 @dataclass(frozen=True)
-class WeightedK(Measure):
+class JournalistRisk(_PopulationRisk):
+    """The largest chance that a record is matched with its person when nobody knows who is in the table.
+
+    1 / the smallest class of the population, over the classes of the release. The detail has the
+    average over the records, the share of records at a risk above the threshold, and that smallest class.
+
+    Parameters
+    ----------
+    population
+        A file with the quasi-identifiers of the whole population, the table's people among it. A person
+        belongs to a class when every released value of the class may stand for the person's. Readers of
+        the publication cannot recompute the risk, as they do not have this file.
+    population_size
+        The number of people in the population, where no such file is at hand. Every class is then taken
+        to be the same share of its class in the population: an estimate, and a rough one for small
+        classes.
+    threshold
+        The risk above which a record counts as at risk.
+
+    References
+    ----------
+    K. El Emam, F. Dankar, "Protecting privacy using k-anonymity", 2008.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
+    >>> measure(release, [JournalistRisk(population_size=1200)])[0].value
+    0.0033333333333333335
+    """
+
+    threshold: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_threshold(self.threshold)
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the risk of the record that is easiest to find."""
+        if self.population is None and self.population_size is None:
+            raise NotApplicable("no population is given; give population or population-size")
+        alike = self.alike(release)
+        detail = _risk_detail(alike, release.classes.sizes, self.threshold)
+        return (self.taken(1 / float(alike.min()), detail={**detail, "smallest": float(alike.min())}),)
+
+
+@register
+@dataclass(frozen=True)
+class MarketerRisk(_PopulationRisk):
+    """The share of the records that an adversary who tries to match all of them matches rightly.
+
+    The average over the records of 1 / the people who look like a record: those of the population if
+    one is given, else those of the release itself, which makes it classes / records. The detail has
+    the number of records that are matched rightly.
+
+    Parameters
+    ----------
+    population
+        A file with the quasi-identifiers of the whole population, the table's people among it. A person
+        belongs to a class when every released value of the class may stand for the person's. Readers of
+        the publication cannot recompute the risk, as they do not have this file.
+    population_size
+        The number of people in the population, where no such file is at hand; every class is then taken
+        to be the same share of its class in the population.
+
+    References
+    ----------
+    F. Dankar, K. El Emam, "A method for evaluating marketer re-identification risk", 2010.
+
+    Examples
+    --------
+    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
+    >>> measure(release, ["marketer-risk"])[0].detail
+    {'matched': 1.0}
+    """
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the expected share of right matches."""
+        matched = float((release.classes.sizes / self.alike(release)).sum())
+        return (self.taken(matched / release.n_records, detail={"matched": matched}),)
+
+
+@register
+@dataclass(frozen=True)
+class WeightedK(_ClassMeasure):
     """The size of the class in which a record finds itself on average: Σ|E|² / Σ|E|.
+
+    The detail has the distribution of class sizes, each percentile over the records: 5 of 100 records
+    are in classes no larger than the 5th.
 
     References
     ----------
@@ -72,16 +194,57 @@ class WeightedK(Measure):
     'higher'
     """
 
-    axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "higher"
-    needs: ClassVar[Literal["release", "original"]] = "release"
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the mean class size over the released records."""
-        sizes = release.classes.sizes.astype(np.float64)
+        whole = release.classes.sizes
+        sizes = whole.astype(np.float64)
         detail = {
             "classes": release.classes.n_classes,
             "smallest": float(sizes.min()),
+            **{f"percentile-{percent}": percentile(sizes, whole, percent) for percent in (5, 25, 50, 75, 95)},
             "largest": float(sizes.max()),
         }
         return (self.taken(float(sizes @ sizes / sizes.sum()), detail=detail),)
+
+
+class SizeCount(NamedTuple):
+    """How many classes have one size, and how many records are in them."""
+
+    size: int
+    n_classes: int
+    n_records: int
+
+
+def class_sizes(release: Release) -> tuple[SizeCount, ...]:
+    """Return how many classes and records there are of each class size, the smallest size first.
+
+    References
+    ----------
+    R. Dewri et al., 2011, figure 6: the same, added up from the smallest size on.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> class_sizes(sanitize(*datasets.hospital(), Mondrian(KAnonymity(3))))
+    (SizeCount(size=3, n_classes=4, n_records=12),)
+    """
+    sizes, counts = np.unique(release.classes.sizes, return_counts=True)
+    return tuple(
+        SizeCount(size, n_classes, size * n_classes)
+        for size, n_classes in zip(sizes.tolist(), counts.tolist(), strict=True)
+    )
+
+
+def _risk_detail(alike: Floats | Integers, sizes: Integers, threshold: float) -> dict[str, Any]:
+    n_records = int(sizes.sum())
+    return {
+        "average": float((sizes / alike).sum()) / n_records,
+        "share-at-risk": int(sizes[1 / alike > threshold].sum()) / n_records,
+    }
+
+
+def _check_threshold(threshold: float) -> None:
+    if not 0 <= threshold <= 1:
+        raise ParameterError(f"threshold must be a risk between 0 and 1, not {threshold:g}")

@@ -31,8 +31,9 @@ class TCloseness(PrivacyModel):
         The largest distance.
     distance
         The earth mover's distance when all values are ``equal``-ly far apart (= total variation), as
-        far apart as they are ``ordered``, or as their lowest common node is high in the
-        ``hierarchical`` tree; or ``js``, the Jensen-Shannon divergence (natural logarithm).
+        far apart as they are ``ordered`` (numbers, or categories with a hierarchy that lists them in
+        order), or as their lowest common node is high in the ``hierarchical`` tree; or ``js``, the
+        Jensen-Shannon divergence (natural logarithm).
 
     References
     ----------
@@ -59,4 +60,17 @@ class TCloseness(PrivacyModel):
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return D(p(E, ·), prior) for each group."""
+        if self.distance == "ordered":
+            _check_order(classes)
         return worst_attribute(classes, self.better, _DISTANCES[self.distance])
+
+
+def _check_order(classes: EquivalenceClasses) -> None:
+    """Raise `ParameterError` where categories have no order but that in which they were first seen."""
+    for name, counts in classes.sensitive.items():
+        hierarchy = counts.domain.hierarchy
+        if hierarchy is not None and not hierarchy.is_ordered and len(hierarchy.values) > 2:
+            raise ParameterError(
+                f"t-closeness: the values of {name!r} have no order; give it a hierarchy that lists them in "
+                "order, kind = 'numeric', or another distance"
+            )

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats
+from sfumato.arrays import Booleans, Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
 from sfumato.models.base import Better, PrivacyModel, worst_attribute
@@ -37,7 +37,7 @@ class DeltaDisclosure(PrivacyModel):
     References
     ----------
     J. Brickell, V. Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized
-    data publishing", 2008, definition 4.
+    data publishing", 2008, definition 1.
 
     Examples
     --------
@@ -67,13 +67,8 @@ class DeltaDisclosure(PrivacyModel):
         """Return the largest |log(p(E, s) / p(T, s))| of each group."""
 
         def score(sensitive: SensitiveCounts) -> Floats:
-            ratios = np.abs(np.log(sensitive.shares / sensitive.priors)) / math.log(self.base)
-            largest = np.where(ratios < _TIE, 0.0, ratios)
-            worst: Floats = sensitive.largest(largest)
-            if self.absent == "ignored":
-                return worst
-            lacks = np.diff(sensitive.starts) < np.count_nonzero(sensitive.prior)
-            return np.where(lacks, np.inf, worst)
+            worst = largest_quotients(sensitive) / math.log(self.base)
+            return worst if self.absent == "ignored" else np.where(lacks_values(sensitive), np.inf, worst)
 
         return worst_attribute(classes, self.better, score)
 
@@ -127,3 +122,16 @@ class BetaLikeness(PrivacyModel):
             return worst
 
         return worst_attribute(classes, self.better, score)
+
+
+def largest_quotients(sensitive: SensitiveCounts) -> Floats:
+    """Return for each group the largest |log(p(E, s) / p(T, s))| over the values that occur in it."""
+    quotients = np.abs(np.log(sensitive.shares / sensitive.priors))
+    largest: Floats = sensitive.largest(np.where(quotients < _TIE, 0.0, quotients))
+    return largest
+
+
+def lacks_values(sensitive: SensitiveCounts) -> Booleans:
+    """Return for each group whether some value of the table does not occur in it."""
+    lacks: Booleans = np.diff(sensitive.starts) < np.count_nonzero(sensitive.prior)
+    return lacks

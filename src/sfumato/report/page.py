@@ -20,7 +20,7 @@ from sfumato.measures.base import Axis, Measurement, NotApplicable
 from sfumato.measures.loss import attribute_losses
 from sfumato.project import Publication
 from sfumato.release import Release
-from sfumato.report import charts, words
+from sfumato.report import charts, curves, matrix, words
 from sfumato.report.rows import (
     attribute_rows,
     candidate_rows,
@@ -148,7 +148,7 @@ def _release_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
         "changes": change_rows(release, losses),
         "losses_chart": _picture(charts.attribute_losses_chart(losses)) if losses else None,
         "classes": _class_facts(release),
-        "classes_chart": _picture(charts.class_sizes_chart(release.classes.sizes)),
+        "classes_chart": _picture(curves.class_sizes_chart(release.classes.sizes)),
     }
 
 
@@ -221,10 +221,11 @@ def _frontier_facts(
 ) -> dict[str, Any]:
     efficient = frontier.efficient()
     marked = {"chosen": [chosen], "knee": [frontier.knee()]}
-    drawn = [c.value(axis) or 0.0 for c in frontier.comparable for axis in frontier.axes[:2]]
+    shown_axes = frontier.axes if len(frontier.axes) <= matrix.MOST_AXES else frontier.axes[:2]
+    drawn = [c.value(axis) or 0.0 for c in frontier.comparable for axis in shown_axes]
     return {
         "frontier": frontier,
-        "frontier_chart": _picture(charts.frontier_chart(frontier, chosen=chosen, limits=policy)),
+        "frontier_chart": _picture(matrix.frontier_picture(frontier, chosen=chosen, limits=policy)),
         "axes": [
             (words.measure_words(axis), words.direction(frontier.better(axis))) for axis in frontier.axes
         ],
@@ -234,6 +235,7 @@ def _frontier_facts(
         ),
         "methods": method_rows(frontier.candidates),
         "knee": frontier.knee(),
+        "n_axes_drawn": len(shown_axes),
         "beaten_by": _beaten_by(frontier, chosen),
         "n_keeping": len(frontier.within(policy)),
         "infinite": any(map(math.isinf, drawn)),

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato import registry
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
-from sfumato.measures.base import Axis, Measurement
+from sfumato.measures.base import Axis, Measurement, named
 from sfumato.models.base import PrivacyModel
 from sfumato.release import Release
 from sfumato.report import words
@@ -89,28 +89,35 @@ def measurement_rows(
     """Set each measurement on one axis beside its limit and those of the trivial releases."""
     return [
         {
-            "words": words.measure_words(m.measure),
+            "words": words.measure_words(m.label),
             "attribute": m.attribute,
             "direction": words.direction(m.better),
             "value": shown(m.measure, m.value),
             "reason": _reason(m),
             "notes": _notes(m),
-            "limit": words.limit_of(m.measure, policy[m.measure]) if m.measure in policy else "",
-            "met": m.measure in policy and policy[m.measure].allows(m.value),
+            "limit": words.limit_of(m.measure, limit) if limit else "",
+            "met": limit is not None and limit.allows(m.value),
             "as_is": _same_of(frontier, "as-is", chosen, m),
             "withheld": _same_of(frontier, "suppress-quasi-identifiers", chosen, m),
         }
         for m in chosen.measurements
         if m.axis == axis
+        for limit in [_limit_on(m, chosen, policy)]
     ]
+
+
+def _limit_on(measurement: Measurement, chosen: Candidate, policy: Mapping[str, Limit]) -> Limit | None:
+    """Return the limit that speaks of a measurement, by its label or by the name of its measure."""
+    names = [name for name in (measurement.label, measurement.measure) if name in policy]
+    return next((policy[name] for name in names if measurement in named(chosen.measurements, name)), None)
 
 
 def _same_of(frontier: Frontier, sanitizer: str, chosen: Candidate, wanted: Measurement) -> str:
     """Print the same measurement of a trivial release: the one in the same place among its like."""
 
     def alike(candidate: Candidate) -> list[Measurement]:
-        about = wanted.measure, wanted.attribute
-        return [m for m in candidate.measurements if (m.measure, m.attribute) == about]
+        about = wanted.label, wanted.attribute
+        return [m for m in candidate.measurements if (m.label, m.attribute) == about]
 
     place = next(i for i, m in enumerate(alike(chosen)) if m is wanted)
     trivial = next((alike(c) for c in frontier.candidates if c.recipe.sanitizer == sanitizer), [])
@@ -120,8 +127,12 @@ def _same_of(frontier: Frontier, sanitizer: str, chosen: Candidate, wanted: Meas
 def _notes(measurement: Measurement) -> list[tuple[str, str]]:
     """Return baseline, interval and detail in words."""
 
-    def printed(value: Any) -> str:
-        return words.value_of(measurement.measure, value) if isinstance(value, float) else words.plain(value)
+    def printed(value: Any, name: str = "") -> str:
+        if isinstance(value, Mapping):
+            return ", ".join(f"{key} {printed(inner, name)}" for key, inner in value.items())
+        if not isinstance(value, float) or name in words.NUMBERS:
+            return words.plain(value)
+        return words.share(value) if name.startswith("share-") else words.value_of(measurement.measure, value)
 
     notes = []
     if measurement.interval is not None:
@@ -133,20 +144,20 @@ def _notes(measurement: Measurement) -> list[tuple[str, str]]:
             (words.measure_words(measurement.measure).baseline, printed(float(measurement.baseline)))
         )
     detail = {name: value for name, value in measurement.detail.items() if name != "reason"}
-    return notes + [(words.DETAILS.get(name, name), printed(value)) for name, value in detail.items()]
+    return notes + [(words.DETAILS.get(name, name), printed(value, name)) for name, value in detail.items()]
 
 
 def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:
     """Set each claim beside the owner's measurement and what the recipe asked for."""
     asked = {_identity(*registry.describe(part)): _asked(part) for part in promised_models(chosen)}
-    owner = {(m.measure, m.attribute): shown(m.measure, m.value) for m in reversed(chosen.measurements)}
+    owner = {(m.label, m.attribute): shown(m.measure, m.value) for m in reversed(chosen.measurements)}
     return [
         {
-            "measure": words.measure_words(claim.measure).title,
+            "measure": words.measure_words(claim.label).title,
             "attribute": claim.attribute,
             "value": shown(claim.measure, claim.value),
             "reason": _reason(claim),
-            "owner": owner.get((claim.measure, claim.attribute), ""),
+            "owner": owner.get((claim.label, claim.attribute), ""),
             "asked": asked.get(_identity(claim.measure, claim.detail), ""),
         }
         for claim in claims

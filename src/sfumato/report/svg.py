@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 INK, FAINT, RULE = "#1b2733", "#5c6b7a", "#d5dbe1"
 """The colours of what is written, of axes and of the grid."""
@@ -57,6 +58,11 @@ _LOOK: dict[str, Any] = {
 
 def draw_svg(name: str, description: str, height: float, draw: Callable[[Axes], None]) -> str:
     """Draw on fresh axes with settings of our own and return the SVG element."""
+    return draw_panels(name, description, height, lambda figure: draw(figure.add_subplot()))
+
+
+def draw_panels(name: str, description: str, height: float, draw: Callable[[Figure], None]) -> str:
+    """Draw on a fresh figure with settings of our own and return the SVG element."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -68,7 +74,7 @@ def draw_svg(name: str, description: str, height: float, draw: Callable[[Axes], 
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(settings)
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        draw(figure.add_subplot())
+        draw(figure)
         no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(written, format="svg", metadata=no_metadata)
     return _inlined(written.getvalue(), description)

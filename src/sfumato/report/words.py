@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sfumato import registry
@@ -135,6 +135,35 @@ MEASURES = {
         sentence="nobody who knows a person's quasi-identifiers picks the right record with a chance above"
         " {}",
     ),
+    "journalist-risk": Words(
+        "journalist risk",
+        "The chance of picking the right person for a record when nobody knows who is in the table, for the "
+        "record that is easiest to find: one over the people of the population who look like it.",
+        "100%: somebody in the table is unique in the whole population. 5%: everybody looks like at least "
+        "19 others.",
+        "above 0% to 100%",
+        "share",
+        sentence="nobody who does not know who is in the table finds the person behind a record with a "
+        "chance above {}",
+    ),
+    "marketer-risk": Words(
+        "marketer risk",
+        "The share of the records that are matched rightly, on average, by somebody who tries to match them "
+        "all with the people who look like them.",
+        "100%: all of them. 5%: of 100 records 5 are matched rightly, and nobody can say which.",
+        "above 0% to 100%",
+        "share",
+        sentence="somebody who tries to match all records matches {} of them rightly",
+    ),
+    "quasi-identifier-contribution": Words(
+        "contribution of a quasi-identifier",
+        "The part of the average re-identification risk that the most revealing quasi-identifier brings "
+        "(Shapley's value). The detail names it: it is the one to coarsen first.",
+        "Near the average risk: this quasi-identifier makes nearly all of it. The parts of all "
+        "quasi-identifiers add up to the average risk, less that of guessing.",
+        "0% to the average risk",
+        "share",
+    ),
     "anti-utility": Words(
         "anti-utility",
         "What data miners who work for an adversary gain from the release, weighted as the scenario says.",
@@ -213,10 +242,11 @@ MEASURES = {
     ),
     "query-error": Words(
         "query error",
-        "The mean relative error of count queries when they are answered from the release, in percent.",
-        "0: every query is answered exactly.",
-        "0 to ∞",
-        sentence="count queries are answered with a mean error of {} percent",
+        "The mean relative error of count queries when they are answered from the release.",
+        "0%: every query is answered exactly.",
+        "0% to ∞",
+        "share",
+        sentence="count queries are answered with a mean error of {}",
     ),
     "general-loss": Words(
         "general loss",
@@ -253,9 +283,10 @@ MEASURES = {
     ),
     "average-class-size": Words(
         "average class size",
-        "The mean size of a class, divided by the smallest size that was asked for.",
-        "1: classes are as small as they may be.",
-        "1 upwards",
+        "The mean size of a class, divided by k where one is given.",
+        "Without k the mean size itself. With the k that was asked for, 1: classes are as small as they may "
+        "be.",
+        "above 0",
     ),
     "precision": Words(
         "precision",
@@ -293,14 +324,48 @@ DETAILS = {
     "uniques": "records alone in their class",
     "average": "average over the records",
     "accuracy": "right guesses with the release",
+    "largest-finite": "largest of the values that occur",
+    "share-ruled-out": "records for whom a value is ruled out",
+    "entropy": "entropy in the whole table",
+    "remaining-entropy": "entropy left within the groups",
+    "percentile-5": "5th percentile",
+    "percentile-25": "25th percentile",
+    "percentile-50": "median",
+    "percentile-75": "75th percentile",
+    "matched": "records matched rightly",
+    "populations": "large populations",
+    "redrawn": "queries drawn again",
+    "by-attribute": "each attribute",
+    "coarsen-first": "to coarsen first",
+    "contribution": "parts",
+    "average-without": "average risk if withheld",
+    "privacy-loss-without": "privacy loss if withheld",
+    "mean-privacy-loss-without": "mean privacy loss if withheld",
 }
+NUMBERS = frozenset({"matched", "smallest", "privacy-loss-without", "mean-privacy-loss-without"})
+"""Details that are no shares, whatever the unit of their measure."""
 
 _MINUS = "\u2212"
-_IDENTITY_MEASURES = frozenset({"reidentification-risk", "weighted-k"})
+_IDENTITY_MEASURES = frozenset(
+    {
+        "reidentification-risk",
+        "weighted-k",
+        "journalist-risk",
+        "marketer-risk",
+        "quasi-identifier-contribution",
+    }
+)
 
 
 def measure_words(name: str) -> Words:
-    """Return what a measure or a model means; one that is not known here speaks through its docstring."""
+    """Return what a measure or a model means; one that is not known here speaks through its docstring.
+
+    A label's parameters are added to the title.
+    """
+    name, _, parameters = name.partition(" ")
+    if parameters:
+        known = measure_words(name)
+        return replace(known, title=f"{known.title} ({parameters})")
     if name in MEASURES:
         return MEASURES[name]
     return Words(name.replace("-", " "), _summary("measure", name) or _summary("model", name))

@@ -1,0 +1,50 @@
+"""The command line: a thin second face of the library. Everything heavy is imported when it is used."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from sfumato.cli import asking, choosing, making, publishing, starting
+from sfumato.cli.base import cli
+from sfumato.errors import SfumatoError
+from sfumato.terminal import complain
+
+# importing a module adds its commands to the group
+__all__ = ["asking", "choosing", "cli", "main", "making", "publishing", "run", "starting"]
+
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command line and turn what goes wrong into one line and an exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code."""
+    try:
+        cli.main(arguments, prog_name="sfumato", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
+    except click.ClickException as error:
+        hint = (
+            f" (see `{error.ctx.command_path} --help`)"
+            if isinstance(error, click.UsageError) and error.ctx
+            else ""
+        )
+        complain(f"{error.format_message()}{hint}")
+        return 1
+    except SfumatoError as error:
+        complain(" ".join(str(error).split()))
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        complain("stopped; what was stored is kept, the same command goes on from there")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # the reader of our output went away; that is its right
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

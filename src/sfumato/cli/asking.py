@@ -1,0 +1,126 @@
+"""The commands that answer questions about candidates: ask, compare."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from sfumato.cli.base import cli, json_option, project_option, workers_option
+from sfumato.cli.opening import (
+    explored,
+    found_project,
+    opened,
+    remade,
+    require_candidates,
+    source_hash,
+    write_text,
+)
+from sfumato.errors import Infeasible, UserError
+from sfumato.terminal import print_answer, print_comparison, print_json
+
+
+@cli.command()
+@click.argument("question")
+@click.option(
+    "--measure",
+    "measure_now",
+    is_flag=True,
+    help="Measure what the question speaks of and no candidate has yet; the candidates are made once more.",
+)
+@project_option
+@workers_option
+@json_option
+def ask(
+    question: str, measure_now: bool, project_file: Path | None, workers: int | None, as_json: bool
+) -> None:
+    """Answer a QUESTION from what was explored, and say what a little relaxing would buy.
+
+    \b
+    QUESTION is   max|min|best MEASURE [, max|min|best MEASURE ...] [where LIMIT [and LIMIT ...]]
+    LIMIT is      MEASURE <=|<|>=|>|= NUMBER[%]     or with the words `at most`, `at least`
+    MEASURE is    a name (privacy-loss), a label (t-closeness distance=js), words (privacy loss) or
+                  a short name:
+
+    \b
+      k       k-anonymity                loss, information loss    total-loss
+      l       probabilistic-diversity    generalization, gl        general-loss
+      t       t-closeness                suppression, sl           suppression-loss
+      alpha   alpha-k-anonymity          risk                      reidentification-risk
+      beta    beta-likeness              ploss, uloss              privacy-loss, utility-loss
+      delta   delta-disclosure           a_know, a_acc, a_quot     knowledge-gain, accuracy-gain,
+                                                                   disclosure-quotient
+
+    Of several goals the first counts most. The exit code is 3 if no candidate keeps all limits.
+
+    \b
+    Example: sfumato ask "max k where loss <= 25% and suppression <= 10%"
+             sfumato ask "best l, best k where loss <= 20%" --project admissions.toml
+    """
+    from sfumato.answer import ask as answer
+    from sfumato.frontier import broken_limits, only_made
+    from sfumato.question import parse, unmeasured
+
+    asked = parse(question)
+    project, store = opened(found_project(project_file), create=False)
+    with store:
+        source = source_hash(*project.read())
+        candidates = only_made(store.candidates(source))
+        require_candidates(project, candidates)
+        missing = unmeasured(asked, (m for c in candidates for m in c.measurements))
+        if missing and measure_now:
+            explored(replace(project, privacy=(*project.privacy, *missing)), store, None, workers)
+            candidates = only_made(store.candidates(source))
+    found = answer(candidates, question)
+    broken = [] if found.candidate is None else broken_limits(found.candidate, project.policy)
+    if as_json:
+        print_json({**found.to_dict(), "policy": {"broken": broken}})
+    else:
+        print_answer(found, broken)
+    if found.candidate is None:
+        raise Infeasible("no candidate keeps all limits of the question")
+    if not as_json:
+        where = "" if project_file is None else f" -P {project_file}"
+        click.echo(f"See it in detail:  sfumato show {found.candidate.id}{where}")
+
+
+@cli.command()
+@click.argument("first", metavar="ID")
+@click.argument("second", metavar="ID")
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="Draw the class sizes of both as two cumulative curves (.svg).",
+)
+@project_option
+@json_option
+def compare(first: str, second: str, picture: Path | None, project_file: Path | None, as_json: bool) -> None:
+    """Set two candidates side by side: every measure, class sizes, losses, and who is worse off.
+
+    Both releases are made once more, to count the records that are worse off in one than in the other.
+
+    \b
+    Example: sfumato compare 3f9a 81c2 --picture classes.svg
+    """
+    from sfumato.comparison import compare as side_by_side
+
+    project, store = opened(found_project(project_file), create=False)
+    with store:
+        table, schema = project.read()
+        pair = [store.find(identity, source_hash(table, schema)) for identity in (first, second)]
+    if pair[0].id == pair[1].id:
+        raise UserError(f"both ids name the candidate {pair[0].id}; give two different ones")
+    releases = [remade(candidate, table, schema) for candidate in pair]
+    names = pair[0].id, pair[1].id
+    found = side_by_side(releases[0], releases[1], project.measures, names=names)
+    if picture is not None:
+        from sfumato.report.curves import class_size_curves
+
+        labels = [f"{candidate.id} {candidate.recipe}" for candidate in pair]
+        sizes = [release.classes.sizes for release in releases]
+        write_text(picture, class_size_curves(dict(zip(labels, sizes, strict=True))))
+    if as_json:
+        print_json({**found.to_dict(), "recipes": [str(candidate.recipe) for candidate in pair]})
+    else:
+        print_comparison(found, [str(candidate.recipe) for candidate in pair])

@@ -1,0 +1,59 @@
+"""The group that all commands belong to, and the options that several of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sfumato import __version__
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", prog_name="sfumato")
+def cli() -> None:
+    """Find, compare, choose and publish a privacy-preserving release of a table about people.
+
+    \b
+    A first look:      sfumato demo
+    With your table:   sfumato new people.csv        (then confirm the roles in people.toml)
+                       sfumato explore people.toml
+                       sfumato frontier people.toml
+                       sfumato ask "max k where loss <= 25%" --project people.toml
+                       sfumato publish ID FOLDER --project people.toml
+                       sfumato verify FOLDER
+    Anybody's release: sfumato measure RELEASE --project people.toml
+
+    Exit codes: 0 done, 1 something given cannot be used, 2 policy not met or verification failed,
+    3 no release can satisfy what was asked.
+    """
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for pipelines.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Seed of all randomness; drawn and kept in the store by default.",
+)
+workers_option = click.option(
+    "--workers", type=click.IntRange(min=1), help="Processes at work; by default one for each processor."
+)
+project_option = click.option(
+    "--project",
+    "-P",
+    "project_file",
+    type=click.Path(path_type=Path),
+    help="Project file; by default the only one here.",
+)
+project_argument = click.argument(
+    "project_file", required=False, type=click.Path(path_type=Path), metavar="[PROJECT]"
+)
+
+
+def dialect_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a CSV file is written."""
+    for name, what in (("quote", "Quote sign"), ("encoding", "Encoding"), ("separator", "Separator")):
+        command = click.option(f"--{name}", help=f"{what} of a CSV file; sniffed by default.")(command)
+    return command

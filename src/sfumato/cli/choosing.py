@@ -1,0 +1,133 @@
+"""The commands that make and look at candidates: explore, frontier, show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sfumato.cli.base import cli, json_option, project_argument, project_option, seed_option, workers_option
+from sfumato.cli.opening import (
+    explored,
+    found_project,
+    frontier_of,
+    opened,
+    require_candidates,
+    source_hash,
+    write_report,
+    write_text,
+)
+from sfumato.terminal import candidate_facts, frontier_facts, print_frontier, print_json, print_measurements
+
+
+@cli.command()
+@project_argument
+@workers_option
+@seed_option
+@json_option
+def explore(project_file: Path | None, workers: int | None, seed: int | None, as_json: bool) -> None:
+    """Make and measure all candidates of a project; go on where an earlier run stopped.
+
+    \b
+    Example: sfumato explore admissions.toml
+    """
+    from sfumato.errors import Infeasible
+
+    project, store = opened(found_project(project_file))
+    with store:
+        state = explored(project, store, seed, workers)
+        table, schema = project.read()
+        frontier, infeasible = frontier_of(project, store, table, schema)
+        if not frontier.candidates:
+            raise Infeasible(f"no candidate could be made; the last reason: {infeasible[-1].infeasible}")
+        if as_json:
+            facts = {
+                "made": state.done - state.infeasible,
+                "known": state.known,
+                "infeasible": len(infeasible),
+            }
+            print_json({**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]})
+            return
+    click.echo(
+        f"{state.done:,} candidates tried, {state.known:,} were known, {len(infeasible):,} could not be "
+        f"made; {len(frontier.efficient()):,} are efficient"
+    )
+    click.echo(f"See them:  sfumato frontier {project.path}")
+
+
+@cli.command()
+@project_argument
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    help="A measure to compare by; give it twice or more. Short names as in `sfumato ask --help`.",
+)
+@click.option("--all", "everything", is_flag=True, help="Also list candidates that others beat.")
+@click.option("--picture", type=click.Path(path_type=Path), help="Write the frontier as a picture (.svg).")
+@click.option("--report", type=click.Path(path_type=Path), help="Write a report of the exploration (.html).")
+@json_option
+def frontier(
+    project_file: Path | None,
+    axes: tuple[str, ...],
+    everything: bool,
+    picture: Path | None,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """List the efficient releases: those that no other beats on every axis.
+
+    \b
+    Example: sfumato frontier admissions.toml --picture frontier.svg
+    """
+    project, store = opened(found_project(project_file), create=False)
+    with store:
+        table, schema = project.read()
+        found, infeasible = frontier_of(project, store, table, schema, axes)
+    require_candidates(project, found.candidates)
+    if picture is not None:
+        from sfumato.report.matrix import frontier_picture
+
+        write_text(picture, frontier_picture(found, limits=project.policy))
+    if report is not None:
+        write_report(project, table, schema, found, infeasible, report)
+    if as_json:
+        print_json(frontier_facts(found, infeasible))
+    else:
+        print_frontier(project, found, infeasible, everything=everything)
+
+
+@cli.command()
+@click.argument("identity", metavar="ID")
+@project_option
+@json_option
+def show(identity: str, project_file: Path | None, as_json: bool) -> None:
+    """Show one candidate in detail: recipe, every measurement, and who beats it.
+
+    \b
+    Example: sfumato show 3f9a
+    """
+    from sfumato.frontier import broken_limits
+
+    project, store = opened(found_project(project_file), create=False)
+    with store:
+        table, schema = project.read()
+        candidate = store.find(identity, source_hash(table, schema))
+        found, _ = frontier_of(project, store, table, schema)
+    beaten_by = found.dominated_by(candidate) if candidate in found.comparable else ()
+    broken = broken_limits(candidate, project.policy) if candidate.infeasible is None else []
+    if as_json:
+        facts = candidate_facts(candidate, efficient=candidate in found.efficient())
+        print_json({**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
+        return
+    click.echo(f"{candidate.id}  {candidate.recipe}")
+    if candidate.infeasible is not None:
+        click.echo(f"could not be made: {candidate.infeasible}")
+        return
+    print_measurements(candidate.measurements)
+    if beaten_by:
+        click.echo(f"Beaten on {' and '.join(found.axes)} by {', '.join(c.id for c in beaten_by[:5])}")
+    elif candidate in found.comparable:
+        click.echo(f"Efficient: no candidate beats it on {' and '.join(found.axes)}")
+    for line in broken:
+        click.echo(f"Policy not met: {line}")

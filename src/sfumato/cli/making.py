@@ -1,0 +1,157 @@
+"""The commands that make or judge one release: sanitize, measure."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sfumato.cli.base import cli, dialect_options, json_option, project_option, seed_option
+from sfumato.cli.opening import broken_in, loaded, parsed
+from sfumato.errors import PolicyNotMet, UserError
+from sfumato.terminal import (
+    judgement_facts,
+    measurement_facts,
+    print_json,
+    print_judgement,
+    print_measurements,
+    warn_of_formulas,
+)
+
+if TYPE_CHECKING:
+    from sfumato.foreign.base import Suppressed
+
+
+@cli.command()
+@click.argument("output", type=click.Path(path_type=Path))
+@click.argument("sanitizer")
+@click.argument("parameters", nargs=-1)
+@project_option
+@seed_option
+@json_option
+def sanitize(
+    output: Path,
+    sanitizer: str,
+    parameters: tuple[str, ...],
+    project_file: Path | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Make one release by one recipe and write it to OUTPUT (.csv, .parquet or .feather).
+
+    PARAMETERS are written as in a project file, with dots for what is nested.
+
+    \b
+    Example: sfumato sanitize release.csv mondrian model.k-anonymity.k=10
+    """
+
+    from sfumato import registry
+    from sfumato.measures import measure
+    from sfumato.publish import formula_columns, write_release
+    from sfumato.recipe import Recipe
+    from sfumato.sanitizers import sanitize as make
+
+    recipe = Recipe(sanitizer, parsed(parameters), secrets.randbits(63) if seed is None else seed)
+    registry.build("sanitizer", recipe.sanitizer, recipe.parameters)
+    project = loaded(project_file)
+    table, schema = project.read()
+    release = make(table, schema, recipe)
+    measurements = measure(release, project.measures)
+    written = write_release(release, output)
+    if as_json:
+        print_json(
+            {
+                "output": [str(place) for place in written],
+                "recipe": str(release.recipe),
+                **measurement_facts(measurements),
+            }
+        )
+        return
+    places = " and ".join(str(place) for place in written)
+    click.echo(
+        f"{release.recipe}: {release.n_records:,} records written to {places}, "
+        f"{release.n_suppressed:,} suppressed"
+    )
+    print_measurements(measurements)
+    warn_of_formulas(formula_columns(release))
+
+
+@cli.command("measure")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="[ORIGINAL] RELEASE [SENSITIVE]",
+)
+@project_option
+@click.option(
+    "--measure",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A measure or a model, with a parameter as in t-closeness.distance=js; repeat it for more. By "
+    "default those of the project.",
+)
+@click.option("--group", metavar="COLUMN", help="The column that holds the group of a record.")
+@click.option("--match", metavar="COLUMN", help="A column of both files that tells which record is which.")
+@click.option(
+    "--suppressed",
+    type=click.Choice(["judge", "leave-out"]),
+    default="judge",
+    show_default=True,
+    help="What to do with records that are * in every quasi-identifier: judge what is published of them, or "
+    "count them as suppressed, as ARX does.",
+)
+@dialect_options
+@json_option
+def measure_release(
+    files: tuple[Path, ...],
+    project_file: Path | None,
+    names: tuple[str, ...],
+    group: str | None,
+    match: str | None,
+    suppressed: Suppressed,
+    as_json: bool,
+    **dialect: str | None,
+) -> None:
+    """Judge a RELEASE that any program made of the project's data, or of ORIGINAL.
+
+    RELEASE is a CSV, Parquet or Feather file, or a folder that `sfumato publish` wrote. Of Anatomy's two
+    tables RELEASE has the quasi-identifiers, and SENSITIVE the sensitive values of each group with their
+    counts; ORIGINAL must be given then. The exit code is 2 if the project's policy is not met.
+
+    \b
+    Example: sfumato measure anonymized.csv --project admissions.toml
+             sfumato measure admissions.csv qit.csv st.csv --measure privacy-loss
+    """
+    from sfumato.foreign import read_release, untrue_cells
+    from sfumato.measures import measure
+    from sfumato.reading import read_arrow
+
+    if len(files) > 3:
+        raise UserError(f"{len(files)} files were given; give [ORIGINAL] RELEASE [SENSITIVE]")
+    original, release = (None, files[0]) if len(files) == 1 else files[:2]
+    project = loaded(project_file)
+    judged = read_release(
+        release if release.is_dir() else read_arrow(release, **dialect),
+        project.table(original),
+        project.schema,
+        sensitive=read_arrow(files[2], **dialect) if len(files) == 3 else None,
+        group=group,
+        match=match,
+        suppressed=suppressed,
+        missing_values=project.data.missing_values,
+    )
+    asked = [parsed((name,)) if "=" in name else name for name in names]
+    measurements = measure(judged, asked or project.measures)
+    untrue = untrue_cells(judged) if match is not None else None
+    broken = [] if names else broken_in(project, measurements)
+    if as_json:
+        print_json({**judgement_facts(release, judged, untrue, measurements), "policy": {"broken": broken}})
+    else:
+        print_judgement(release, judged, untrue, measurements)
+    if broken:
+        raise PolicyNotMet(f"{release.name} does not meet the policy: {'; '.join(broken)}")

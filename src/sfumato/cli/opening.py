@@ -1,0 +1,160 @@
+"""What commands do before and after their work: find the project, open the store, write a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import ParameterError, ProjectError, StoreError, UserError
+from sfumato.terminal import progress_shown
+
+if TYPE_CHECKING:
+    from sfumato.explore import Progress
+    from sfumato.frontier import Candidate, Frontier
+    from sfumato.measures.base import Measurement
+    from sfumato.project import Project
+    from sfumato.release import Release
+    from sfumato.schema import Schema
+    from sfumato.store import Store
+    from sfumato.table import Table
+
+
+def found_project(given: Path | None) -> Path:
+    """Return the project file that was named, or the only one in this folder."""
+    if given is not None:
+        if given.suffix != ".toml":
+            raise ProjectError(
+                f"{given.name} is not a project file (.toml); `sfumato new {given.name}` writes one"
+            )
+        return given
+    here = sorted(path for path in Path().glob("*.toml") if "[data]" in path.read_text("utf-8", "replace"))
+    if len(here) != 1:
+        found = "no project file" if not here else f"{len(here)} project files"
+        raise ProjectError(f"{found} in this folder; name one, or write one with `sfumato new DATA`")
+    return here[0]
+
+
+def loaded(given: Path | None) -> Project:
+    """Read the project file that was named, or the only one in this folder."""
+    from sfumato.project import Project
+
+    return Project.load(found_project(given))
+
+
+def opened(project_file: Path, *, create: bool = True) -> tuple[Project, Store]:
+    """Read a project file and open its store."""
+    from sfumato.store import Store
+
+    project = loaded(project_file)
+    if create and not project.data_path.is_file():
+        # say so before an empty store lies about
+        project.read()
+    return project, Store(project.store_path, create=create)
+
+
+def explored(project: Project, store: Store, seed: int | None, workers: int | None) -> Progress:
+    """Make and measure what the store lacks, with progress on standard error."""
+    from sfumato.explore import explore as run_all
+
+    with progress_shown() as show_progress:
+        return run_all(project, store, seed=seed, workers=workers, progress=show_progress)
+
+
+def source_hash(table: Table, schema: Schema) -> str:
+    """Return what tells candidates of this data and schema from others."""
+    from sfumato.explore import source_of
+
+    return source_of(table, schema)
+
+
+def frontier_of(
+    project: Project, store: Store, table: Table, schema: Schema, axes: Iterable[str] = ()
+) -> tuple[Frontier, tuple[Candidate, ...]]:
+    """Return the frontier of all stored candidates, and those that could not be made."""
+    from sfumato.frontier import Frontier, only_made
+    from sfumato.question import label_of
+
+    candidates = store.candidates(source_hash(table, schema))
+    made = only_made(candidates)
+    every = [m for candidate in made for m in candidate.measurements]
+    chosen = tuple(label_of(axis, every) if every else axis for axis in axes) or project.axes
+    if len(chosen) < 2:
+        raise ParameterError("a frontier has two axes or more; give --axis twice")
+    return Frontier(made, chosen), tuple(c for c in candidates if c.infeasible is not None)
+
+
+def require_candidates(project: Project, candidates: tuple[Candidate, ...]) -> None:
+    """Raise an error if there is no candidate that was made."""
+    if not candidates:
+        raise UserError(
+            f"nothing was explored yet for this data; run `sfumato explore {project.path.name}` first"
+        )
+
+
+def remade(candidate: Candidate, table: Table, schema: Schema) -> Release:
+    """Make the release of a candidate once more."""
+    from sfumato.sanitizers import sanitize
+
+    if candidate.infeasible is not None:
+        raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
+    return sanitize(table, schema, candidate.recipe)
+
+
+def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str]:
+    """Return in words which limits of the policy a release that was measured breaks."""
+    from sfumato.frontier import Candidate, broken_limits
+    from sfumato.recipe import Recipe
+
+    return broken_limits(Candidate("", Recipe(""), tuple(measurements)), project.policy)
+
+
+def write_report(
+    project: Project,
+    table: Table,
+    schema: Schema,
+    found: Frontier,
+    infeasible: tuple[Candidate, ...],
+    target: Path,
+) -> None:
+    """Write the report of an exploration."""
+    from sfumato.report.page import report_html
+
+    page = report_html(
+        publication=project.publication,
+        schema=schema,
+        n_records=table.n_records,
+        frontier=found,
+        infeasible=infeasible,
+        policy=project.policy,
+    )
+    write_text(target, page)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a file in one piece."""
+    from sfumato.files import file_beside
+
+    with file_beside(target) as place:
+        place.write_text(text, encoding="utf-8")
+
+
+def parsed(parameters: tuple[str, ...]) -> dict[str, Any]:
+    """Read ``model.k-anonymity.k=10`` as TOML; a value that is not TOML is taken as text."""
+    import tomllib
+
+    lines = []
+    for given in parameters:
+        key, sign, value = given.partition("=")
+        if not sign:
+            raise ParameterError(f"{given!r} is not KEY=VALUE; write for example model.k-anonymity.k=10")
+        try:
+            tomllib.loads(f"value = {value}")
+            lines.append(given)
+        except tomllib.TOMLDecodeError:
+            lines.append(f"{key} = {json.dumps(value)}")
+    try:
+        return tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(f"cannot read the parameters: {error}") from None

@@ -1,0 +1,178 @@
+"""The commands before anything is made: demo, new, inspect, methods."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sfumato.cli.base import cli, dialect_options, json_option, seed_option, workers_option
+from sfumato.cli.opening import explored, frontier_of, opened, write_report, write_text
+from sfumato.errors import UserError
+from sfumato.terminal import frontier_facts, guess_facts, print_frontier, print_json, print_table, say
+
+if TYPE_CHECKING:
+    pass
+
+
+@cli.command()
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Path("sfumato-demo"),
+    show_default=True,
+    help="Where to work.",
+)
+@workers_option
+@seed_option
+@json_option
+def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> None:
+    """Run the main job on the embedded census example: explore, frontier, report.
+
+    \b
+    Example: sfumato demo
+    """
+    from sfumato.datasets.demo import write_demo
+
+    project_file = write_demo(folder)
+    say(f"Exploring releases of 45,222 census records in {folder}{os.sep} (described by {project_file.name})")
+    project, store = opened(project_file)
+    with store:
+        explored(project, store, seed, workers)
+        table, schema = project.read()
+        frontier, infeasible = frontier_of(project, store, table, schema)
+        report = folder / "report.html"
+        write_report(project, table, schema, frontier, infeasible, report)
+        if as_json:
+            print_json({**frontier_facts(frontier, infeasible), "report": str(report)})
+            return
+        print_frontier(project, frontier, infeasible, everything=False)
+    allowed = replace(frontier, candidates=frontier.within(project.policy))
+    chosen = allowed.knee()
+    click.echo(f"\nThe report lies in {report}")
+    if chosen is not None:
+        click.echo(f"Go on with:  sfumato show {chosen.id} -P {project_file}")
+        click.echo(f'             sfumato ask "max k where loss <= 25%" -P {project_file}')
+        click.echo(f"             sfumato publish {chosen.id} {folder / 'published'} -P {project_file}")
+
+
+@cli.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="The project file; by default DATA's name with .toml.",
+)
+@dialect_options
+@json_option
+def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -> None:
+    """Guess roles, kinds and hierarchies of DATA and write a commented project file to edit.
+
+    \b
+    Example: sfumato new admissions.csv
+    """
+    from sfumato.guess import decimal_mark, guess, likely_missing_values
+    from sfumato.reading import read_arrow
+    from sfumato.starting_project import project_text
+    from sfumato.table import Table
+
+    target = output or data.with_suffix(".toml")
+    if target.exists():
+        raise UserError(f"{target.name} exists already; edit it, or name another with --output")
+    records = read_arrow(data, **dialect)
+    missing = likely_missing_values(Table.from_arrow(records))
+    table = Table.from_arrow(records, missing_values=missing)
+    guesses = guess(table)
+    text = project_text(
+        Path(os.path.relpath(str(data), str(target.parent))).as_posix(),
+        guesses,
+        n_records=table.n_records,
+        missing_values=missing,
+        decimal=decimal_mark(table),
+        dialect={name: value for name, value in dialect.items() if value is not None},
+    )
+    write_text(target, text)
+    if as_json:
+        print_json({"project": str(target), "attributes": [guess_facts(each) for each in guesses]})
+        return
+    print_table(
+        f"{table.n_records:,} records of {data.name}, first guesses",
+        ["attribute", "role", "kind", "distinct", "missing", "why"],
+        [[g.name, g.role, g.kind, f"{g.n_distinct:,}", f"{g.n_missing:,}", g.reason] for g in guesses],
+    )
+    click.echo(f"\nConfirm the roles in {target}, then:  sfumato explore {target}")
+
+
+@cli.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@dialect_options
+@json_option
+def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
+    """Show what the data looks like and how risky it is as it stands.
+
+    FILE is a project file, or a data file whose roles are then guessed.
+
+    \b
+    Example: sfumato inspect admissions.csv
+    """
+    from sfumato.inspection import inspect_data, inspect_project
+
+    facts = inspect_project(file) if file.suffix == ".toml" else inspect_data(file, **dialect)
+    if as_json:
+        print_json(facts)
+        return
+    print_table(
+        f"{facts['records']:,} records, {facts['distinct-rows']:,} different",
+        ["attribute", "role", "kind", "distinct", "missing", "levels"],
+        [
+            [a["name"], a["role"], a["kind"], f"{a['distinct']:,}", f"{a['missing']:,}", str(a["levels"])]
+            for a in facts["attributes"]
+        ],
+    )
+    click.echo("")
+    for sentence in facts["risk"]["sentences"]:
+        click.echo(sentence)
+
+
+@cli.command()
+@click.argument("name", required=False)
+@json_option
+def methods(name: str | None, as_json: bool) -> None:
+    """List everything registered, with parameters; NAME shows one in full.
+
+    \b
+    Example: sfumato methods mondrian
+    """
+    from sfumato.catalogue import catalogue, entry
+
+    if name is not None:
+        found = entry(name)
+        if as_json:
+            print_json(found)
+        else:
+            click.echo(f"{found['name']} ({found['kind']})\n\n{found['documentation']}")
+        return
+    entries = catalogue()
+    if as_json:
+        print_json({"methods": entries})
+        return
+    for kind in dict.fromkeys(each["kind"] for each in entries):
+        rows = [
+            [
+                each["name"],
+                ", ".join(f"{p['name']} = {p['default']}" for p in each["parameters"]),
+                each["summary"],
+                each["paper"],
+            ]
+            for each in entries
+            if each["kind"] == kind
+        ]
+        print_table(
+            "searches" if kind == "search" else f"{kind}s",
+            ["name", "parameters", "what it does", "paper"],
+            rows,
+        )

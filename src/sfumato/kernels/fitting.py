@@ -1,0 +1,184 @@
+"""Fit distributions to what is known of them only in sums: over sets of codes, and over groups of units."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from sfumato.arrays import Codes, Floats, Integers
+
+
+@njit(cache=True)
+def fit_codes(
+    starts: Integers,
+    codes: Codes,
+    pair_labels: Codes,
+    pair_values: Codes,
+    amounts: Floats,
+    followed: Floats,
+    n_codes: int,
+    n_values: int,
+    rounds: int,
+    towards_all: float,
+    towards_even: float,
+) -> Floats:
+    """Estimate for each value how often each code occurs, when only sets of codes were seen.
+
+    Expectation and maximisation in turn: the amounts are spread over their sets, a part in proportion
+    to the distribution so far and the rest evenly, and the spread amounts are the next distribution. It
+    is drawn towards that of all values together, and that towards an even one, each as if so many more
+    had been seen.
+
+    Parameters
+    ----------
+    starts, codes
+        The codes of each label.
+    pair_labels, pair_values, amounts
+        How much was seen of each label together with each value.
+    followed
+        How much of each amount follows the distribution so far.
+
+    Returns
+    -------
+    One line for each code, one column for each value, every column adding up to 1.
+    """
+    shares = np.ones((n_codes, n_values))
+    for _ in range(rounds):
+        spread = np.zeros((n_codes, n_values))
+        for pair in range(amounts.size):
+            label, value = pair_labels[pair], pair_values[pair]
+            total = 0.0
+            for place in range(starts[label], starts[label + 1]):
+                total += shares[codes[place], value]
+            even = (amounts[pair] - followed[pair]) / (starts[label + 1] - starts[label])
+            for place in range(starts[label], starts[label + 1]):
+                code = codes[place]
+                spread[code, value] += followed[pair] * shares[code, value] / total + even
+        everything = spread.sum() + towards_even
+        sums = spread.sum(axis=0) + towards_all
+        for code in range(n_codes):
+            common = (spread[code].sum() + towards_even / n_codes) / everything
+            for value in range(n_values):
+                shares[code, value] = (spread[code, value] + towards_all * common) / sums[value]
+    return shares
+
+
+@njit(cache=True)
+def fit_values(
+    labels: Codes,
+    first_label: Integers,
+    weights: Floats,
+    starts: Integers,
+    values: Codes,
+    targets: Integers,
+    amounts: Floats,
+    sums: Floats,
+    prior: Floats,
+    rounds: int,
+    towards_prior: float,
+) -> Floats:
+    """Estimate how the weight of each unit divides over values that are known only in sums over groups.
+
+    A log-linear model, value by labels, is fitted: in turn the units' weights are divided as the model
+    says and scaled so that units and groups add up, and the model is changed, attribute by attribute,
+    to agree with the result on how often each label has each value.
+
+    Parameters
+    ----------
+    labels, first_label
+        For each attribute the labels of the units; and where its labels start when those of all
+        attributes stand behind one another.
+    weights
+        What the entries of each unit must add up to.
+    starts, values, targets, amounts
+        The entries of each unit: values, the sum that each belongs to, and a first guess.
+    sums
+        What the entries of each target must add up to.
+    prior
+        The share of each value in all.
+    towards_prior
+        Labels are taken to have been seen so many more times, with values as in all.
+    """
+    n_attributes, n_units = labels.shape
+    n_values = prior.size
+    factors = np.ones((first_label[-1], n_values))
+    seen = np.empty((first_label[-1], n_values))
+    modelled = np.empty((first_label[-1], n_values))
+    line = np.empty(n_values)
+    fitted = amounts.copy()
+    for _ in range(rounds):
+        seen[:] = 0.0
+        for unit in range(n_units):
+            for place in range(starts[unit], starts[unit + 1]):
+                for attribute in range(n_attributes):
+                    seen[first_label[attribute] + labels[attribute, unit], values[place]] += fitted[place]
+        for changed in range(n_attributes):
+            first, last = first_label[changed], first_label[changed + 1]
+            modelled[first:last] = 0.0
+            for unit in range(n_units):
+                _model(labels, first_label, factors, prior, unit, weights[unit], line)
+                modelled[first + labels[changed, unit]] += line
+            for label in range(first, last):
+                for value in range(n_values):
+                    extra = towards_prior * prior[value]
+                    if extra > 0.0:
+                        factors[label, value] *= (seen[label, value] + extra) / (
+                            modelled[label, value] + extra
+                        )
+        for unit in range(n_units):
+            _model(labels, first_label, factors, prior, unit, weights[unit], line)
+            for place in range(starts[unit], starts[unit + 1]):
+                fitted[place] = max(line[values[place]], 1e-200)
+        _scale(fitted, starts, targets, weights, sums, 3, 0.0)
+    _scale(fitted, starts, targets, weights, sums, 1000, 1e-9)
+    return fitted
+
+
+@njit(cache=True)
+def _model(
+    labels: Codes,
+    first_label: Integers,
+    factors: Floats,
+    prior: Floats,
+    unit: int,
+    weight: float,
+    line: Floats,
+) -> None:
+    line[:] = prior
+    for attribute in range(labels.shape[0]):
+        line *= factors[first_label[attribute] + labels[attribute, unit]]
+    total = line.sum()
+    if total > 0.0:
+        line *= weight / total
+    else:
+        line[:] = prior * weight
+
+
+@njit(cache=True)
+def _scale(
+    fitted: Floats,
+    starts: Integers,
+    targets: Integers,
+    weights: Floats,
+    sums: Floats,
+    rounds: int,
+    tolerance: float,
+) -> None:
+    """Scale the entries until the units add up to their weights, and always the targets to their sums."""
+    reached = np.empty(sums.size)
+    for _ in range(rounds):
+        farthest = 0.0
+        for unit in range(weights.size):
+            total = 0.0
+            for place in range(starts[unit], starts[unit + 1]):
+                total += fitted[place]
+            farthest = max(farthest, abs(total / weights[unit] - 1.0))
+            for place in range(starts[unit], starts[unit + 1]):
+                fitted[place] *= weights[unit] / total
+        reached[:] = 0.0
+        for place in range(fitted.size):
+            reached[targets[place]] += fitted[place]
+        for place in range(fitted.size):
+            fitted[place] *= sums[targets[place]] / reached[targets[place]]
+        if farthest < tolerance:
+            break

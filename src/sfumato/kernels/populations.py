@@ -1,0 +1,158 @@
+"""Find all conjunctions of nodes that enough weighted rows satisfy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from sfumato.arrays import Codes, Integers
+
+
+@njit(cache=True)
+def large_conjunctions(
+    rows: Codes,
+    weights: Integers,
+    least: int,
+    first_code: Integers,
+    node_starts: Integers,
+    nodes_of_code: Codes,
+    code_starts: Integers,
+    codes_of_node: Codes,
+    limit: int,
+) -> tuple[Codes, Codes, Integers]:
+    """Search depth first, with the rows that satisfy each beginning, attribute after attribute.
+
+    A conjunction has at most one node of each attribute, attributes ascending; what is added to one
+    that is too small is too small as well.
+
+    Parameters
+    ----------
+    rows
+        For each attribute the codes of the rows.
+    least
+        The weight that is enough.
+    first_code, node_starts, nodes_of_code
+        The nodes that contain each code; the codes and the nodes of all attributes behind one another.
+    code_starts, codes_of_node
+        The codes (numbered within their attribute) of each node.
+    limit
+        Stop after so many conjunctions.
+
+    Returns
+    -------
+    For each conjunction, in depth-first order, the number of its nodes, the last of them, its weight.
+    """
+    n_attributes, n_rows = rows.shape
+    n_nodes = code_starts.size - 1
+    depths = np.empty(1024, np.int16)
+    nodes = np.empty(1024, np.int32)
+    supports = np.empty(1024, np.int64)
+    n_found = 0
+    inside = np.zeros(max(int(np.max(np.diff(first_code))), 1), np.bool_)
+    members = np.empty((n_attributes + 1, n_rows), np.int32)
+    lengths = np.zeros(n_attributes + 1, np.int64)
+    members[0] = np.arange(n_rows)
+    lengths[0] = n_rows
+    # what is still to be tried at each depth: the attribute, and its nodes that are large enough
+    attribute_at = np.zeros(n_attributes + 1, np.int64)
+    candidates = np.empty((n_attributes + 1, n_nodes), np.int32)
+    weight_of = np.empty((n_attributes + 1, n_nodes), np.int64)
+    n_candidates = np.zeros(n_attributes + 1, np.int64)
+    tried = np.zeros(n_attributes + 1, np.int64)
+    on_code = np.zeros(inside.size, np.int64)
+    on_node = np.zeros(n_nodes, np.int64)
+    attribute_at[0] = -1
+    depth = 0
+    while depth >= 0:
+        if tried[depth] == n_candidates[depth]:
+            attribute_at[depth] += 1
+            if attribute_at[depth] >= n_attributes:
+                depth -= 1
+                continue
+            attribute = attribute_at[depth]
+            n_candidates[depth] = _large_nodes(
+                rows[attribute],
+                weights,
+                members[depth, : lengths[depth]],
+                node_starts[first_code[attribute] : first_code[attribute + 1] + 1],
+                nodes_of_code,
+                least,
+                on_code,
+                on_node,
+                candidates[depth],
+                weight_of[depth],
+            )
+            tried[depth] = 0
+            continue
+        node = candidates[depth, tried[depth]]
+        if n_found == limit:
+            return depths[:n_found], nodes[:n_found], supports[:n_found]
+        if n_found == depths.size:
+            depths = np.concatenate((depths, np.empty_like(depths)))
+            nodes = np.concatenate((nodes, np.empty_like(nodes)))
+            supports = np.concatenate((supports, np.empty_like(supports)))
+        depths[n_found] = depth + 1
+        nodes[n_found] = node
+        supports[n_found] = weight_of[depth, tried[depth]]
+        n_found += 1
+        tried[depth] += 1
+        attribute = attribute_at[depth]
+        if attribute == n_attributes - 1:
+            continue
+        for place in range(code_starts[node], code_starts[node + 1]):
+            inside[codes_of_node[place]] = True
+        n_kept = 0
+        codes = rows[attribute]
+        for place in range(lengths[depth]):
+            row = members[depth, place]
+            if inside[codes[row]]:
+                members[depth + 1, n_kept] = row
+                n_kept += 1
+        for place in range(code_starts[node], code_starts[node + 1]):
+            inside[codes_of_node[place]] = False
+        lengths[depth + 1] = n_kept
+        depth += 1
+        attribute_at[depth] = attribute
+        n_candidates[depth] = 0
+        tried[depth] = 0
+    return depths[:n_found].copy(), nodes[:n_found].copy(), supports[:n_found].copy()
+
+
+@njit(cache=True)
+def _large_nodes(
+    codes: Codes,
+    weights: Integers,
+    members: Codes,
+    node_starts: Integers,
+    nodes_of_code: Codes,
+    least: int,
+    on_code: Integers,
+    on_node: Integers,
+    found: Codes,
+    found_weights: Integers,
+) -> int:
+    """List the nodes of one attribute that enough of these rows lie in; return how many."""
+    for row in members:
+        on_code[codes[row]] += weights[row]
+    first_node, last_node = on_node.size, -1
+    # whichever is shorter: all codes, or those of the rows
+    n_codes = node_starts.size - 1
+    by_row = members.size < n_codes
+    for index in range(members.size if by_row else n_codes):
+        code = codes[members[index]] if by_row else index
+        if on_code[code] == 0:
+            continue
+        for place in range(node_starts[code], node_starts[code + 1]):
+            node = nodes_of_code[place]
+            on_node[node] += on_code[code]
+            first_node = min(first_node, node)
+            last_node = max(last_node, node)
+        on_code[code] = 0
+    n_found = 0
+    for node in range(first_node, last_node + 1):
+        if on_node[node] >= least:
+            found[n_found] = node
+            found_weights[n_found] = on_node[node]
+            n_found += 1
+        on_node[node] = 0
+    return n_found

@@ -1,0 +1,169 @@
+"""Census: how many people of a population fit each class of a release."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.arrays import Codes, Floats, Integers
+from sfumato.cells import Cells
+from sfumato.errors import DataError, suggestion
+from sfumato.hierarchy import ROOT, Label
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.kernels.matching import count_in_boxes
+from sfumato.measures.base import NotApplicable
+from sfumato.release import Release
+from sfumato.table import Column, Table, Value, number, text
+
+_INTERVAL = re.compile(r"\[(?P<low>[^,\[]+), (?P<high>[^,\]]+)(?P<end>[)\]])")
+
+
+def population_classes(release: Release, path: str) -> Integers:
+    """Return for each class of a release how many people of a population every released value fits.
+
+    A value that the table does not have fits ``*`` and the intervals around it, and nothing else: a
+    population class is never counted too large.
+
+    Parameters
+    ----------
+    release
+        What would be published.
+    path
+        A CSV, Parquet or Feather file with the quasi-identifiers of the population, the table's people
+        among it.
+    """
+    names = release.schema.quasi_identifiers
+    population = _read(path, names)
+    if population.n_records < release.n_original:
+        raise DataError(
+            f"the population in {Path(path).name} has {population.n_records:,} records, fewer than the "
+            f"table's {release.n_original:,}; give the population that the table was drawn from"
+        )
+    classes = release.classes
+    if not names:
+        return np.array([population.n_records])
+    # few sets first: then most of the work is shared by many boxes
+    names = tuple(sorted(names, key=lambda name: len(release.cells[name].labels)))
+    fitted = [_fitted(name, release, population[name]) for name in names]
+    first_rows = first_row_of_group(classes.class_of, classes.n_classes)
+    boxes = np.stack([release.cells[name].codes[first_rows] for name in names], axis=1)
+    order = np.lexsort(boxes.T[::-1])
+    totals = np.empty(classes.n_classes, dtype=np.int64)
+    totals[order] = _counted(fitted, population.weights, boxes[order])
+    _check_sizes(path, totals, classes.sizes)
+    return totals
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """One column of the population over codes that the released sets know, and those sets."""
+
+    codes: Codes
+    n_codes: int
+    sets: list[Codes]
+
+
+@lru_cache(maxsize=2)
+def _read_once(path: Path, names: tuple[str, ...], changed: int, size: int) -> Table:
+    from sfumato.reading import read_arrow
+
+    records = read_arrow(path)
+    for name in names:
+        if name not in records.column_names:
+            hint = suggestion(name, records.column_names) or "; give every quasi-identifier of the release"
+            raise DataError(f"the population in {path.name} has no column {name!r}{hint}")
+    return Table.from_arrow(records.select(names)) if names else Table({}, np.array([records.num_rows]))
+
+
+def _read(path: str, names: tuple[str, ...]) -> Table:
+    """Read the population, once for all releases of an exploration."""
+    place = Path(path).absolute()
+    try:
+        facts = os.stat(place)
+    except OSError as error:
+        raise DataError(f"cannot read the population {place.name}: {error.strerror}") from None
+    return _read_once(place, names, facts.st_mtime_ns, facts.st_size)
+
+
+def _fitted(name: str, release: Release, column: Column) -> _Fitted:
+    """Give the population's values the codes of the table's, and those that it lacks codes beyond them."""
+    cells = release.cells[name]
+    if cells.sets is None:
+        raise NotApplicable(f"the released values of {name!r} are not sets of original values")
+    decimal = release.schema.decimal if release.schema[name].kind == "numeric" else None
+    values = [_comparable(value, decimal) for value in column.domain]
+    known = {_comparable(value, decimal): code for code, value in enumerate(cells.domain)}
+    beyond = sorted({value for value in values if value not in known}, key=_by_size)
+    known |= {value: len(cells.domain) + place for place, value in enumerate(beyond)}
+    codes = np.array([known[value] for value in values], dtype=np.int32)[column.codes]
+    return _Fitted(codes, len(cells.domain) + len(beyond), _sets_with(cells, beyond))
+
+
+def _comparable(value: Value, decimal: str | None) -> Value:
+    """Return numbers of numeric attributes as numbers, everything else as text."""
+    if decimal is None or value is None:
+        return text(value)
+    given = number(str(value), decimal if isinstance(value, str) else ".")
+    return text(value) if given is None else given
+
+
+def _by_size(value: Value) -> tuple[bool, float]:
+    return (False, value) if isinstance(value, (int, float)) else (True, 0.0)
+
+
+def _sets_with(cells: Cells, beyond: list[Value]) -> list[Codes]:
+    """Return the codes of each released value, with those of the table's unknown values that fit it."""
+    assert cells.sets is not None
+    own = [cells.sets.members[first:end] for first, end in itertools.pairwise(cells.sets.starts)]
+    numbers = np.array([value for value in beyond if isinstance(value, (int, float))], dtype=np.float64)
+    return [
+        np.concatenate([members, len(cells.domain) + _fitting(label, numbers, len(beyond))])
+        for members, label in zip(own, cells.labels, strict=True)
+    ]
+
+
+def _fitting(label: Label, numbers: Floats, n_beyond: int) -> Integers:
+    """Return the places of the unknown values that a label holds; numbers come first, ascending."""
+    if label == ROOT:
+        return np.arange(n_beyond)
+    written = _INTERVAL.fullmatch(label or "")
+    if written is None:
+        return np.arange(0)
+    low, high = (number(written[end]) for end in ("low", "high"))
+    if low is None or high is None:
+        return np.arange(0)
+    first, end = np.searchsorted(numbers, [low, high])
+    closed = np.searchsorted(numbers, high, "right")
+    return np.arange(first, closed if written["end"] == "]" else end)
+
+
+def _counted(fitted: list[_Fitted], weights: Integers, boxes: Codes) -> Integers:
+    """Count equal rows of the population once, and then those in each box."""
+    n_codes = [each.n_codes for each in fitted]
+    row, n_rows = number_rows([each.codes for each in fitted], n_codes, len(weights))
+    first = first_row_of_group(row, n_rows)
+    sets = [members for each in fitted for members in each.sets]
+    return count_in_boxes(
+        np.stack([each.codes[first] for each in fitted]).astype(np.int32),
+        sum_by_group(row, n_rows, weights),
+        boxes,
+        np.cumsum([0, *(len(each.sets) for each in fitted[:-1])]),
+        np.cumsum([0, *map(len, sets)]),
+        np.concatenate(sets).astype(np.int32),
+        max(n_codes),
+    )
+
+
+def _check_sizes(path: str, population: Integers, table: Integers) -> None:
+    contradicting = int((population < table).sum())
+    if contradicting:
+        raise DataError(
+            f"the population in {Path(path).name} has fewer people than the table in {contradicting:,} of "
+            f"{len(table):,} classes; give one that the table was drawn from, its values written alike"
+        )

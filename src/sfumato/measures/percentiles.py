@@ -1,0 +1,29 @@
+"""Percentiles over records, of a figure that all records of a class share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+
+
+def percentile(figures: Floats | Integers, sizes: Integers, percent: int) -> float:
+    """Return the smallest figure that at least so many percent of the records do not exceed.
+
+    Parameters
+    ----------
+    figures, sizes
+        For each class its figure and the number of its records.
+    percent
+        How many of 100 records.
+
+    Examples
+    --------
+    >>> percentile(np.array([0.5, 0.1]), np.array([5, 95]), 95)
+    0.1
+    """
+    order = np.argsort(figures, kind="stable")
+    reached = np.cumsum(sizes[order])
+    # in integers, so that 95 of 100 records are 95 percent of them
+    place = np.searchsorted(100 * reached, percent * int(reached[-1]))
+    return float(figures[order[place]])

@@ -1,0 +1,115 @@
+"""Answers in words: what a question was answered with, and what its limits cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sfumato.answer import Answer, LimitWorth, Step
+from sfumato.frontier import Candidate
+from sfumato.report import words
+
+_MOST_NAMED = 6
+
+
+def answer_words(answer: Answer) -> str:
+    """Return an answer in lines of text."""
+    return "\n".join([*(_found(answer) if answer.candidate else _nothing_found(answer)), *_counts(answer)])
+
+
+def _found(answer: Answer) -> list[str]:
+    assert answer.candidate is not None
+    lines = [_named(answer.candidate), f"  {_figures(answer.figures)}"]
+    if answer.ties:
+        lines.append(f"  as good: {_listed(c.id for c in answer.ties)}")
+    if answer.trade_offs:
+        lines += ["Better in one of the goals and worse in another:"]
+        shown = [f"  {c.id}  {_values(answer, c)}" for c in answer.trade_offs[:_MOST_NAMED]]
+        more = len(answer.trade_offs) - len(shown)
+        lines += [*shown, *([f"  and {more} more"] if more else [])]
+    elif answer.runner_up is not None:
+        lines.append(f"  next best: {answer.runner_up.id} with {_values(answer, answer.runner_up)}")
+    if answer.limits:
+        lines += ["What the limits cost, each by itself:"]
+        lines += [line for worth in answer.limits for line in _worth(worth)]
+    return lines
+
+
+def _worth(worth: LimitWorth) -> list[str]:
+    has = "" if worth.value is None else f" (it has {_value(worth, worth.value)})"
+    lines = [f"  {worth.limit}{has}"]
+    if worth.looser is None:
+        lines.append("    looser:  no candidate would be better")
+    else:
+        lines.append(f"    looser:  {_step(worth, worth.looser, 'you could have')}")
+    if worth.best_buy is not None:
+        lines.append(f"    gains most for its price:  {_step(worth, worth.best_buy, 'you could have')}")
+    if worth.tighter is not None:
+        lines.append(f"    tighter: {_step(worth, worth.tighter, 'you would have')}")
+    return lines
+
+
+def _nothing_found(answer: Answer) -> list[str]:
+    if not answer.n_compared:
+        return ["No candidate has all the measures that the question speaks of."]
+    lines = [f"No candidate keeps all limits of: {answer.question}"]
+    lines.append("How far each limit would have to be loosened by itself:")
+    for worth in answer.limits:
+        found = (
+            "by itself it does not help" if worth.looser is None else _step(worth, worth.looser, "there is")
+        )
+        lines.append(f"  {worth.limit}: {found}")
+    if answer.nearest is not None:
+        lines += ["Nearest to all of them:", f"  {_named(answer.nearest)}"]
+        lines.append(f"  {_values(answer, answer.nearest)}")
+    return lines
+
+
+def _counts(answer: Answer) -> list[str]:
+    keep = f", {answer.n_keeping:,} keep{'s' * (answer.n_keeping == 1)} the limits" if answer.limits else ""
+    lines = [f"{_number(answer.n_compared, 'candidate')} compared{keep}."]
+    for measure, count in answer.not_applicable.items():
+        lines.append(f"{_number(count, 'candidate')} left out: {measure} does not apply.")
+    for measure, count in answer.not_measured.items():
+        lines.append(
+            f"{_number(count, 'candidate')} left out: {measure} was not measured; "
+            "`sfumato explore` measures it if the project has it."
+        )
+    return lines
+
+
+def _step(worth: LimitWorth, step: Step, have: str) -> str:
+    return f"at {_value(worth, step.at)} {have} {_figures(step.figures)} ({step.candidate.id})"
+
+
+def _value(worth: LimitWorth, value: float) -> str:
+    """Print a value of the limited measure, in more digits where it would else seem to keep the limit."""
+    short = words.value_of(worth.limit.measure, value)
+    limit = words.value_of(worth.limit.measure, worth.limit.number)
+    return words.exactly(worth.limit.measure, value) if short == limit else short
+
+
+def _named(candidate: Candidate) -> str:
+    return f"{candidate.id}  {words.recipe_in_words(candidate.recipe)}"
+
+
+def _figures(values: Mapping[str, float]) -> str:
+    return words.joined(f"{name} {words.value_of(name, value)}" for name, value in values.items())
+
+
+def _values(answer: Answer, candidate: Candidate) -> str:
+    return _figures(_all_values(answer, candidate))
+
+
+def _all_values(answer: Answer, candidate: Candidate) -> dict[str, float]:
+    found = {name: candidate.value(name) for name in answer.question.measures}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    shown = every[:_MOST_NAMED]
+    return ", ".join(shown) + (f" and {len(every) - len(shown)} more" if len(every) > len(shown) else "")
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

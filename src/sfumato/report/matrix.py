@@ -1,0 +1,98 @@
+"""Matrix: three or more axes, every pair of them a plane of its own."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sfumato.errors import ParameterError
+from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.report.charts import frontier_chart
+from sfumato.report.plane import Plane, Scale, draw_candidates, draw_legend, draw_limits, draw_ring, say_empty
+from sfumato.report.svg import FAINT, draw_panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_AXES = 5
+"""More panels than these give would be too small to read."""
+_HEIGHT = {3: 5.6, 4: 6.6, 5: 7.4}
+
+
+def frontier_picture(
+    frontier: Frontier, *, chosen: Candidate | None = None, limits: Mapping[str, Limit] = {}
+) -> str:
+    """Draw a frontier: three to five axes as a matrix of planes, else the first two as one plane."""
+    draw = scatter_matrix if 3 <= len(frontier.axes) <= MOST_AXES else frontier_chart
+    return draw(frontier, chosen=chosen, limits=limits)
+
+
+def scatter_matrix(
+    frontier: Frontier, *, chosen: Candidate | None = None, limits: Mapping[str, Limit] = {}
+) -> str:
+    """Draw all comparable candidates over every pair of axes; those that are efficient on all are filled.
+
+    Parameters
+    ----------
+    frontier
+        The candidates, seen along three to five axes.
+    chosen
+        The candidate to ring.
+    limits
+        What a policy requires; drawn where it speaks of an axis.
+
+    References
+    ----------
+    R. Dewri, I. Ray, I. Ray, D. Whitley, "k-anonymization in the presence of publisher preferences", 2011,
+    figure 8.
+
+    Returns
+    -------
+    str
+        An SVG element.
+    """
+    n_axes = len(frontier.axes)
+    if not 3 <= n_axes <= MOST_AXES:
+        raise ParameterError(f"a matrix has three to {MOST_AXES} axes, not {n_axes}")
+    scales = [Scale.of(name, frontier, limits.get(name, Limit())) for name in frontier.axes]
+
+    def draw(figure: Figure) -> None:
+        panels = figure.subplots(n_axes - 1, n_axes - 1, sharex="col", sharey="row", squeeze=False)
+        for row, column in itertools.product(range(n_axes - 1), repeat=2):
+            axes = panels[row, column]
+            if column > row:
+                axes.set_axis_off()
+                continue
+            plane = Plane(frontier, scales[column], scales[row + 1])
+            _draw_panel(axes, plane, limits, chosen)
+            axes.set_xlabel(_label(plane.x) if row == n_axes - 2 else "")
+            axes.set_ylabel(_label(plane.y) if column == 0 else "")
+        corner = panels[-1, 0]
+        corner.scatter([], [], s=26, facecolors="white", edgecolors=FAINT, label="hollow: not efficient")
+        draw_legend(*panels.flat)
+
+    names = ", ".join(scale.title for scale in scales)
+    description = (
+        f"{len(frontier.comparable)} candidate releases, {len(frontier.efficient())} of them efficient, "
+        f"over every pair of {names}"
+    )
+    return draw_panels("matrix", description, _HEIGHT[n_axes], draw)
+
+
+def _draw_panel(axes: Axes, plane: Plane, limits: Mapping[str, Limit], chosen: Candidate | None) -> None:
+    plane.prepare(axes, ticks_at_most=4)
+    if not plane.frontier.comparable:
+        say_empty(axes, "nothing to compare")
+        return
+    draw_limits(axes, plane, limits)
+    draw_candidates(axes, plane, size=0.6)
+    ringed = next((c for c in plane.frontier.comparable if chosen is not None and c.id == chosen.id), None)
+    if ringed is not None:
+        draw_ring(axes, plane.point(ringed), 100, "-", "chosen")
+
+
+def _label(scale: Scale) -> str:
+    """Return what stands beside an axis in two lines: panels are small."""
+    return scale.label.replace(" (", "\n(", 1) if len(scale.title) < len(scale.label) else scale.label

@@ -1,0 +1,1 @@
+"""Research: how an honest researcher reads a release, and what is asked of it."""

@@ -1,0 +1,103 @@
+"""The search for large conjunctions against trying out all of them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.kernels.populations import large_conjunctions
+from sfumato.research.populations import Nodes
+
+N_CODES = [3, 4, 2]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[list[Any]], Any, Any, int]:
+    """Draw any sets of codes as nodes, rows with weights, and a least weight."""
+    sets = [
+        [
+            np.array(sorted(codes), dtype=np.int32)
+            for codes in draw(st.sets(st.frozensets(st.integers(0, n - 1), min_size=1), max_size=4))
+        ]
+        for n in N_CODES
+    ]
+    row = st.tuples(*(st.integers(0, n - 1) for n in N_CODES), st.integers(1, 4))
+    rows = np.array(draw(st.lists(row, min_size=1, max_size=12)))
+    return sets, rows[:, :3].T.astype(np.int32), rows[:, 3], draw(st.integers(1, 12))
+
+
+def search(sets: Any, rows: Any, weights: Any, least: int, limit: int = 10**6) -> Any:
+    nodes = Nodes.of(sets, N_CODES)
+    return large_conjunctions(
+        np.ascontiguousarray(rows),
+        weights,
+        least,
+        nodes.first_code,
+        nodes.node_starts,
+        nodes.nodes_of_code,
+        nodes.code_starts,
+        nodes.codes_of_node,
+        limit,
+    )
+
+
+@given(case=cases())
+@settings(max_examples=80)
+def test_all_large_conjunctions_are_found_in_depth_first_order(case: Any) -> None:
+    sets, rows, weights, least = case
+    if not any(sets):
+        return
+    numbers = np.cumsum([0] + [len(each) for each in sets])
+    expected = {}
+    choices = [range(-1, len(each)) for each in sets]
+    for chosen in itertools.product(*choices):
+        inside = np.ones(rows.shape[1], dtype=np.bool_)
+        for attribute, place in enumerate(chosen):
+            if place >= 0:
+                inside &= np.isin(rows[attribute], sets[attribute][place])
+        support = int(weights[inside].sum())
+        nodes = tuple(int(numbers[a]) + place for a, place in enumerate(chosen) if place >= 0)
+        if nodes and support >= least:
+            expected[nodes] = support
+    found = {}
+    begun: tuple[int, ...] = ()
+    for depth, node, support in zip(*search(sets, rows, weights, least), strict=True):
+        begun = (*begun[: depth - 1], int(node))
+        assert len(begun) == depth
+        assert begun not in found
+        found[begun] = int(support)
+    assert found == expected
+
+
+@given(case=cases(), limit=st.integers(0, 5))
+@settings(max_examples=30)
+def test_the_search_stops_at_the_limit(case: Any, limit: int) -> None:
+    sets, rows, weights, least = case
+    if not any(sets):
+        return
+    every, _, _ = search(sets, rows, weights, least)
+    some, _, _ = search(sets, rows, weights, least, limit)
+    assert some.tolist() == every[:limit].tolist()
+
+
+def test_more_conjunctions_than_the_first_arrays_hold() -> None:
+    sets = [[np.array([code], dtype=np.int32) for code in range(40)] for _ in range(2)]
+    rows = np.array(list(np.ndindex(40, 40)), dtype=np.int32).T
+    nodes = Nodes.of(sets, [40, 40])
+    found = large_conjunctions(
+        np.ascontiguousarray(rows),
+        np.ones(1600, dtype=np.int64),
+        1,
+        nodes.first_code,
+        nodes.node_starts,
+        nodes.nodes_of_code,
+        nodes.code_starts,
+        nodes.codes_of_node,
+        10**6,
+    )
+    assert len(found[0]) == 40 + 40 + 1600
+    assert sorted(found[2].tolist()) == [1] * 1600 + [40] * 80

@@ -1,0 +1,242 @@
+"""Risks against a population, against reading the labels of every class for every person."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import (
+    AsIs,
+    Attribute,
+    Bucketize,
+    FullDomain,
+    Hierarchy,
+    Intervals,
+    JournalistRisk,
+    KAnonymity,
+    Laplace,
+    MarketerRisk,
+    Mondrian,
+    ProbabilisticDiversity,
+    Release,
+    Schema,
+    SuppressQuasiIdentifiers,
+    Table,
+    measure,
+    sanitize,
+)
+from sfumato.errors import DataError, ParameterError
+
+ROWS = [
+    ["France", "Europe", "*"],
+    ["Italy", "Europe", "*"],
+    ["Japan", "Asia", "*"],
+    ["Korea", "Asia", "*"],
+]
+SCHEMA = Schema(
+    (
+        Attribute("age", "quasi-identifying", "numeric", Intervals((5, 10))),
+        Attribute("country", "quasi-identifying", hierarchy=Hierarchy.of_rows(ROWS)),
+        Attribute("sex", "quasi-identifying"),
+        Attribute("ill", "sensitive"),
+    )
+)
+NAMES = SCHEMA.quasi_identifiers
+Person = tuple[int | None, str, str]
+
+PEOPLE = st.tuples(
+    st.none() | st.integers(0, 25), st.sampled_from([row[0] for row in ROWS]), st.sampled_from("fm")
+)
+STRANGERS = st.tuples(
+    st.none() | st.integers(-5, 40),
+    st.sampled_from([*(row[0] for row in ROWS), "Peru"]),
+    st.sampled_from("fmd"),
+)
+
+
+THREE: list[Person] = [(1, "France", "f"), (2, "Italy", "m"), (2, "Italy", "m")]
+
+
+def table_of(people: list[Person]) -> Table:
+    columns: dict[str, Any] = {name: [p[place] for p in people] for place, name in enumerate(NAMES)}
+    return Table.from_arrow({**columns, "ill": ["a", "b"] * (len(people) // 2) + ["a"] * (len(people) % 2)})
+
+
+def written(people: list[Person], folder: str | Path, suffix: str) -> str:
+    """Write the people in a file, with a column that nobody asked for."""
+    place = Path(folder) / f"people{suffix}"
+    table = pa.table(
+        {name: [p[i] for p in people] for i, name in enumerate(NAMES)} | {"shoe": [1] * len(people)}
+    )
+    pyarrow.csv.write_csv(table, place) if suffix == ".csv" else pyarrow.parquet.write_table(table, place)
+    return str(place)
+
+
+def within(label: str | None, age: int | None) -> bool:
+    ends = re.fullmatch(r"\[(\S+), (\S+)([)\]])", label or "")
+    if ends is None or age is None:
+        return label == (None if age is None else str(age))
+    return int(ends[1]) <= age < int(ends[2]) + (ends[3] == "]")
+
+
+def fits(label: str | None, value: Any, known: set[Any], attribute: str) -> bool:
+    """Read a label as a person would. A value that the table lacks fits only an interval or everything."""
+    if label == "*":
+        return True
+    together = label[1:-1] if label is not None and label.startswith("{") else None
+    if attribute == "age" and together is None:
+        return within(label, value)
+    if value not in known:
+        return False
+    if attribute == "age" and together is not None:
+        return value is None or within(together.removesuffix(", missing"), value)
+    nodes = next((row for row in ROWS if row[0] == value), [value])
+    return any(node in ([label] if together is None else together.split(", ")) for node in nodes)
+
+
+def alike_by_hand(release: Release, people: list[Person], population: list[Person]) -> list[tuple[int, int]]:
+    """Return for each class its size and how many people of the population its labels fit."""
+    known = [{p[place] for p in people} for place in range(3)]
+    records = release.to_arrow(typed=False).to_pylist()
+    return [
+        (
+            size,
+            sum(all(fits(labels[i], p[i], known[i], NAMES[i]) for i in range(3)) for p in population),
+        )
+        for labels, size in Counter(tuple(r[name] for name in NAMES) for r in records).items()
+    ]
+
+
+@given(
+    people=st.lists(PEOPLE, min_size=2, max_size=14),
+    others=st.lists(STRANGERS, max_size=20),
+    suffix=st.sampled_from([".csv", ".parquet"]),
+    how=st.sampled_from(
+        [
+            AsIs(),
+            SuppressQuasiIdentifiers(),
+            Mondrian(KAnonymity(2)),
+            Mondrian(KAnonymity(2), "relaxed"),
+            FullDomain({"age": 1, "country": 1}, KAnonymity(1)),
+            FullDomain({"age": 2, "sex": 1}, KAnonymity(1)),
+            FullDomain({"age": 3}, KAnonymity(1)),
+        ]
+    ),
+)
+@settings(max_examples=150)
+def test_a_person_belongs_to_a_class_that_every_label_fits(
+    people: list[Person], others: list[Person], suffix: str, how: Any
+) -> None:
+    if suffix == ".parquet" and all(age is None for age, _, _ in [*people, *others]):
+        return
+    release = sanitize(table_of(people), SCHEMA, how)
+    sizes = alike_by_hand(release, people, [*people, *others])
+    with tempfile.TemporaryDirectory() as folder:
+        path = written([*people, *others], folder, suffix)
+        journalist, marketer = measure(release, [JournalistRisk(path, threshold=0.3), MarketerRisk(path)])
+    assert journalist.value == 1 / min(alike for _, alike in sizes)
+    assert journalist.detail["smallest"] == min(alike for _, alike in sizes)
+    average = sum(size / alike for size, alike in sizes) / len(people)
+    assert marketer.value == journalist.detail["average"] == pytest.approx(average)
+    assert journalist.detail["share-at-risk"] == sum(s for s, alike in sizes if 1 / alike > 0.3) / len(people)
+
+
+def test_the_table_as_its_own_population_gives_the_prosecutor_s_risk(hospital: Any, tmp_path: Path) -> None:
+    table, schema = hospital
+    pyarrow.csv.write_csv(table.to_arrow(), tmp_path / "all.csv")
+    path = str(tmp_path / "all.csv")
+    for how in (
+        AsIs(),
+        Bucketize(ProbabilisticDiversity(2)),
+        FullDomain({"zip": 1, "age": 1}, KAnonymity(1)),
+    ):
+        release = sanitize(table, schema, how)
+        prosecutor, journalist = measure(release, ["reidentification-risk", JournalistRisk(path)])
+        assert journalist.value == prosecutor.value
+        assert journalist.detail["average"] == prosecutor.detail["average"]
+
+
+class TestPopulationSize:
+    def release(self) -> Release:
+        table = Table.from_arrow({"age": [1, 1, 2, 2, 2, 3]})
+        how = FullDomain({}, KAnonymity(2), suppression=0.5)
+        return sanitize(table, Schema.of(age="quasi-identifying"), how)
+
+    def test_every_class_is_the_same_share_of_the_population(self) -> None:
+        # kept are classes of 2 and 3 of six records; ten times as many people are 20 and 30
+        journalist, marketer = measure(self.release(), [JournalistRisk(None, 60), MarketerRisk(None, 60)])
+        assert journalist.value == 1 / 20
+        assert marketer.value == pytest.approx((2 / 20 + 3 / 30) / 5)
+        assert marketer.detail["matched"] == pytest.approx(0.2)
+
+    def test_without_a_population_the_marketer_has_the_release_alone(self) -> None:
+        (marketer,) = measure(self.release(), ["marketer-risk"])
+        assert marketer.value == 2 / 5
+
+    def test_without_a_population_there_is_no_journalist(self) -> None:
+        (journalist,) = measure(self.release(), ["journalist-risk"])
+        assert journalist.value is None
+        assert "give population or population-size" in journalist.detail["reason"]
+
+    def test_a_population_below_the_table_is_refused(self) -> None:
+        with pytest.raises(ParameterError, match="population-size 5 is below the table's 6 records"):
+            measure(self.release(), [{"journalist-risk": {"population-size": 5}}])
+
+    @pytest.mark.parametrize(
+        "parameters", [{"population-size": 0}, {"population": "a.csv", "population-size": 9}]
+    )
+    @pytest.mark.parametrize("name", ["journalist-risk", "marketer-risk"])
+    def test_parameters_that_make_no_sense_are_refused(self, name: str, parameters: Any) -> None:
+        with pytest.raises(ParameterError, match="population"):
+            measure(self.release(), [{name: parameters}])
+
+    def test_only_a_size_can_be_verified_from_the_files_alone(self) -> None:
+        assert JournalistRisk(None, 60).needs == MarketerRisk().needs == "release"
+        assert JournalistRisk("people.csv").needs == "original"
+
+
+class TestErrors:
+    def measured(self, path: str) -> None:
+        measure(sanitize(table_of(THREE), SCHEMA, AsIs()), [JournalistRisk(path)])
+
+    def test_no_file(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match=r"cannot read the population gone\.csv"):
+            self.measured(str(tmp_path / "gone.csv"))
+
+    def test_no_column(self, tmp_path: Path) -> None:
+        place = tmp_path / "people.csv"
+        place.write_text("age,sexes,country\n" + "1,f,France\n" * 9)
+        with pytest.raises(DataError, match="has no column 'sex'; did you mean 'sexes'"):
+            self.measured(str(place))
+
+    def test_too_few_people(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match="has 2 records, fewer than the table's 3"):
+            self.measured(written(THREE[:2], tmp_path, ".csv"))
+
+    def test_too_few_people_in_a_class(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match="fewer people than the table in 1 of 2 classes"):
+            self.measured(written([THREE[0]] * 5, tmp_path, ".csv"))
+
+    def test_noise_is_no_set(self, tmp_path: Path) -> None:
+        release = sanitize(table_of(THREE), SCHEMA, Laplace())
+        (taken,) = measure(release, [JournalistRisk(written(THREE, tmp_path, ".csv"))])
+        assert taken.value is None
+        assert "not sets" in taken.detail["reason"]
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    people = list(THREE)
+    release = sanitize(table_of(people), SCHEMA, AsIs())
+    (before,) = measure(release, [JournalistRisk(written(people, tmp_path, ".csv"))])
+    (after,) = measure(release, [JournalistRisk(written(people * 3, tmp_path, ".csv"))])
+    assert (before.value, after.value) == (1.0, 1 / 3)

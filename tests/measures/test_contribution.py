@@ -1,0 +1,171 @@
+"""What a quasi-identifier adds to the risk, against every order in which they could be released."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import jensenshannon
+
+from sfumato import (
+    Anatomy,
+    AsIs,
+    KAnonymity,
+    Mondrian,
+    QuasiIdentifierContribution,
+    Release,
+    Schema,
+    SuppressQuasiIdentifiers,
+    Table,
+    measure,
+    sanitize,
+)
+from sfumato.errors import ParameterError
+from sfumato.measures import contribution
+
+Bound = tuple[Table, Schema]
+
+
+def average_risk(records: list[dict[str, Any]], names: tuple[str, ...]) -> float:
+    return len({tuple(record[name] for name in names) for record in records}) / len(records)
+
+
+def parts_by_hand(release: Release) -> dict[str, float]:
+    """Return what each quasi-identifier adds on average over all orders."""
+    names, records = release.schema.quasi_identifiers, release.to_arrow(typed=False).to_pylist()
+    added = dict.fromkeys(names, 0.0)
+    for order in itertools.permutations(names):
+        for place, name in enumerate(order):
+            added[name] += average_risk(records, order[: place + 1]) - average_risk(records, order[:place])
+    return {name: total / math.factorial(len(names)) for name, total in added.items()}
+
+
+def worst_and_mean_loss(release: Release, names: tuple[str, ...]) -> tuple[float, float]:
+    """Return the privacy loss when only these quasi-identifiers are released, of the worst attribute."""
+    records = release.to_arrow(typed=False).to_pylist()
+    found = []
+    for sensitive in release.schema.sensitive:
+        values = list(Counter(record[sensitive] for record in records))
+        everybody = [sum(record[sensitive] == value for record in records) for value in values]
+        losses = []
+        for record in records:
+            alike = [r for r in records if all(r[name] == record[name] for name in names)]
+            here = [sum(r[sensitive] == value for r in alike) for value in values]
+            losses.append(float(jensenshannon(here, everybody) ** 2))
+        found.append((max(losses), sum(losses) / len(losses)))
+    return max(worst for worst, _ in found), max(mean for _, mean in found)
+
+
+def releases(bound: Bound) -> list[Release]:
+    k = min(2, bound[0].n_records)
+    return [sanitize(*bound, AsIs()), sanitize(*bound, Mondrian(KAnonymity(k), "relaxed"))]
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_the_parts_are_those_of_all_orders(
+    tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+) -> None:
+    for release in releases(data.draw(tiny_tables)):
+        (taken,) = measure(release, ["quasi-identifier-contribution"])
+        parts = parts_by_hand(release)
+        assert taken.detail["contribution"] == pytest.approx(parts, abs=1e-12)
+        assert taken.value == pytest.approx(max(parts.values()), abs=1e-12)
+        assert parts[taken.detail["coarsen-first"]] == pytest.approx(taken.value, abs=1e-12)
+        assert sum(parts.values()) == pytest.approx(
+            taken.detail["average"] - 1 / release.n_records, abs=1e-12
+        )
+
+
+@given(data=st.data())
+@settings(max_examples=20)
+def test_what_is_left_when_one_is_withheld(
+    tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+) -> None:
+    for release in releases(data.draw(tiny_tables)):
+        (taken,) = measure(release, ["quasi-identifier-contribution"])
+        names, records = release.schema.quasi_identifiers, release.to_arrow(typed=False).to_pylist()
+        for name in names:
+            others = tuple(other for other in names if other != name)
+            assert taken.detail["average-without"][name] == average_risk(records, others)
+            worst, mean = worst_and_mean_loss(release, others)
+            assert taken.detail["privacy-loss-without"][name] == pytest.approx(worst, abs=1e-9)
+            assert taken.detail["mean-privacy-loss-without"][name] == pytest.approx(mean, abs=1e-9)
+
+
+def test_an_attribute_that_says_nothing_adds_nothing() -> None:
+    table = Table.from_arrow({"age": [1, 2, 3, 4], "sex": ["f"] * 4})
+    release = sanitize(table, Schema.of(age="quasi-identifying", sex="quasi-identifying"), AsIs())
+    (taken,) = measure(release, ["quasi-identifier-contribution"])
+    assert taken.detail["contribution"] == {"age": 0.75, "sex": 0.0}
+    assert taken.detail["coarsen-first"] == "age"
+    assert "privacy-loss-without" not in taken.detail
+
+
+def test_attributes_that_say_the_same_share_the_risk() -> None:
+    table = Table.from_arrow({"age": [1, 2, 3, 4], "born": [9, 8, 7, 6]})
+    release = sanitize(table, Schema.of(age="quasi-identifying", born="quasi-identifying"), AsIs())
+    (taken,) = measure(release, ["quasi-identifier-contribution"])
+    assert taken.detail["contribution"] == {"age": 0.375, "born": 0.375}
+    assert taken.detail["average-without"] == {"age": 1.0, "born": 1.0}
+
+
+def test_withheld_quasi_identifiers_add_nothing(hospital: Bound) -> None:
+    (taken,) = measure(sanitize(*hospital, SuppressQuasiIdentifiers()), ["quasi-identifier-contribution"])
+    assert taken.value == 0
+
+
+def test_groups_keep_their_sensitive_values_whatever_is_withheld(hospital: Bound) -> None:
+    (taken,) = measure(sanitize(*hospital, Anatomy(2)), ["quasi-identifier-contribution"])
+    assert taken.detail.keys() == {"coarsen-first", "average", "contribution", "average-without"}
+
+
+def test_a_release_without_quasi_identifiers_has_none_to_blame() -> None:
+    release = sanitize(Table.from_arrow({"ill": ["a", "b"]}), Schema.of(ill="sensitive"), AsIs())
+    (taken,) = measure(release, ["quasi-identifier-contribution"])
+    assert taken.detail["reason"] == "the release has no quasi-identifier"
+
+
+class TestManyQuasiIdentifiers:
+    @pytest.fixture
+    def release(self) -> Release:
+        rng = np.random.default_rng(3)
+        columns: Any = {f"q{place}": rng.integers(0, place + 1, 300) for place in range(9)}
+        roles: Any = dict.fromkeys(columns, "quasi-identifying")
+        return sanitize(Table.from_arrow(columns), Schema.of(roles), AsIs())
+
+    def test_orders_are_sampled_with_an_interval(
+        self, release: Release, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (sampled,) = measure(release, ["quasi-identifier-contribution"])
+        monkeypatch.setattr(contribution, "_MOST_EXACT", 9)
+        (exact,) = measure(release, ["quasi-identifier-contribution"])
+        assert exact.interval is None
+        assert sampled.interval is not None
+        low, high = sampled.interval
+        assert low < sampled.value < high
+        assert low - (high - low) < exact.value < high + (high - low)
+        parts = sampled.detail["contribution"]
+        assert sum(parts.values()) == pytest.approx(sum(exact.detail["contribution"].values()))
+        assert max(abs(parts[name] - exact.detail["contribution"][name]) for name in parts) < 0.02
+
+    def test_the_same_orders_every_time(self, release: Release) -> None:
+        assert measure(release, [QuasiIdentifierContribution(20)]) == measure(
+            release, [QuasiIdentifierContribution(20)]
+        )
+
+    def test_more_orders_narrow_the_interval(self, release: Release) -> None:
+        few, many = measure(release, [QuasiIdentifierContribution(40), QuasiIdentifierContribution(900)])
+        assert few.interval is not None
+        assert many.interval is not None
+        assert many.interval[1] - many.interval[0] < few.interval[1] - few.interval[0]
+
+    def test_no_orders_are_refused(self) -> None:
+        with pytest.raises(ParameterError, match="permutations must be at least 1"):
+            QuasiIdentifierContribution(0)
