@@ -26,6 +26,7 @@ from sfumato.project import Project
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
+from sfumato.search.base import listening
 from sfumato.store import Store
 from sfumato.table import Table
 
@@ -97,12 +98,14 @@ def explore(
     workers
         How many processes work; by default as many as there are processors.
     progress
-        Called after every candidate.
+        Called after every candidate, and before the first by searches that take long: then ``total`` is 0
+        and ``latest`` says how far the search has come.
     """
     with store.exclusive():
         table, schema = project.read()
         chosen_seed = store.seed(seed)
-        every = _tasks(project, table, schema, chosen_seed)
+        with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, words))):
+            every = _tasks(project, table, schema, chosen_seed)
         if not every:
             raise ProjectError(f"{project.path.name} has nothing to try; add a [[try]] block")
         source = source_of(table, schema)

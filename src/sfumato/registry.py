@@ -194,8 +194,15 @@ def _last_part(value: Any) -> Any:
 
 def _short(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{_short(inner)}" for key, inner in value.items()) + "}"
+        words = (f"{key}:{_blocks(inner) or _short(inner)}" for key, inner in value.items())
+        return "{" + ",".join(words) + "}"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _blocks(value: Any) -> str:
+    """Return a bit string as the number of blocks it makes of how many values: ``0100`` is 2/5."""
+    is_bits = isinstance(value, str) and value and not set(value) - {"0", "1"}
+    return f"{value.count('1') + 1}/{len(value) + 1}" if is_bits else ""
 
 
 def _plain(value: Any) -> Any:

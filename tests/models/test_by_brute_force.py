@@ -23,6 +23,7 @@ from sfumato import (
     ProbabilisticDiversity,
     Recipe,
     Release,
+    SafetyOrder,
     Schema,
     Table,
     TCloseness,
@@ -119,10 +120,21 @@ def entropy(here: Distribution) -> float:
     return -sum(float(p) * math.log(p) for p in here.values())
 
 
+def place_in_order(size: int, most: int, model: SafetyOrder) -> Any:
+    """Return the size, changed where the diversity decides."""
+    diversity = size // most
+    if model.prefer == "l":
+        return size if diversity >= model.d2 else size - Fraction(1, 2)
+    return size if diversity == model.d2 else math.inf if diversity > model.d2 else 0
+
+
 Score = Callable[[Any, list[Record], list[Record], str], Any]
 ORACLES: dict[type[PrivacyModel], Score] = {
     KAnonymity: lambda _, members, everybody, name: len(members),
     DistinctDiversity: lambda _, members, everybody, name: len(shares(members, name)),
+    SafetyOrder: lambda model, members, everybody, name: place_in_order(
+        len(members), falling(members, name)[0], model
+    ),
     ProbabilisticDiversity: lambda _, members, everybody, name: 1 / max(shares(members, name).values()),
     EntropyDiversity: lambda _, members, everybody, name: math.exp(entropy(shares(members, name))),
     RecursiveDiversity: lambda model, members, everybody, name: tail_ratio(falling(members, name), model.l),
@@ -141,6 +153,8 @@ ORACLES: dict[type[PrivacyModel], Score] = {
 MODELS: list[Any] = [
     KAnonymity(2),
     DistinctDiversity(2),
+    SafetyOrder(3, 2, "l"),
+    SafetyOrder(2, 2, "k"),
     ProbabilisticDiversity(1.5),
     EntropyDiversity(1.5),
     RecursiveDiversity(2.0, 2),

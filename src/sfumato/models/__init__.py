@@ -10,6 +10,7 @@ from sfumato.models.diversity import (
     ProbabilisticDiversity,
     RecursiveDiversity,
 )
+from sfumato.models.order import SafetyOrder
 
 __all__ = [
     "AlphaKAnonymity",
@@ -22,6 +23,7 @@ __all__ = [
     "PrivacyModel",
     "ProbabilisticDiversity",
     "RecursiveDiversity",
+    "SafetyOrder",
     "TCloseness",
     "all_of",
 ]

@@ -1,0 +1,450 @@
+"""Group the records by many recodings, one after the other, and describe the classes of each.
+
+A recoding gives every unit (a value, or an interval of values that stay together) of every attribute a
+block and a loss. The units of all attributes stand in one row, attribute by attribute.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from sfumato.arrays import Codes, Floats, Integers
+from sfumato.kernels.grouping import rows_by_group
+
+FIGURES = ("k", "l", "weighted-k", "general-loss", "suppressed", "d1", "d2")
+"""What is known of each solution, one column for each; ``l`` is 0 where nothing is sensitive."""
+
+_K, _L, _WEIGHTED, _LOSS, _SUPPRESSED, _FIRST, _SECOND = range(7)
+_MOST_CELLS = 1 << 16
+_LARGEST_KEY = 1 << 62
+# Classes below this size are counted by size, the few above it are sorted.
+_SMALL = 512
+
+
+class Records(NamedTuple):
+    """The distinct rows of units.
+
+    Attributes are taken together in joints: ``joints[i]`` up to ``joints[i + 1]`` are the places in
+    ``order`` of the attributes of joint ``i``, and ``codes[i]`` numbers their combined units.
+    """
+
+    codes: Codes
+    units: Codes
+    weights: Integers
+    order: Integers
+    joints: Integers
+    first_unit: Integers
+    unit_counts: Integers
+
+
+class Sensitive(NamedTuple):
+    """The sensitive values of each row: row ``i`` owns the entries from ``starts[i]`` to ``starts[i + 1]``.
+
+    The values of several attributes are numbered one after the other.
+    """
+
+    starts: Integers
+    values: Codes
+    counts: Integers
+    n_values: int
+
+
+class Recodings(NamedTuple):
+    """For each recoding the block and the loss of every unit, and how many blocks each attribute has."""
+
+    blocks: Codes
+    losses: Floats
+    n_blocks: Integers
+
+
+class _Room(NamedTuple):
+    keys: Integers
+    table: Integers
+    cells: Integers
+    slots: Integers
+    slot_keys: Integers
+    stamps: Integers
+    class_of: Integers
+    sizes: Integers
+    first: Integers
+
+
+@njit(cache=True)
+def cut_blocks(
+    bits: npt.NDArray[np.uint8], first_unit: Integers, covers: Floats, first_cover: Integers
+) -> tuple[Codes, Floats, Integers]:
+    """Turn bit strings into blocks: one bit between neighbouring units of an attribute, 1 keeps them apart.
+
+    ``covers[first_cover[a] + low * n + high]`` is the loss of the block of the units ``low`` to ``high`` of
+    attribute ``a``, which has ``n`` units.
+    """
+    n_attributes = first_unit.size - 1
+    blocks = np.empty((bits.shape[0], first_unit[-1]), np.int32)
+    losses = np.empty((bits.shape[0], first_unit[-1]), np.float64)
+    n_blocks = np.empty((bits.shape[0], n_attributes), np.int64)
+    for one in range(bits.shape[0]):
+        for attribute in range(n_attributes):
+            start = first_unit[attribute]
+            n_units = first_unit[attribute + 1] - start
+            low = 0
+            block = 0
+            for high in range(n_units):
+                if high == n_units - 1 or bits[one, start - attribute + high]:
+                    loss = covers[first_cover[attribute] + low * n_units + high]
+                    for unit in range(start + low, start + high + 1):
+                        blocks[one, unit] = block
+                        losses[one, unit] = loss
+                    block += 1
+                    low = high + 1
+            n_blocks[one, attribute] = block
+    return blocks, losses, n_blocks
+
+
+@njit(cache=True)
+def _room(records: Records) -> _Room:
+    n_rows = records.weights.size
+    n_slots = 16
+    while n_slots < 2 * n_rows:
+        n_slots *= 2
+    largest = 1
+    for joint in range(records.joints.size - 1):
+        n_codes = 1
+        for place in range(records.joints[joint], records.joints[joint + 1]):
+            attribute = records.order[place]
+            n_codes *= records.first_unit[attribute + 1] - records.first_unit[attribute]
+        largest = max(largest, n_codes)
+    return _Room(
+        np.empty(n_rows, np.int64),
+        np.empty(largest, np.int64),
+        np.empty(_MOST_CELLS, np.int64),
+        np.empty(n_slots, np.int64),
+        np.empty(n_slots, np.int64),
+        np.zeros(n_slots + 1, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+    )
+
+
+@njit(cache=True)
+def _number_keys(room: _Room, weights: Integers, span: int) -> int:
+    """Number equal keys, and find the size and the first row of each class; return how many there are."""
+    found = 0
+    if span <= _MOST_CELLS:
+        room.cells[:span] = -1
+        for row in range(weights.size):
+            number = room.cells[room.keys[row]]
+            if number < 0:
+                number = found
+                room.cells[room.keys[row]] = number
+                room.sizes[number] = 0
+                room.first[number] = row
+                found += 1
+            room.sizes[number] += weights[row]
+            room.class_of[row] = number
+        return found
+    mask = room.slots.size - 1
+    # the last stamp counts the uses of the table: what an earlier use left there is empty
+    room.stamps[-1] += 1
+    use = room.stamps[-1]
+    for row in range(weights.size):
+        key = room.keys[row]
+        slot = np.int64(np.uint64(key) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+        while room.stamps[slot] == use and room.slot_keys[slot] != key:
+            slot = (slot + 1) & mask
+        if room.stamps[slot] != use:
+            room.stamps[slot] = use
+            room.slot_keys[slot] = key
+            room.slots[slot] = found
+            room.sizes[found] = 0
+            room.first[found] = row
+            found += 1
+        number = room.slots[slot]
+        room.sizes[number] += weights[row]
+        room.class_of[row] = number
+    return found
+
+
+@njit(cache=True)
+def _classes(records: Records, blocks: Codes, n_blocks: Integers, room: _Room) -> int:
+    """Group the rows by their blocks; return the number of classes."""
+    n_rows = records.weights.size
+    keys = room.keys
+    keys[:] = 0
+    span = 1
+    for joint in range(records.joints.size - 1):
+        # the key of every combination of units in the joint, built attribute by attribute
+        table = room.table
+        table[0] = 0
+        filled = 1
+        joint_span = 1
+        for place in range(records.joints[joint], records.joints[joint + 1]):
+            attribute = records.order[place]
+            start = records.first_unit[attribute]
+            n_units = records.first_unit[attribute + 1] - start
+            for code in range(filled - 1, -1, -1):
+                base = table[code] * n_blocks[attribute]
+                for unit in range(n_units - 1, -1, -1):
+                    table[code * n_units + unit] = base + blocks[start + unit]
+            filled *= n_units
+            joint_span *= n_blocks[attribute]
+        if span > _LARGEST_KEY // joint_span:
+            span = _number_keys(room, records.weights, span)
+            keys[:] = room.class_of
+        codes = records.codes[joint]
+        for row in range(n_rows):
+            keys[row] = keys[row] * joint_span + table[codes[row]]
+        span *= joint_span
+    return _number_keys(room, records.weights, span)
+
+
+@njit(cache=True)
+def _whole_loss(records: Records, losses: Floats) -> float:
+    total = 0.0
+    for unit in range(losses.size):
+        total += records.unit_counts[unit] * losses[unit]
+    return total
+
+
+@njit(cache=True)
+def _class_loss(records: Records, losses: Floats, row: int) -> float:
+    total = 0.0
+    for attribute in range(records.units.shape[1]):
+        total += losses[records.units[row, attribute]]
+    return total
+
+
+@njit(cache=True)
+def _diversities(sensitive: Sensitive, room: _Room, n_classes: int) -> Integers:
+    """Return for each class size // the count of its most frequent value, over all sensitive attributes."""
+    rows, starts = rows_by_group(room.class_of, n_classes)
+    scratch = np.zeros(sensitive.n_values, np.int64)
+    diversities = np.empty(n_classes, np.int64)
+    for number in range(n_classes):
+        largest = 0
+        for place in range(starts[number], starts[number + 1]):
+            row = rows[place]
+            for entry in range(sensitive.starts[row], sensitive.starts[row + 1]):
+                value = sensitive.values[entry]
+                scratch[value] += sensitive.counts[entry]
+                largest = max(largest, scratch[value])
+        diversities[number] = room.sizes[number] // largest
+        if starts[number + 1] - starts[number] < sensitive.n_values:
+            for place in range(starts[number], starts[number + 1]):
+                row = rows[place]
+                for entry in range(sensitive.starts[row], sensitive.starts[row + 1]):
+                    scratch[sensitive.values[entry]] = 0
+        else:
+            scratch[:] = 0
+    return diversities
+
+
+@njit(cache=True)
+def _smallest_kept(sizes: Integers, marks: Integers, least: int, most: int, limit: int) -> int:
+    """Return the first class size at which more than ``limit`` records would have to go.
+
+    Only classes with ``least <= mark <= most`` count. Where all of them may go, it is one more than their
+    largest size.
+    """
+    small = np.zeros(_SMALL, np.int64)
+    n_large = 0
+    largest = 0
+    for number in range(sizes.size):
+        if least <= marks[number] <= most:
+            largest = max(largest, sizes[number])
+            if sizes[number] < _SMALL:
+                small[sizes[number]] += sizes[number]
+            else:
+                n_large += 1
+    gone = 0
+    for size in range(1, _SMALL):
+        gone += small[size]
+        if gone > limit:
+            return size
+    large = np.empty(n_large, np.int64)
+    n_large = 0
+    for number in range(sizes.size):
+        if least <= marks[number] <= most and sizes[number] >= _SMALL:
+            large[n_large] = sizes[number]
+            n_large += 1
+    large.sort()
+    for place in range(n_large):
+        gone += large[place]
+        if gone > limit:
+            return large[place]
+    return largest + 1
+
+
+@njit(cache=True)
+def _describe(
+    records: Records,
+    losses: Floats,
+    room: _Room,
+    diversities: Integers,
+    kept: npt.NDArray[np.bool_],
+    n_weighted: int,
+    figures: Floats,
+) -> None:
+    """Write the figures of the kept classes of one recoding."""
+    loss = _whole_loss(records, losses)
+    smallest = n_weighted
+    diversity = n_weighted
+    gone = 0
+    squares = 0
+    for number in range(kept.size):
+        size = room.sizes[number]
+        if kept[number]:
+            smallest = min(smallest, size)
+            diversity = min(diversity, diversities[number])
+            squares += size * size
+        else:
+            gone += size
+            loss -= size * _class_loss(records, losses, room.first[number])
+    figures[_K] = smallest
+    figures[_L] = diversity
+    figures[_WEIGHTED] = squares / (n_weighted - gone)
+    figures[_LOSS] = max(loss, 0.0) / n_weighted
+    figures[_SUPPRESSED] = gone
+
+
+@njit(cache=True)
+def keep_all(records: Records, recodings: Recodings) -> Floats:
+    """Return the figures of every recoding when no record is suppressed; ``d1`` is weighted-k."""
+    n_records = records.weights.sum()
+    room = _room(records)
+    figures = np.zeros((recodings.blocks.shape[0], 1, len(FIGURES)))
+    for one in range(recodings.blocks.shape[0]):
+        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+        none = np.zeros(n_classes, np.int64)
+        kept = np.ones(n_classes, np.bool_)
+        _describe(records, recodings.losses[one], room, none, kept, n_records, figures[one, 0])
+        figures[one, 0, _FIRST] = figures[one, 0, _WEIGHTED]
+    return figures
+
+
+@njit(cache=True)
+def suppress_small(records: Records, recodings: Recodings, limit: int) -> Floats:
+    """Return the figures when the smallest classes are suppressed, at most ``limit`` records; ``d1`` is k."""
+    n_records = records.weights.sum()
+    room = _room(records)
+    figures = np.zeros((recodings.blocks.shape[0], 1, len(FIGURES)))
+    for one in range(recodings.blocks.shape[0]):
+        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+        sizes = room.sizes[:n_classes]
+        none = np.zeros(n_classes, np.int64)
+        kept = sizes >= _smallest_kept(sizes, none, 0, 0, limit)
+        _describe(records, recodings.losses[one], room, none, kept, n_records, figures[one, 0])
+        figures[one, 0, _FIRST] = figures[one, 0, _K]
+    return figures
+
+
+@njit(cache=True)
+def suppress_below_average(records: Records, recodings: Recodings) -> Floats:
+    """Return the figures when classes below weighted-k are suppressed; ``d1`` is weighted-k before that."""
+    n_records = records.weights.sum()
+    room = _room(records)
+    figures = np.zeros((recodings.blocks.shape[0], 1, len(FIGURES)))
+    for one in range(recodings.blocks.shape[0]):
+        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+        sizes = room.sizes[:n_classes]
+        squares = (sizes * sizes).sum()
+        none = np.zeros(n_classes, np.int64)
+        _describe(
+            records,
+            recodings.losses[one],
+            room,
+            none,
+            sizes * n_records >= squares,
+            n_records,
+            figures[one, 0],
+        )
+        figures[one, 0, _FIRST] = squares / n_records
+    return figures
+
+
+@njit(cache=True)
+def suppress_unsafe(records: Records, sensitive: Sensitive, recodings: Recodings, limit: int) -> Floats:
+    """Return the figures of every pair (k, l) that suppressing at most ``limit`` records can reach.
+
+    For each l the largest k is taken. There are as many rows for each recoding as the longest list needs;
+    a row that is not used has k = 0.
+    """
+    n_records = records.weights.sum()
+    room = _room(records)
+    found = np.zeros((recodings.blocks.shape[0], 8, len(FIGURES)))
+    longest = 0
+    for one in range(recodings.blocks.shape[0]):
+        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+        sizes = room.sizes[:n_classes]
+        diversities = _diversities(sensitive, room, n_classes)
+        highest = diversities.max()
+        by_diversity = np.zeros(highest + 1, np.int64)
+        for number in range(n_classes):
+            by_diversity[diversities[number]] += sizes[number]
+        gone = 0
+        row = 0
+        for least in range(1, highest + 1):
+            gone += by_diversity[least - 1]
+            if gone > limit:
+                break
+            if by_diversity[least] == 0:
+                continue
+            smallest = _smallest_kept(sizes, diversities, least, highest, limit - gone)
+            if row == found.shape[1]:
+                longer = np.zeros((found.shape[0], 2 * row, found.shape[2]))
+                longer[:, :row] = found
+                found = longer
+            kept = (sizes >= smallest) & (diversities >= least)
+            _describe(records, recodings.losses[one], room, diversities, kept, n_records, found[one, row])
+            found[one, row, _FIRST] = found[one, row, _K]
+            found[one, row, _SECOND] = found[one, row, _L]
+            row += 1
+        longest = max(longest, row)
+    return found[:, :longest].copy()
+
+
+@njit(cache=True)
+def suppress_in_order(
+    records: Records, sensitive: Sensitive, recodings: Recodings, limit: int, sizes_first: bool
+) -> Floats:
+    """Return the figures when classes go in the order of size and diversity, at most ``limit`` records.
+
+    ``d1`` and ``d2`` are size and diversity of the first class that stays; what comes behind it may be
+    less diverse (sizes first) or smaller (diversities first).
+    """
+    n_records = records.weights.sum()
+    room = _room(records)
+    figures = np.zeros((recodings.blocks.shape[0], 1, len(FIGURES)))
+    for one in range(recodings.blocks.shape[0]):
+        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+        sizes = room.sizes[:n_classes]
+        diversities = _diversities(sensitive, room, n_classes)
+        by_diversity = np.zeros(diversities.max() + 1, np.int64)
+        gone = 0
+        if sizes_first:
+            first = _smallest_kept(sizes, diversities, 0, diversities.max(), limit)
+            for number in range(n_classes):
+                if sizes[number] == first:
+                    by_diversity[diversities[number]] += first
+                elif sizes[number] < first:
+                    gone += sizes[number]
+        else:
+            for number in range(n_classes):
+                by_diversity[diversities[number]] += sizes[number]
+        second = 0
+        while gone + by_diversity[second] <= limit:
+            gone += by_diversity[second]
+            second += 1
+        if sizes_first:
+            kept = (sizes > first) | ((sizes == first) & (diversities >= second))
+        else:
+            first = _smallest_kept(sizes, diversities, second, second, limit - gone)
+            kept = (diversities > second) | ((diversities == second) & (sizes >= first))
+        _describe(records, recodings.losses[one], room, diversities, kept, n_records, figures[one, 0])
+        figures[one, 0, _FIRST] = first
+        figures[one, 0, _SECOND] = second
+    return figures
