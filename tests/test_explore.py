@@ -26,6 +26,7 @@ from sfumato.explore import Progress, candidate_id, explore, source_of
 from sfumato.frontier import Candidate
 from sfumato.project import Project
 from sfumato.recipe import Recipe
+from sfumato.search import Evolution
 from sfumato.store import Store
 
 ATTRIBUTES = """
@@ -254,6 +255,23 @@ class TestResuming:
         with counted(monkeypatch) as done:
             explore(write(measures=measures.replace("0.1", "0.3")), store, workers=1)
         assert len([what for what in done if what[0] == "measured"]) == N_CANDIDATES - N_INFEASIBLE
+
+    def test_a_search_is_run_once_wherever_it_stands(
+        self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        search = '[[try]]\nsearch = "evolution"\nproblem = "suppression"\npopulation = 12\ngenerations = 4\n'
+        explore(write(TRIES + search, MEASURES), store, workers=1)
+        before = {candidate.id for candidate in stored(write(TRIES + search, MEASURES), store)}
+        assert len(before) > N_CANDIDATES
+
+        def propose(*_: object) -> list[Recipe]:
+            raise AssertionError("run again")
+
+        monkeypatch.setattr(Evolution, "propose", propose)
+        state = explore(write(search + TRIES, MEASURES), store, workers=1)
+        assert (state.total, state.known) == (0, len(before))
+        with pytest.raises(AssertionError, match="run again"):
+            explore(write(search.replace("= 4", "= 5") + TRIES, MEASURES), store, workers=1)
 
     def test_a_new_try_is_the_only_one_that_is_made(
         self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato import __version__, registry
 from sfumato.errors import Infeasible, ProjectError, UserError
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement, measure
@@ -26,7 +27,8 @@ from sfumato.project import Project
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
-from sfumato.search.base import listening
+from sfumato.search.base import Search, listening
+from sfumato.search.sweep import Sweep
 from sfumato.store import Store
 from sfumato.table import Table
 
@@ -105,7 +107,7 @@ def explore(
         table, schema = project.read()
         chosen_seed = store.seed(seed)
         with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, words))):
-            every = _tasks(project, table, schema, chosen_seed)
+            every = _tasks(project, store, table, schema, chosen_seed)
         if not every:
             raise ProjectError(f"{project.path.name} has nothing to try; add a [[try]] block")
         source = source_of(table, schema)
@@ -127,17 +129,33 @@ def explore(
         return state
 
 
-def _tasks(project: Project, table: Table, schema: Schema, seed: int) -> list[_Task]:
+def _tasks(project: Project, store: Store, table: Table, schema: Schema, seed: int) -> list[_Task]:
     """Return one task for each different recipe that the searches propose."""
     asked = tuple((json.dumps(written, sort_keys=True), written) for written in project.measures)
     source = source_of(table, schema)
     tasks: dict[str, _Task] = {}
-    for position, search in enumerate(project.searches):
-        for recipe in search.propose(table, schema, np.random.default_rng([seed, position])):
+    for search in project.searches:
+        for recipe in _proposed(search, store, table, schema, seed, source):
             seeded = replace(recipe, seed=seed)
             identity = candidate_id(seeded, source)
             tasks.setdefault(identity, _Task(identity, seeded, asked))
     return list(tasks.values())
+
+
+def _proposed(
+    search: Search, store: Store, table: Table, schema: Schema, seed: int, source: str
+) -> list[Recipe]:
+    """Return what a search proposes, from the store if it ran before."""
+    described = json.dumps([*registry.describe(search), source, __version__], sort_keys=True)
+    digest = hashlib.sha256(described.encode())
+    recipes = store.proposals(digest.hexdigest())
+    if not recipes:
+        # the same search has the same luck, wherever it stands in the project
+        rng = np.random.default_rng([seed, *digest.digest()[:8]])
+        recipes = list(search.propose(table, schema, rng))
+        if not isinstance(search, Sweep):
+            store.keep_proposals(digest.hexdigest(), recipes)
+    return recipes
 
 
 def candidate_id(recipe: Recipe, source: str) -> str:

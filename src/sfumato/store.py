@@ -33,6 +33,12 @@ create table if not exists measurement (
     facts text not null,
     primary key (candidate, asked, position)
 );
+create table if not exists proposal (
+    search text not null,          -- hash of the search, the data and the version that it ran with
+    position integer not null,
+    recipe text not null,
+    primary key (search, position)
+);
 create table if not exists decision (candidate text not null, folder text not null, facts text not null);
 """
 _HEAD = b"SQLite format 3\0"
@@ -82,6 +88,22 @@ class Store:
                 "leave --seed out or remove the store"
             )
         return kept
+
+    def proposals(self, search: str) -> list[Recipe]:
+        """Return what a search proposed in an earlier run, if it did."""
+        with self._reading():
+            rows = self._connection.execute(
+                "select recipe from proposal where search = ? order by position", (search,)
+            )
+            return [Recipe.from_json(recipe) for (recipe,) in rows]
+
+    def keep_proposals(self, search: str, recipes: list[Recipe]) -> None:
+        """Write down what a search proposes, so that it need not be run again."""
+        with self._writing():
+            self._connection.executemany(
+                "insert or replace into proposal values (?, ?, ?)",
+                [(search, position, recipe.to_json()) for position, recipe in enumerate(recipes)],
+            )
 
     def save(self, candidate: Candidate, source: str, taken: dict[str, list[Measurement]]) -> None:
         """Write a candidate, with its measurements by the measure that was asked for."""
