@@ -422,3 +422,21 @@ def test_one_measure_with_two_sets_of_parameters_makes_two_axes() -> None:
     assert front.to_arrow().column("t-closeness distance=js").to_pylist() == [0.3, 0.2]
     with pytest.raises(ParameterError, match="'t-closeness distance=jss' was not measured; did you mean"):
         Frontier(candidates, ("t-closeness distance=jss",))
+
+
+def test_reach_is_the_share_of_the_volume_that_a_method_covers() -> None:
+    def at(identity: str, sanitizer: str, x: float, y: float) -> Candidate:
+        values = {"privacy-loss": x, "general-loss": y}
+        sides: dict[str, Any] = {"privacy-loss": "privacy", "general-loss": "utility"}
+        taken = tuple(Measurement(name, value, sides[name], "lower") for name, value in values.items())
+        return Candidate(identity, Recipe(sanitizer), taken)
+
+    ends = (at("a", "as-is", 4, 0), at("b", "suppress-quasi-identifiers", 0, 4))
+    inner = (at("c", "mondrian", 1, 2), at("d", "cut", 2, 1), at("e", "cut", 3, 3))
+    reach = Frontier((*ends, *inner), ("privacy-loss", "general-loss")).reach()
+    # of the square of 16, together 3 * 2 + 2 * 1
+    assert reach == pytest.approx(
+        {"as-is": 0, "suppress-quasi-identifiers": 0, "mondrian": 6 / 8, "cut": 6 / 8}
+    )
+    assert Frontier((), ("privacy-loss",)).reach() == {}
+    assert Frontier(ends[:1], ("privacy-loss", "general-loss")).reach() == {"as-is": 1.0}

@@ -187,6 +187,22 @@ class Frontier:
         volume = float(moocore.hypervolume(points, ref=worst)) if len(points) else 0.0
         return volume, tuple(float(value) for value in worst * self._signs)
 
+    def reach(self) -> dict[str, float]:
+        """Return for each sanitizer which share of the volume it dominates that all candidates dominate.
+
+        The reference point is the same for all: the worst values seen.
+        """
+        if not np.isfinite(self._points).all(axis=1).any():
+            return {}
+        whole, reference = self.hypervolume()
+        by_method: dict[str, list[Candidate]] = {}
+        for candidate in self.comparable:
+            by_method.setdefault(candidate.recipe.sanitizer, []).append(candidate)
+        return {
+            method: Frontier(tuple(own), self.axes).hypervolume(reference)[0] / whole if whole else 1.0
+            for method, own in by_method.items()
+        }
+
     def to_arrow(self) -> pa.Table:
         """Return one row for each candidate: id, recipe, every measure, and whether it is efficient."""
         import pyarrow as pa

@@ -60,14 +60,17 @@ def test_candidates_say_what_they_are_marked_as_and_whether_they_keep_the_policy
     assert found[2]["recipe"] == "mondrian with k-anonymity (k\u00a0=\u00a02)"
 
 
-def test_methods_are_counted(frontier: Frontier) -> None:
-    found = rows.method_rows(frontier.candidates)
-    assert [(name, count) for name, count, _ in found] == [
+def test_methods_are_counted_and_compared_by_what_they_cover(frontier: Frontier) -> None:
+    found = rows.method_rows(frontier)
+    assert [(row["method"], row["candidates"]) for row in found] == [
         ("as-is", 1),
         ("suppress-quasi-identifiers", 1),
         ("mondrian", 2),
     ]
-    assert all(meaning for _, _, meaning in found)
+    # both ends lie on the reference point's own lines: by themselves they cover nothing
+    assert [row["reach"] for row in found] == ["0%", "0%", "100%"]
+    assert sum(row["efficient"] for row in found) == len(frontier.efficient())
+    assert all(row["meaning"] for row in found)
 
 
 def test_a_limit_is_met_only_by_a_value(frontier: Frontier) -> None:

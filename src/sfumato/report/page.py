@@ -233,7 +233,7 @@ def _frontier_facts(
         "candidates": candidate_rows(
             frontier.candidates, frontier.axes, marked | {"efficient": [*efficient]}, policy
         ),
-        "methods": method_rows(frontier.candidates),
+        "methods": method_rows(frontier),
         "knee": frontier.knee(),
         "n_axes_drawn": len(shown_axes),
         "beaten_by": _beaten_by(frontier, chosen),

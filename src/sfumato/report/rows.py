@@ -51,10 +51,21 @@ def candidate_rows(
     ]
 
 
-def method_rows(candidates: Iterable[Candidate]) -> list[tuple[str, int, str]]:
-    """Return each sanitizer that was tried, how often, and what it does."""
-    names = [candidate.recipe.sanitizer for candidate in candidates]
-    return [(name, names.count(name), words.sanitizer_words(name)) for name in dict.fromkeys(names)]
+def method_rows(frontier: Frontier) -> list[dict[str, Any]]:
+    """Return each sanitizer that was tried, how often, with which success, and what it does."""
+    names = [candidate.recipe.sanitizer for candidate in frontier.candidates]
+    efficient = [candidate.recipe.sanitizer for candidate in frontier.efficient()]
+    reach = frontier.reach()
+    return [
+        {
+            "method": name,
+            "candidates": names.count(name),
+            "efficient": efficient.count(name),
+            "reach": words.share(reach[name]) if name in reach else "not applicable",
+            "meaning": words.sanitizer_words(name),
+        }
+        for name in dict.fromkeys(names)
+    ]
 
 
 def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[dict[str, Any]]:
