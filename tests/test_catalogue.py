@@ -18,7 +18,7 @@ ENTRIES = catalogue()
 
 def test_has_one_entry_for_everything_registered() -> None:
     assert [(each["kind"], each["name"]) for each in ENTRIES] == REGISTERED
-    assert {kind for kind, _ in REGISTERED} == {"sanitizer", "model", "measure", "search"}
+    assert {kind for kind, _ in REGISTERED} == {"sanitizer", "model", "measure", "search", "miner"}
 
 
 def test_names_are_unique_over_all_kinds() -> None:

@@ -37,7 +37,7 @@ def test_the_reference_is_what_would_be_generated_now() -> None:
         assert place.read_text("utf-8") == text, f"{name} is stale; run tools/reference.py"
 
 
-@pytest.mark.parametrize("kind", ["sanitizer", "model", "measure", "search"])
+@pytest.mark.parametrize("kind", ["sanitizer", "model", "measure", "search", "miner"])
 def test_everything_registered_has_its_section(kind: registry.Kind) -> None:
     text = (ROOT / "docs" / "reference" / reference().HEADS[kind][0]).read_text("utf-8")
     for name, cls in registry.registered(kind).items():

@@ -269,5 +269,5 @@ def test_a_model_inside_a_sanitizer_is_described_by_name() -> None:
 
 def test_the_kinds_have_their_rooms() -> None:
     modules = {kind: {cls.__module__ for cls in registered(kind).values()} for kind in KINDS}
-    for kind, room in zip(KINDS, ("sanitizers", "models", "measures", "search"), strict=True):
+    for kind, room in zip(KINDS, ("sanitizers", "models", "measures", "search", "miners"), strict=True):
         assert all(module.startswith(f"sfumato.{room}") for module in modules[kind])

@@ -27,6 +27,11 @@ HEADS = {
         "release reached.",
     ),
     "search": ("searches.md", "Searches", "Each proposes the recipes to try."),
+    "miner": (
+        "miners.md",
+        "Miners",
+        "Each predicts one attribute from the others: for an honest user, or for an adversary.",
+    ),
 }
 
 

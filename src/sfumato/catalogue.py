@@ -12,7 +12,7 @@ from sfumato.errors import ParameterError, suggestion
 
 
 def catalogue() -> list[dict[str, Any]]:
-    """Return an entry for every sanitizer, model, measure and search."""
+    """Return an entry for every sanitizer, model, measure, search and miner."""
     return [_entry(kind, name) for kind in get_args(registry.Kind) for name in registry.registered(kind)]
 
 
@@ -39,7 +39,7 @@ def _entry(kind: registry.Kind, name: str) -> dict[str, Any]:
         ],
         "facts": {
             fact: getattr(cls, fact)
-            for fact in ("guards", "monotone", "strict", "axis", "better", "needs")
+            for fact in ("guards", "monotone", "strict", "axis", "better", "needs", "predicts")
             if isinstance(getattr(cls, fact, None), (str, bool))
         },
         "reference": _section(documentation, "References"),

@@ -12,8 +12,10 @@ import msgspec
 
 from sfumato import registry
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
+from sfumato.expressions import Type
 from sfumato.frontier import Limit
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.scenario import Adversary, Guesses, Scenario, User
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.search import Search, Sweep
 from sfumato.table import Kind, Table
@@ -103,6 +105,31 @@ class _Measure(_Section, frozen=True):
     utility: list[str | dict[str, Any]] = []
 
 
+class _User(_Section, frozen=True):
+    target: str | None = None
+    weights: str | float = 1.0
+    error: str = "equal"
+    miners: list[str] | None = None
+
+
+class _Adversary(_Section, frozen=True):
+    attributes: list[str] = []
+    weights: str | float = 1.0
+    reduction: str = "exact"
+    c: float = 0.0
+    miners: list[str] | None = None
+    guesses: Guesses = "both"
+    fusion: bool = True
+
+
+class _Scenario(_Section, frozen=True):
+    user: dict[str, Any] = {}
+    adversary: dict[str, Any] = {}
+    folds: int = 10
+    seed: int = 0
+    time_limit: float = 600.0
+
+
 class _Limit(_Section, frozen=True):
     at_most: float | None = None
     at_least: float | None = None
@@ -123,7 +150,11 @@ class _File(_Section, frozen=True):
     measure: dict[str, Any] = {}
     policy: dict[str, Any] = {}
     publication: dict[str, Any] = {}
+    scenarios: dict[str, Any] = {}
 
+
+_FILES = frozenset({"population", "auxiliary", "control"})
+_TYPES: dict[Kind | None, Type] = {"numeric": "number", "categorical": "text", None: "any"}
 
 PRIVACY_MEASURES: tuple[Written, ...] = (
     "privacy-loss",
@@ -235,14 +266,18 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
     schema = Schema(attributes, missing=data.missing, decimal=data.decimal)
     measure = _section(_Measure, file.measure, "measure")
-    privacy = tuple(measure.privacy) or (PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE)
-    utility = tuple(measure.utility) or UTILITY_MEASURES
-    for where, measures in (
-        ("measure.privacy", privacy),
-        ("measure.utility", utility),
-        ("policy", file.policy),
-    ):
+    scenarios = {name: _scenario(name, block, schema) for name, block in file.scenarios.items()}
+    privacy, utility = (
+        tuple(_in_scenario(written, scenarios, where) for written in listed or default)
+        for where, listed, default in (
+            ("measure.privacy", measure.privacy, PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE),
+            ("measure.utility", measure.utility, UTILITY_MEASURES),
+        )
+    )
+    for where, measures in (("measure.privacy", privacy), ("measure.utility", utility)):
         _check_measures(measures, where)
+    labels = {registry.build_measure(written).label for written in (*privacy, *utility)}
+    _check_measures([name for name in file.policy if name not in labels], "policy")
     return Project(
         path=place,
         data=data,
@@ -313,6 +348,61 @@ def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> Hierarchy
         raise HierarchyError(f"{where}: {error}") from None
 
 
+def _scenario(name: str, block: Any, schema: Schema) -> Scenario:
+    """Build one ``[scenarios.NAME]``, and check it as far as that is possible without the data."""
+    where = f"scenarios.{name}"
+    section = _section(_Scenario, block, where)
+    parts: dict[str, _Section] = {
+        "user": _section(_User, section.user, f"{where}.user"),
+        "adversary": _section(_Adversary, section.adversary, f"{where}.adversary"),
+    }
+    given = {
+        part: {key: value for key, value in msgspec.structs.asdict(written).items() if value is not None}
+        for part, written in parts.items()
+    }
+    types: dict[str, Type] = {each: _TYPES[schema[each].kind] for each in schema.released}
+    try:
+        scenario = Scenario(
+            name,
+            User(**given["user"]),
+            Adversary(**given["adversary"]),
+            section.folds,
+            section.seed,
+            section.time_limit,
+        )
+        scenario.check(types)
+        for miner in (*scenario.user.miners, *scenario.adversary.miners):
+            registry.look_up("miner", miner)
+    except ParameterError as error:
+        raise ProjectError(f"{where}: {error}") from None
+    return scenario
+
+
+def _in_scenario(written: Written, scenarios: Mapping[str, Scenario], where: str) -> Written:
+    """Put the scenario itself in the place of its name, so that a measure knows all that it depends on."""
+    if isinstance(written, str):
+        name, sign, scenario = written.partition(" scenario=")
+        if not sign:
+            return written
+        written = {name: {"scenario": scenario}}
+    return {
+        name: {
+            key: _named(value, scenarios, where) if key == "scenario" else value
+            for key, value in given.items()
+        }
+        if isinstance(given, Mapping)
+        else given
+        for name, given in written.items()
+    }
+
+
+def _named(scenario: Any, scenarios: Mapping[str, Scenario], where: str) -> Any:
+    if not isinstance(scenario, str) or scenario not in scenarios:
+        hint = suggestion(str(scenario), scenarios) or "; describe it as [scenarios.NAME]"
+        raise ProjectError(f"{where}: no scenario {scenario!r}{hint}")
+    return scenarios[scenario].to_dict()
+
+
 def _check_measures(measures: Iterable[Written], where: str) -> None:
     for written in measures:
         try:
@@ -322,13 +412,11 @@ def _check_measures(measures: Iterable[Written], where: str) -> None:
 
 
 def _placed(written: Written, folder: Path) -> Written:
-    """Take the population of a risk from beside the project file; paths are relative to it."""
+    """Take the files that a measure reads from beside the project file; paths are relative to it."""
     if isinstance(written, str):
         return written
     return {
-        name: {
-            key: str(folder / value) if key == "population" else value for key, value in parameters.items()
-        }
+        name: {key: str(folder / value) if key in _FILES else value for key, value in parameters.items()}
         for name, parameters in written.items()
     }
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from sfumato.errors import ParameterError, SfumatoError, suggestion
 
-Kind = Literal["sanitizer", "model", "measure", "search"]
+Kind = Literal["sanitizer", "model", "measure", "search", "miner"]
 
 # A registered class has exactly one of these methods, and that says what it is.
 _KIND_OF_METHOD: dict[str, Kind] = {
@@ -18,8 +18,9 @@ _KIND_OF_METHOD: dict[str, Kind] = {
     "scores": "model",
     "measure": "measure",
     "propose": "search",
+    "estimator": "miner",
 }
-_ROOMS = ("sfumato.models", "sfumato.sanitizers", "sfumato.measures", "sfumato.search")
+_ROOMS = ("sfumato.models", "sfumato.sanitizers", "sfumato.measures", "sfumato.search", "sfumato.miners")
 _PLUGINS = "sfumato.plugins"
 _registered: dict[Kind, dict[str, type[Any]]] = {kind: {} for kind in get_args(Kind)}
 _loaded = False
@@ -196,6 +197,8 @@ def _short(value: Any) -> str:
     if isinstance(value, Mapping):
         words = (f"{key}:{_blocks(inner) or _short(inner)}" for key, inner in value.items())
         return "{" + ",".join(words) + "}"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_short, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -210,6 +213,8 @@ def _plain(value: Any) -> Any:
     written = getattr(value, "written", None)
     if written is not None:
         return dict(describe(model) for model in written)
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
@@ -226,6 +231,8 @@ def _convert(key: str, wanted: Any, given: Any) -> Any:
 
     if isinstance(given, PrivacyModel):
         return given
+    if get_origin(wanted) is tuple and isinstance(given, str):
+        given = given.split(",")
     try:
         return msgspec.convert(given, wanted, dec_hook=decode)
     except msgspec.ValidationError as error:

@@ -27,7 +27,7 @@ def sections(cls: type[Any]) -> set[str]:
     return set(re.findall(r"^(\w+)\n-{3,}$", inspect.getdoc(cls) or "", flags=re.MULTILINE))
 
 
-@pytest.mark.parametrize("kind", ["sanitizer", "model", "measure"])
+@pytest.mark.parametrize("kind", ["sanitizer", "model", "measure", "miner"])
 def test_there_is_something_of_every_kind(kind: Any) -> None:
     assert registry.registered(kind)
 

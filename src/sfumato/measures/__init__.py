@@ -7,6 +7,7 @@ from sfumato.measures.adversary import (
     KnowledgeGain,
     PrivacyLoss,
 )
+from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.contribution import QuasiIdentifierContribution
 from sfumato.measures.loss import (
@@ -17,6 +18,7 @@ from sfumato.measures.loss import (
     SuppressionLoss,
     TotalLoss,
 )
+from sfumato.measures.nearer_gains import NearerAccuracyGain, NearerKnowledgeGain
 from sfumato.measures.reidentification import (
     JournalistRisk,
     MarketerRisk,
@@ -26,13 +28,18 @@ from sfumato.measures.reidentification import (
     class_sizes,
 )
 from sfumato.measures.research import KLDivergence, QueryError, UtilityLoss
+from sfumato.measures.scenarios import AntiUtility, GoodUtility
+from sfumato.measures.workload import WorkloadUtility
 
 __all__ = [
     "AccuracyGain",
+    "AntiUtility",
+    "AuxiliaryGain",
     "AverageClassSize",
     "Discernibility",
     "DisclosureQuotient",
     "GeneralLoss",
+    "GoodUtility",
     "InformationGain",
     "JournalistRisk",
     "KLDivergence",
@@ -41,6 +48,8 @@ __all__ = [
     "MarketerRisk",
     "Measure",
     "Measurement",
+    "NearerAccuracyGain",
+    "NearerKnowledgeGain",
     "Precision",
     "PrivacyLoss",
     "QuasiIdentifierContribution",
@@ -51,6 +60,7 @@ __all__ = [
     "TotalLoss",
     "UtilityLoss",
     "WeightedK",
+    "WorkloadUtility",
     "class_sizes",
     "measure",
     "worst_value",

@@ -50,18 +50,18 @@ def population_classes(release: Release, path: str) -> Integers:
         return np.array([population.n_records])
     # few sets first: then most of the work is shared by many boxes
     names = tuple(sorted(names, key=lambda name: len(release.cells[name].labels)))
-    fitted = [_fitted(name, release, population[name]) for name in names]
+    columns = [fitted(name, release, population[name]) for name in names]
     first_rows = first_row_of_group(classes.class_of, classes.n_classes)
     boxes = np.stack([release.cells[name].codes[first_rows] for name in names], axis=1)
     order = np.lexsort(boxes.T[::-1])
     totals = np.empty(classes.n_classes, dtype=np.int64)
-    totals[order] = _counted(fitted, population.weights, boxes[order])
+    totals[order] = _counted(columns, population.weights, boxes[order])
     _check_sizes(path, totals, classes.sizes)
     return totals
 
 
 @dataclass(frozen=True)
-class _Fitted:
+class Fitted:
     """One column of the population over codes that the released sets know, and those sets."""
 
     codes: Codes
@@ -91,7 +91,7 @@ def _read(path: str, names: tuple[str, ...]) -> Table:
     return _read_once(place, names, facts.st_mtime_ns, facts.st_size)
 
 
-def _fitted(name: str, release: Release, column: Column) -> _Fitted:
+def fitted(name: str, release: Release, column: Column) -> Fitted:
     """Give the population's values the codes of the table's, and those that it lacks codes beyond them."""
     cells = release.cells[name]
     if cells.sets is None:
@@ -102,7 +102,7 @@ def _fitted(name: str, release: Release, column: Column) -> _Fitted:
     beyond = sorted({value for value in values if value not in known}, key=_by_size)
     known |= {value: len(cells.domain) + place for place, value in enumerate(beyond)}
     codes = np.array([known[value] for value in values], dtype=np.int32)[column.codes]
-    return _Fitted(codes, len(cells.domain) + len(beyond), _sets_with(cells, beyond))
+    return Fitted(codes, len(cells.domain) + len(beyond), _sets_with(cells, beyond))
 
 
 def _comparable(value: Value, decimal: str | None) -> Value:
@@ -143,7 +143,7 @@ def _fitting(label: Label, numbers: Floats, n_beyond: int) -> Integers:
     return np.arange(first, closed if written["end"] == "]" else end)
 
 
-def _counted(fitted: list[_Fitted], weights: Integers, boxes: Codes) -> Integers:
+def _counted(fitted: list[Fitted], weights: Integers, boxes: Codes) -> Integers:
     """Count equal rows of the population once, and then those in each box."""
     n_codes = [each.n_codes for each in fitted]
     row, n_rows = number_rows([each.codes for each in fitted], n_codes, len(weights))

@@ -166,8 +166,38 @@ MEASURES = {
     ),
     "anti-utility": Words(
         "anti-utility",
-        "What data miners who work for an adversary gain from the release, weighted as the scenario says.",
-        "0: the adversary's predictions come no nearer to the truth than the released values themselves.",
+        "The share of the people, weighted as the scenario says, about whom the best data miner of an "
+        "adversary learns what the adversary wants.",
+        "At or below the baseline: mining the release tells no more than saying the same of everybody.",
+        "0% to 100% for the named functions",
+        "share",
+        baseline="the same said of everybody",
+    ),
+    "nearer-knowledge-gain": Words(
+        "knowledge gain with nearer predictions",
+        "How far the sensitive values of a person's class lie from those of the whole table on average, when "
+        "the classes are split further by a miner's nearer predictions.",
+        "At the baseline: the predictions add nothing.",
+        "0 to 1",
+        baseline="without predictions",
+    ),
+    "nearer-accuracy-gain": Words(
+        "accuracy gain with nearer predictions",
+        "How much more often an adversary guesses the sensitive value of a person right than without the "
+        "release, when the classes are split further by a miner's nearer predictions.",
+        "At the baseline: the predictions add nothing.",
+        "0% to 100%",
+        "share",
+        baseline="without predictions",
+    ),
+    "auxiliary-gain": Words(
+        "gain with auxiliary information",
+        "How much more often an adversary with a list of people guesses an attribute of them right than of "
+        "people who are not in the table, or than by the commonest value.",
+        "0% or less: that a person is in the table gives nothing away about that person.",
+        "-100% to 100%",
+        "share",
+        baseline="strangers, or the commonest value",
     ),
     "k-anonymity": Words(
         "k-anonymity",
@@ -305,21 +335,34 @@ MEASURES = {
     ),
     "workload-utility": Words(
         "workload utility",
-        "How well a classifier trained on the release predicts the workload attribute, in cross-validation.",
-        "To be compared with the same classifier on the original and on a trivially sanitized table.",
-        "",
+        "How much more often a classifier that was trained on the release is right than one trained on the "
+        "better of the two trivial releases: that without quasi-identifiers, and that without sensitive "
+        "attributes.",
+        "0% or less: the trivial release serves as well, and tells nothing about anybody.",
+        "-100% to 100%",
         "share",
-        baseline="trivial sanitization",
+        sentence="a researcher's classifier gains {} in accuracy over the better trivial release",
+        baseline="right on the better trivial release",
     ),
     "good-utility": Words(
-        "good utility",
-        "How well data miners who work for an honest user do on the release, compared with the original, "
-        "weighted as the scenario says.",
+        "decline of good utility",
+        "The largest part of what the data miners of an honest user achieve on the original, weighted as the "
+        "scenario says, that is lost with the release.",
+        "0%: no miner does worse than on the original.",
+        "0% and more",
+        "share",
     ),
 }
 
 DETAILS = {
     "percentile-95": "95th percentile",
+    "worst-sum": "worst miner's sum",
+    "average-sum": "average of the miners' sums",
+    "worst-miner": "worst miner",
+    "told-anyway": "told by the release anyway",
+    "replaced": "if predictions replace released values",
+    "with-fitting-record": "people with a fitting record",
+    "unfinished": "miners that did not come to an end",
     "share-at-risk": "records above the threshold",
     "uniques": "records alone in their class",
     "average": "average over the records",

@@ -1,0 +1,229 @@
+"""Mining: what the miners of a scenario predict from a release, and what that is worth to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.expressions import Expression, domain_values
+from sfumato.hierarchy import Hierarchy
+from sfumato.measures.base import NotApplicable
+from sfumato.measures.nearness import (
+    Told,
+    closeness,
+    is_noisy,
+    nearer,
+    told_numbers,
+    told_sets,
+    told_values,
+    true_column,
+)
+from sfumato.miners.base import Predictions
+from sfumato.release import Release
+from sfumato.scenario import Adversary, Scenario, User
+from sfumato.table import Column
+
+FUSED = "all together"
+_COMMONEST = {"category": "majority", "number": "mean-number"}
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What one adversary tells about one attribute of every released record.
+
+    Parameters
+    ----------
+    miner
+        The name of the miner, and what it predicted where that is not a value.
+    rows, weights
+        The released row of each entry, ascending, and its number of records.
+    told
+        What is predicted, beside the truth.
+    codes
+        The prediction itself: a code of the original domain, of the released labels, or of the numbers.
+    of_labels
+        Whether the codes are those of released labels.
+    """
+
+    miner: str
+    rows: Integers = field(repr=False)
+    weights: Integers = field(repr=False)
+    told: Told = field(repr=False)
+    codes: Codes = field(repr=False)
+    of_labels: bool = False
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether several miners stand behind it."""
+        return self.miner.startswith(FUSED)
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """All that the adversaries tell about one attribute.
+
+    Parameters
+    ----------
+    every
+        One attempt of each miner that came to an end; fused ones last.
+    commonest
+        The attempt of an adversary who says the same of everybody, where that came to an end.
+    unfinished
+        The miners that did not.
+    """
+
+    every: tuple[Attempt, ...]
+    commonest: Attempt | None
+    unfinished: tuple[str, ...]
+
+
+def predictions(
+    release: Release, name: str, miners: Sequence[str], scenario: Scenario
+) -> tuple[list[Predictions], list[str]]:
+    """Return the predictions of the miners that came to an end, and the names of those that did not."""
+    from sfumato.miners.cross_validation import predict
+
+    if release.n_records < 2:
+        raise NotApplicable("cross-validation needs at least two released records")
+    limits = {"folds": scenario.folds, "seed": scenario.seed, "time_limit": scenario.time_limit}
+    found = [predict(release, name, miner, **limits) for miner in miners]  # type: ignore[arg-type]
+    return [each for each in found if each.finished], [each.miner for each in found if not each.finished]
+
+
+def attack(release: Release, name: str, scenario: Scenario) -> Attempts:
+    """Let the adversary's miners predict an attribute of every released record."""
+    noisy = is_noisy(release, name)
+    kind = "number" if noisy else "category"
+    miners = [each for each in scenario.adversary.miners if _predicts(each) == kind]
+    if not miners:
+        raise NotApplicable(f"no miner of the adversary predicts a {kind}; add one for {name!r}")
+    ways: list[tuple[Release, bool]] = []
+    if noisy or scenario.adversary.guesses != "released" or not _tells_sets(release, name):
+        ways.append((release, False))
+    if _tells_sets(release, name) and scenario.adversary.guesses != "values":
+        ways.append((_by_label(release, name), True))
+    every: list[Attempt] = []
+    fused: list[Attempt] = []
+    unfinished: dict[str, None] = {}
+    for view, of_labels in ways:
+        found, lacking = predictions(view, name, miners, scenario)
+        unfinished |= dict.fromkeys(lacking)
+        every += [_attempt(release, name, each, of_labels) for each in found]
+        if scenario.adversary.fusion and len(found) > 1:
+            fused.append(_attempt(release, name, vote(found), of_labels))
+    if not every:
+        raise NotApplicable(f"no miner came to an end for {name!r}; raise time-limit")
+    common, _ = predictions(release, name, [_COMMONEST[kind]], scenario)
+    commonest = _attempt(release, name, common[0], False) if common else None
+    return Attempts((*every, *fused), commonest, tuple(unfinished))
+
+
+def vote(found: Sequence[Predictions]) -> Predictions:
+    """Fuse predictions of the same entries: the commonest category (a tie is the first miner's), the mean."""
+    stacked = np.stack([each.predicted for each in found])
+    if found[0].predicts == "number":
+        return replace(found[0], miner=FUSED, predicted=stacked.mean(axis=0))
+    votes = np.stack([(stacked == each).sum(axis=0) for each in stacked])
+    return replace(found[0], miner=FUSED, predicted=np.take_along_axis(stacked, votes.argmax(0)[None], 0)[0])
+
+
+def worth_to_user(user: User, predicted: Column, truth: Column, hierarchy: Hierarchy) -> Floats:
+    """Return E(predicted, true) of each entry."""
+    if user.error == "equal":
+        if predicted.domain == truth.domain:
+            return (predicted.codes == truth.codes).astype(np.float64)
+        return Expression("predicted = true").evaluate({"predicted": predicted, "true": truth})
+    if user.error == "distance":
+        return closeness(predicted, truth, hierarchy)
+    return _judged(user.error, {"predicted": predicted, "true": truth})
+
+
+def worth_to_adversary(adversary: Adversary, told: Told, released: Told, truth: Column) -> Floats:
+    """Return E*(predicted, released, true) of each entry."""
+    if adversary.reduction == "exact":
+        return exactly(told).astype(np.float64)
+    if adversary.reduction == "nearer":
+        return nearer(told.distance, released.distance, adversary.c).astype(np.float64)
+    if adversary.reduction == "distance":
+        blurred = np.isfinite(released.distance) & (released.distance > 0)
+        left = told.distance / np.where(blurred, released.distance, 1.0)
+        return np.where(blurred, np.clip(1 - left, 0.0, 1.0), 0.0)
+    columns = {"predicted": told.column, "released": released.column, "true": truth}
+    return _judged(adversary.reduction, columns)
+
+
+def exactly(told: Told) -> Booleans:
+    """Return where the true value itself is told."""
+    return told.distance == 0
+
+
+def of_user(found: Predictions, truth: Column) -> Column:
+    """Return predictions as values, one for each entry."""
+    if found.predicts == "number":
+        return told_numbers(np.asarray(found.predicted, dtype=np.float64), truth).column
+    return Column(found.predicted.astype(np.int32), truth.domain, truth.kind)
+
+
+def common_entries(weights: Sequence[Integers]) -> tuple[Integers, list[Integers]]:
+    """Cut several lists of entries about the same records, in the same order, at all their borders.
+
+    Parameters
+    ----------
+    weights
+        The number of records of each entry of each list; all lists have the same total.
+
+    Returns
+    -------
+    tuple
+        The weights of the pieces, and for each list the entry that each piece comes from.
+
+    Examples
+    --------
+    >>> pieces, (one, other) = common_entries([np.array([2, 2]), np.array([3, 1])])
+    >>> pieces.tolist(), one.tolist(), other.tolist()
+    ([2, 1, 1], [0, 1, 1], [0, 0, 1])
+    """
+    ends = [np.cumsum(each) for each in weights]
+    borders = np.unique(np.concatenate(ends))
+    return np.diff(borders, prepend=0), [np.searchsorted(each, borders) for each in ends]
+
+
+def _judged(judgement: str | Callable[..., Any], columns: Mapping[str, Column]) -> Floats:
+    if isinstance(judgement, str):
+        return Expression(judgement).evaluate(columns)
+    values = [domain_values(column)[column.codes] for column in columns.values()]
+    return np.asarray(judgement(*values), dtype=np.float64)
+
+
+def _predicts(miner: str) -> str:
+    return str(registry.look_up("miner", miner).predicts)
+
+
+def _tells_sets(release: Release, name: str) -> bool:
+    """Return whether some released value is a set of several values, published for each record."""
+    sets = release.cells[name].sets
+    grouped = release.group_of is not None and name in release.schema.sensitive
+    return sets is not None and not grouped and bool((np.diff(sets.starts) > 1).any())
+
+
+def _by_label(release: Release, name: str) -> Release:
+    """Return the release with the attribute's labels as categories that stand for nothing else."""
+    cells = replace(release.cells[name], domain=(), sets=None)
+    return replace(release, cells={**release.cells, name: cells}, original=None, rows=None)
+
+
+def _attempt(release: Release, name: str, found: Predictions, of_labels: bool) -> Attempt:
+    truth = true_column(release, name).take(found.rows)
+    codes = found.predicted.astype(np.int32)
+    if found.predicts == "number":
+        told = told_numbers(np.asarray(found.predicted, dtype=np.float64), truth)
+        codes = told.column.codes.astype(np.int32)
+    else:
+        told = told_sets(release.cells[name], codes, truth) if of_labels else told_values(codes, truth)
+    miner = f"{found.miner} of released values" if of_labels else found.miner
+    return Attempt(miner, found.rows, found.weights, told, codes, of_labels)

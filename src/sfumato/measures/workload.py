@@ -1,0 +1,190 @@
+"""What a researcher's classifier gains from a release, beyond what a trivial release would give it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import ClassVar
+
+from sfumato import registry
+from sfumato.errors import DataError, ParameterError
+from sfumato.measures.adversary import AccuracyGain
+from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.miners.cross_validation import accuracy, predict
+from sfumato.miners.labels import true_codes
+from sfumato.models.base import Better
+from sfumato.registry import register
+from sfumato.release import Release, released
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+_QUANTILE = NormalDist().inv_cdf(0.975)
+
+
+@register
+@dataclass(frozen=True)
+class WorkloadUtility(Measure):
+    """How much more often a researcher's classifier is right than on a trivial release.
+
+    U_san - U_base: the cross-validated accuracy on the release, less that on the better of the two trivial
+    sanitizations, one without the quasi-identifiers and one without the sensitive attributes; each time
+    that of the best miner. At 0 or below, the trivial release serves the researcher as well and tells
+    nothing about anybody. A miner is trained on released values and judged by the true ones. The baseline
+    is U_base. The detail has U_san (accuracy), U_max on the original (maximum), the best miner and the
+    accuracy of each on the release, what the baseline withholds, the records that were predicted, and the
+    adversary's accuracy gain, the largest over the sensitive attributes, to compare with. The interval
+    takes both accuracies as shares of a sample.
+
+    Parameters
+    ----------
+    target
+        The attribute to learn; by default every sensitive one by itself.
+    miners
+        The classifiers that a researcher would try.
+    folds
+        In how many parts the records are divided for cross-validation.
+    seed
+        Decides on the parts and on the miners' random choices.
+    time_limit
+        Seconds after which a miner is given up; the detail then names it as unfinished.
+
+    References
+    ----------
+    J. Brickell, V. Shmatikov, "The cost of privacy", 2008, section 5.
+
+    Examples
+    --------
+    >>> from sfumato import AsIs, datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), AsIs())
+    >>> (taken,) = WorkloadUtility(miners=("majority",), folds=3).measure(release)
+    >>> taken.value, taken.detail["miner"]
+    (0.0, 'majority')
+    """
+
+    target: str = ""
+    miners: tuple[str, ...] = ("decision-tree", "naive-bayes")
+    folds: int = 10
+    seed: int = 0
+    time_limit: float = 600.0
+
+    axis: ClassVar[Axis] = "utility"
+    better: ClassVar[Better] = "higher"
+
+    def __post_init__(self) -> None:
+        if not self.miners:
+            raise ParameterError("miners must name at least one")
+        if self.folds < 2:
+            raise ParameterError(f"folds must be at least 2, not {self.folds}")
+        if not self.time_limit > 0:
+            raise ParameterError(f"time-limit must be above 0, not {self.time_limit:g}")
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the gain for the target, or for each sensitive attribute."""
+        self._check_miners()
+        if release.original is None:
+            raise NotApplicable("the original is not known")
+        if min(release.n_records, release.original.n_records) < 2:
+            raise NotApplicable("cross-validation needs at least two records")
+        targets = [self.target] if self.target else list(release.schema.sensitive)
+        if not targets:
+            raise NotApplicable("the release has no sensitive attribute; name a target")
+        return tuple(self._of_target(release, release.original, target) for target in targets)
+
+    def _check_miners(self) -> None:
+        for name in self.miners:
+            if registry.look_up("miner", name).predicts != "category":
+                raise ParameterError(f"{name} predicts numbers; choose miners that predict a category")
+
+    def _of_target(self, release: Release, table: Table, target: str) -> Measurement:
+        _check_truth(release, target)
+        original = released(table, release.schema, {})
+        # withholding attributes is the same as not learning from them
+        trivial = {
+            withheld: self._accuracies(original, target, features)
+            for withheld, features in trivial_features(release.schema, target)
+        }
+        if not trivial:
+            raise NotApplicable(f"no trivial release leaves {target!r} to be learned")
+        withheld, blind = max(trivial.items(), key=lambda pair: max(pair[1].values(), default=-1.0))
+        maximum, found = self._accuracies(original, target), self._accuracies(release, target)
+        if not (blind and maximum and found):
+            raise NotApplicable("no miner finished; give them more time")
+        base, gained = max(blind.values()), max(found.values())
+        radius = _QUANTILE * math.sqrt(
+            _variance(gained, release.n_records) + _variance(base, table.n_records)
+        )
+        unfinished = [name for name in self.miners if name not in found]
+        return self.taken(
+            gained - base,
+            attribute=target if target in release.schema.sensitive else None,
+            interval=(gained - base - radius, gained - base + radius),
+            baseline=base,
+            detail={
+                "accuracy": gained,
+                "maximum": max(maximum.values()),
+                "miner": _best(found),
+                **{f"accuracy-of-{name}": share for name, share in found.items()},
+                "baseline-miner": _best(blind),
+                "baseline-withholds": withheld,
+                "records": release.n_records,
+                **_adversary(release),
+                **({"unfinished": ", ".join(unfinished)} if unfinished else {}),
+            },
+        )
+
+    def _accuracies(
+        self, view: Release, target: str, features: tuple[str, ...] | None = None
+    ) -> dict[str, float]:
+        """Return the accuracy of each miner that finished."""
+        found = {
+            name: predict(
+                view,
+                target,
+                name,
+                folds=self.folds,
+                seed=self.seed,
+                time_limit=self.time_limit,
+                features=features,
+            )
+            for name in dict.fromkeys(self.miners)
+        }
+        return {name: accuracy(view, each) for name, each in found.items() if each.finished}
+
+
+def trivial_features(schema: Schema, target: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what each trivial sanitization withholds, and what is left to learn the target from.
+
+    One that withholds the target itself leaves nothing to learn.
+    """
+    sides: Iterable[tuple[str, tuple[str, ...]]] = (
+        ("quasi-identifiers", schema.quasi_identifiers),
+        ("sensitive attributes", schema.sensitive),
+    )
+    for withheld, names in sides:
+        if names and target not in names:
+            yield withheld, tuple(name for name in schema.released if name not in names)
+
+
+def _check_truth(release: Release, target: str) -> None:
+    if target in release.cells:
+        try:
+            true_codes(release, target)
+        except DataError as error:
+            raise NotApplicable(str(error)) from None
+
+
+def _best(accuracies: dict[str, float]) -> str:
+    return max(accuracies, key=lambda name: accuracies[name])
+
+
+def _variance(share: float, n_records: int) -> float:
+    return share * (1 - share) / n_records
+
+
+def _adversary(release: Release) -> dict[str, float]:
+    if not release.groups.sensitive:
+        return {}
+    gains = [taken.value for taken in AccuracyGain().measure(release) if taken.value is not None]
+    return {"accuracy-gain": max(gains)}

@@ -1,0 +1,67 @@
+"""Miners: the classifiers and regressors that stand for honest users and for adversaries."""
+
+from sfumato.miners.base import Miner, Predictions, Progress
+from sfumato.miners.classifiers import (
+    DependentBayes,
+    LinearSVM,
+    LogisticRegression,
+    Majority,
+    NaiveBayes,
+    NearestNeighbours,
+    NeuralNetwork,
+    OneRule,
+)
+from sfumato.miners.cross_validation import accuracy, original_view, predict
+from sfumato.miners.labels import true_codes
+from sfumato.miners.regressors import (
+    HuberRegression,
+    LinearRegression,
+    MeanNumber,
+    RegressionBoosting,
+    RegressionForest,
+    RegressionNeighbours,
+    RegressionTree,
+    RidgeRegression,
+)
+from sfumato.miners.trees import (
+    AdaBoost,
+    DecisionStump,
+    DecisionTree,
+    ExtraTrees,
+    GradientBoosting,
+    RandomForest,
+    RandomTree,
+)
+
+__all__ = [
+    "AdaBoost",
+    "DecisionStump",
+    "DecisionTree",
+    "DependentBayes",
+    "ExtraTrees",
+    "GradientBoosting",
+    "HuberRegression",
+    "LinearRegression",
+    "LinearSVM",
+    "LogisticRegression",
+    "Majority",
+    "MeanNumber",
+    "Miner",
+    "NaiveBayes",
+    "NearestNeighbours",
+    "NeuralNetwork",
+    "OneRule",
+    "Predictions",
+    "Progress",
+    "RandomForest",
+    "RandomTree",
+    "RegressionBoosting",
+    "RegressionForest",
+    "RegressionNeighbours",
+    "RegressionTree",
+    "RidgeRegression",
+    "accuracy",
+    "original_view",
+    "predict",
+    "true_codes",
+]

@@ -1,0 +1,94 @@
+"""The process that fits estimators: it reads problems, answers folds, and ends with its parent."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from sfumato.arrays import Floats
+from sfumato.miners.base import Miner
+from sfumato.miners.problem import Problem
+
+COMMAND = "from sfumato.miners.child import main; main()"
+
+
+def main() -> None:
+    """Answer what comes in on standard input until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what an estimator prints is no answer
+    asked: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, asked), daemon=True).start()
+    _say(answers, "ready")
+    problem: Problem | None = None
+    while True:
+        question = asked.get()
+        if isinstance(question, Problem):
+            problem = question
+        else:
+            _say(answers, _answered(problem, *question))
+
+
+def _listen(questions: BinaryIO, asked: queue.SimpleQueue[Any]) -> None:
+    """Hand questions on; when the parent has gone, go too, whatever is being fitted."""
+    try:
+        while True:
+            asked.put(pickle.load(questions))
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _say(answers: BinaryIO, answer: object) -> None:
+    pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)
+    answers.flush()
+
+
+def _answered(
+    problem: Problem | None, places: list[str], pickled: bytes, seed: int, fold: int
+) -> Floats | str:
+    """Return the predictions of a fold, or the kind of the error: its text could show a value."""
+    sys.path[:] = places
+    try:
+        assert problem is not None
+        return fit_fold(pickle.loads(pickled), problem, seed, fold)
+    except Exception as error:
+        return type(error).__name__
+
+
+def fit_fold(miner: Miner, problem: Problem, seed: int, fold: int) -> Floats:
+    """Train on all examples outside a fold and predict the patterns inside it."""
+    weights = problem.held.sum(axis=1) - problem.held[:, fold]
+    used = weights > 1e-9
+    features, labels = problem.patterns[problem.pattern[used]], problem.label[used]
+    asked = problem.patterns[problem.asked[:, fold]]
+    if not used.any():
+        raise ValueError("no record has a label")
+    if not features.shape[1] or (labels == labels[0]).all():
+        return np.full(len(asked), _constant(miner, labels, weights[used]), dtype=np.float64)
+    estimator = fitted(miner.estimator(seed), features, labels, weights[used])
+    return np.asarray(estimator.predict(asked), dtype=np.float64).reshape(len(asked))
+
+
+def _constant(miner: Miner, labels: Any, weights: Floats) -> float:
+    if miner.predicts == "number":
+        return float(np.average(labels, weights=weights))
+    return int(np.bincount(labels, weights).argmax())
+
+
+def fitted(estimator: Any, features: Floats, labels: Any, weights: Floats) -> Any:
+    """Fit with weights; an estimator that knows none gets every example as often as it occurs."""
+    steps = getattr(estimator, "steps", None)
+    last = steps[-1] if steps else ("", estimator)
+    if "sample_weight" in inspect.signature(last[1].fit).parameters:
+        name = f"{last[0]}__sample_weight" if steps else "sample_weight"
+        return estimator.fit(features, labels, **{name: weights})
+    times = np.maximum(np.rint(weights), 1).astype(np.int64)
+    return estimator.fit(features.repeat(times, axis=0), labels.repeat(times))

@@ -1,0 +1,199 @@
+"""Cross-validation: what a miner predicts for each released record when it has not seen that record."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.arrays import Integers
+from sfumato.errors import DataError, ParameterError, suggestion
+from sfumato.miners.base import Encoding, Listener, Miner, Predictions
+from sfumato.miners.folds import held_out
+from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
+from sfumato.miners.problem import Problem, pose
+from sfumato.miners.runner import run
+from sfumato.release import Release, released
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+_KEPT = 128
+_known: OrderedDict[Hashable, Predictions] = OrderedDict()
+_lock = threading.Lock()
+
+
+def original_view(table: Table, schema: Schema) -> Release:
+    """Return the original as a release of itself: what a miner learns from it is the most there is.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> original_view(*datasets.hospital()).n_records
+    12
+    """
+    bound_table, bound_schema = schema.bind(table)
+    return released(bound_table, bound_schema, {})
+
+
+def predict(
+    release: Release,
+    target: str,
+    miner: str | Miner,
+    *,
+    folds: int = 10,
+    seed: int = 0,
+    time_limit: float = 600.0,
+    label: Label = "released",
+    features: Sequence[str] | None = None,
+    workers: int = 1,
+    progress: Listener | None = None,
+) -> Predictions:
+    """Predict an attribute of every released record from its other released values.
+
+    Parameters
+    ----------
+    release
+        What would be published; `original_view` makes one of the original.
+    target
+        The attribute to predict.
+    miner
+        A miner or its name.
+    folds
+        In how many parts the records are divided: each part is predicted from all others.
+    seed
+        Decides on the parts and on the miner's random choices.
+    time_limit
+        Seconds after which the miner is given up, for all folds together.
+    label
+        What the miner is trained on: the ``released`` values of the target, as anybody could, or the
+        ``true`` ones, as only the owner can.
+    features
+        The attributes to predict from; by default all released ones but the target.
+    workers
+        How many processes share the folds.
+    progress
+        Called after every fold.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> found = predict(original_view(*datasets.hospital()), "diagnosis", "majority", folds=3)
+    >>> found.finished, found.n_records
+    (True, 12)
+    """
+    chosen: Miner = registry.build("miner", miner) if isinstance(miner, str) else miner
+    names = _features(release, target, features)
+    _check(release, target, chosen, folds)
+    key = (fingerprint(release, (*names, target)), names, target, label, repr(chosen), folds, seed)
+    known = _recall(key)
+    if known is not None:
+        return known
+    began = time.perf_counter()
+    problem, held, pattern_of = _posed(release, target, chosen, names, label, folds, seed)
+    answers, trouble = run(chosen, problem, seed, time_limit, workers, progress)
+    rows, fold = np.nonzero(held) if trouble is None else (np.empty(0, np.int64),) * 2
+    found = Predictions(
+        target=target,
+        miner=registry.name_of(type(chosen)),
+        predicts=chosen.predicts,
+        domain=target_domain(release, target),
+        rows=rows,
+        weights=held[rows, fold],
+        predicted=answers[pattern_of[rows], fold],
+        folds=held.shape[1],
+        seconds=time.perf_counter() - began,
+        trouble=trouble,
+    )
+    if found.finished:
+        _keep(key, found)
+    return found
+
+
+def accuracy(release: Release, found: Predictions) -> float:
+    """Return the share of the released records whose predicted value is the true one.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> view = original_view(*datasets.hospital())
+    >>> 0 <= accuracy(view, predict(view, "diagnosis", "majority", folds=3)) <= 1
+    True
+    """
+    return found.share(found.predicted == true_codes(release, found.target)[found.rows])
+
+
+def fingerprint(release: Release, names: Sequence[str]) -> str:
+    """Return a hash of the released cells of these attributes, and of the true values behind them."""
+    digest = hashlib.sha256()
+    for name in names:
+        cells = release.cells[name]
+        digest.update(repr((name, release.schema[name].kind, cells.labels, cells.domain)).encode())
+        digest.update(cells.codes.tobytes())
+        if cells.sets is not None:
+            digest.update(cells.sets.starts.tobytes() + cells.sets.members.tobytes())
+    for array in (release.weights, release.rows, release.group_of):
+        digest.update(b"-" if array is None else array.tobytes())
+    digest.update((release.original.fingerprint if release.original is not None else "").encode())
+    return digest.hexdigest()
+
+
+def forget() -> None:
+    """Forget all predictions."""
+    with _lock:
+        _known.clear()
+
+
+def _features(release: Release, target: str, features: Sequence[str] | None) -> tuple[str, ...]:
+    for name in (target, *(features or ())):
+        if name not in release.cells:
+            hint = suggestion(name, release.cells) or f"; it has {', '.join(release.cells)}"
+            raise ParameterError(f"the release has no attribute {name!r}{hint}")
+    return tuple(name for name in (release.cells if features is None else features) if name != target)
+
+
+def _check(release: Release, target: str, miner: Miner, folds: int) -> None:
+    if folds < 2:
+        raise ParameterError(f"folds must be at least 2, not {folds}")
+    if release.n_records < 2:
+        raise DataError("cross-validation needs at least two records; release more")
+    if miner.predicts == "number" and release.schema[target].kind != "numeric":
+        raise ParameterError(
+            f"{registry.name_of(type(miner))} predicts numbers, but {target!r} is categorical; "
+            "choose a miner that predicts a category"
+        )
+
+
+def _posed(
+    release: Release,
+    target: str,
+    miner: Miner,
+    names: tuple[str, ...],
+    label: Label,
+    folds: int,
+    seed: int,
+) -> tuple[Problem, Integers, Integers]:
+    labels = labels_of(release, target, miner.predicts, label, seed)
+    strata = labels.likeliest if labels.numbers is None else np.zeros(release.n_rows, dtype=np.int64)
+    held = held_out(release.weights, strata, min(folds, release.n_records), seed)
+    encoding: Encoding = getattr(miner, "encoding", "columns")
+    problem, pattern_of = pose(release, names, encoding, labels, held)
+    return problem, held, pattern_of
+
+
+def _recall(key: Hashable) -> Predictions | None:
+    with _lock:
+        if key in _known:
+            _known.move_to_end(key)
+        return _known.get(key)
+
+
+def _keep(key: Hashable, found: Predictions) -> None:
+    with _lock:
+        _known[key] = found
+        while len(_known) > _KEPT:
+            _known.popitem(last=False)

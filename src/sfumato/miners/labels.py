@@ -1,0 +1,153 @@
+"""Labels: what a miner is told about the target of each released row while it is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sfumato.arrays import Codes, Floats, Integers
+from sfumato.cells import Cells
+from sfumato.errors import DataError
+from sfumato.miners.base import Predicts
+from sfumato.miners.knowledge import Numbers, Shares, as_numbers, numbers_of, published, single
+from sfumato.release import Release
+from sfumato.table import Value
+
+Label = Literal["released", "true"]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of the released rows, as distributions.
+
+    Parameters
+    ----------
+    kind_of
+        The kind of each row: rows of one kind are labelled alike.
+    shares
+        For each kind the shares of the values that the label may be.
+    numbers
+        The number behind each value, where numbers are predicted.
+    seed
+        Decides which values are drawn where a miner cannot take them all.
+    """
+
+    kind_of: Integers
+    shares: Shares
+    numbers: Floats | None
+    seed: int
+
+    @property
+    def likeliest(self) -> Integers:
+        """The likeliest value of each row."""
+        return self.shares.likeliest[self.kind_of]
+
+
+def target_domain(release: Release, target: str) -> tuple[Value, ...]:
+    """Return the values that are predicted: the original's where it is known."""
+    cells = release.cells[target]
+    if release.original is not None:
+        return release.original[target].domain
+    return cells.domain or cells.labels
+
+
+def true_codes(release: Release, target: str) -> Codes:
+    """Return for each released row the code of its original value in the `target_domain`.
+
+    Where the original row is not known, a value that was released exactly is the true one.
+    """
+    if release.original is not None and release.rows is not None:
+        return release.original[target].codes[release.rows]
+    cells = release.cells[target]
+    exchanged = release.group_of is not None and target in release.schema.sensitive
+    if exchanged or cells.sets is None or not cells.sets.exact:
+        raise DataError(f"the true values of {target!r} are not known; give the original beside the release")
+    return cells.sets.members[cells.codes]
+
+
+def labels_of(release: Release, target: str, predicts: Predicts, label: Label, seed: int) -> Labels:
+    """Return what a miner is trained on.
+
+    A released set is a label of every value in it, each with the same share; a value that is known
+    only for a group is a label of all values of the group, each with its share there.
+    """
+    if label == "true":
+        return _true(release, target, predicts, seed)
+    kind_of, shares = published(release, target)
+    cells = release.cells[target]
+    if predicts == "number":
+        return _numeric(
+            kind_of, shares, _needed(numbers_of(cells, release.schema[target].kind), target), seed
+        )
+    return Labels(kind_of, _spread(shares, _members(release, target, cells)), None, seed)
+
+
+def _true(release: Release, target: str, predicts: Predicts, seed: int) -> Labels:
+    kind_of = true_codes(release, target).astype(np.int64)
+    domain = target_domain(release, target)
+    shares = single(np.arange(len(domain)))
+    if predicts == "category":
+        return Labels(kind_of, shares, None, seed)
+    known = as_numbers(domain)
+    exact = None if known is None else Numbers(known, np.zeros(len(known)))
+    return _numeric(kind_of, shares, _needed(exact, target), seed)
+
+
+def _needed(numbers: Numbers | None, target: str) -> Numbers:
+    if numbers is None:
+        raise DataError(f"the released values of {target!r} are no numbers; predict a category instead")
+    return numbers
+
+
+def _numeric(kind_of: Integers, shares: Shares, numbers: Numbers, seed: int) -> Labels:
+    """Label each kind with the mean of its numbers; what is missing is no label."""
+    known = ~np.isnan(numbers.middle)
+    certain = shares.mean(known.astype(np.float64))
+    total = shares.mean(np.where(known, numbers.middle, 0.0))
+    has_label = certain > 0
+    values, index = np.unique(total[has_label] / certain[has_label], return_inverse=True)
+    starts = np.concatenate([[0], np.cumsum(has_label)])
+    return Labels(kind_of, Shares(starts, index.astype(np.int64), np.ones(len(index))), values, seed)
+
+
+def _members(release: Release, target: str, cells: Cells) -> Shares:
+    """Return for each released value the original values that it may stand for, all equally likely."""
+    if cells.sets is not None:
+        sizes = np.diff(cells.sets.starts)
+        return Shares(cells.sets.starts, cells.sets.members.astype(np.int64), np.repeat(1 / sizes, sizes))
+    if release.original is None:
+        return single(np.arange(len(cells.labels)))
+    noisy, exact = numbers_of(cells, "numeric"), as_numbers(release.original[target].domain)
+    if noisy is None or exact is None:
+        raise DataError(f"the released values of {target!r} cannot be compared with the original ones")
+    return single(_nearest(noisy.middle, exact))
+
+
+def _nearest(noisy: Floats, exact: Floats) -> Integers:
+    """Return the position of the nearest exact number; a missing value is nearest to a missing one."""
+    present = np.flatnonzero(~np.isnan(exact))
+    if not len(present):
+        return np.zeros(len(noisy), dtype=np.int64)
+    ordered = present[np.argsort(exact[present])]
+    above = np.clip(np.searchsorted(exact[ordered], noisy), 1, max(len(ordered) - 1, 1))
+    below = ordered[above - 1]
+    above = ordered[np.minimum(above, len(ordered) - 1)]
+    nearest = np.where(np.abs(noisy - exact[below]) <= np.abs(exact[above] - noisy), below, above)
+    missing = np.flatnonzero(np.isnan(exact))
+    return np.where(np.isnan(noisy) & (len(missing) > 0), missing[0] if len(missing) else 0, nearest)
+
+
+def _spread(shares: Shares, members: Shares) -> Shares:
+    """Replace each released value by the original values that it may stand for."""
+    sizes = np.diff(members.starts)[shares.values]
+    kinds = np.repeat(np.arange(len(shares.starts) - 1), np.diff(shares.starts))
+    place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    entry = np.repeat(members.starts[:-1][shares.values], sizes) + place
+    starts = np.concatenate([[0], np.cumsum(np.bincount(kinds, sizes, minlength=len(shares.starts) - 1))])
+    return Shares(
+        starts.astype(np.int64),
+        members.values[entry],
+        np.repeat(shares.shares, sizes) * members.shares[entry],
+    )

@@ -1,0 +1,233 @@
+"""The named classifiers that are trees or made of trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sfumato.errors import ParameterError
+from sfumato.miners.base import Predicts
+from sfumato.miners.classifiers import check_positive
+from sfumato.registry import register
+
+
+@register
+@dataclass(frozen=True)
+class DecisionTree:
+    """A decision tree in the way of C4.5: grown by entropy, pruned by its pessimistic estimate of errors.
+
+    It differs from Weka's J48: splits have two branches, on a value against all others or on a number;
+    the best one has the largest gain in information, not the largest gain ratio; subtrees are replaced
+    by leaves but not raised; missing values are a value of their own.
+
+    Parameters
+    ----------
+    confidence
+        The confidence of the estimate; lower prunes more.
+    smallest
+        The fewest records of a leaf.
+
+    References
+    ----------
+    J. R. Quinlan, "C4.5: programs for machine learning", 1993.
+
+    Examples
+    --------
+    >>> DecisionTree().confidence
+    0.25
+    """
+
+    confidence: float = 0.25
+    smallest: int = 2
+
+    predicts: ClassVar[Predicts] = "category"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.confidence <= 0.5:
+            raise ParameterError(f"confidence must be above 0 and at most 0.5, not {self.confidence:g}")
+        check_positive("smallest", self.smallest)
+
+    def estimator(self, seed: int) -> Any:
+        """Return the estimator."""
+        from sfumato.miners.tree import PrunedTree
+
+        return PrunedTree(self.confidence, self.smallest, seed)
+
+
+@register
+@dataclass(frozen=True)
+class DecisionStump:
+    """A decision tree with a single split.
+
+    Examples
+    --------
+    >>> DecisionStump().predicts
+    'category'
+    """
+
+    predicts: ClassVar[Predicts] = "category"
+
+    def estimator(self, seed: int) -> Any:
+        """Return the estimator."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(criterion="entropy", max_depth=1, random_state=seed)
+
+
+@register
+@dataclass(frozen=True)
+class RandomTree:
+    """A decision tree that looks at a few random columns for each split and is not pruned.
+
+    Examples
+    --------
+    >>> RandomTree().predicts
+    'category'
+    """
+
+    predicts: ClassVar[Predicts] = "category"
+
+    def estimator(self, seed: int) -> Any:
+        """Return the estimator."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(criterion="entropy", max_features="log2", random_state=seed)
+
+
+@register
+@dataclass(frozen=True)
+class RandomForest:
+    """Many random trees, each grown on a random sample of the records; they vote.
+
+    Parameters
+    ----------
+    trees
+        How many trees.
+
+    References
+    ----------
+    L. Breiman, "Random forests", 2001.
+
+    Examples
+    --------
+    >>> RandomForest(trees=10).trees
+    10
+    """
+
+    trees: int = 50
+
+    predicts: ClassVar[Predicts] = "category"
+
+    def __post_init__(self) -> None:
+        check_positive("trees", self.trees)
+
+    def estimator(self, seed: int) -> Any:
+        """Return the estimator."""
+        from sklearn.ensemble import RandomForestClassifier
+
+        return RandomForestClassifier(self.trees, min_samples_leaf=2, random_state=seed)
+
+
+@register
+@dataclass(frozen=True)
+class ExtraTrees:
+    """Many trees with random splits; they vote.
+
+    Parameters
+    ----------
+    trees
+        How many trees.
+
+    References
+    ----------
+    P. Geurts, D. Ernst, L. Wehenkel, "Extremely randomized trees", 2006.
+
+    Examples
+    --------
+    >>> ExtraTrees().trees
+    50
+    """
+
+    trees: int = 50
+
+    predicts: ClassVar[Predicts] = "category"
+
+    def __post_init__(self) -> None:
+        check_positive("trees", self.trees)
+
+    def estimator(self, seed: int) -> Any:
+        """Return the estimator."""
+        from sklearn.ensemble import ExtraTreesClassifier
+
+        return ExtraTreesClassifier(self.trees, min_samples_leaf=2, random_state=seed)
+
+
+@register
+@dataclass(frozen=True)
+class GradientBoosting:
+    """Small trees, each correcting the errors of those before.
+
+    Parameters
+    ----------
+    rounds
+        How many trees for each value.
+
+    References
+    ----------
+    J. H. Friedman, "Greedy function approximation: a gradient boosting machine", 2001.
+
+    Examples
+    --------
+    >>> GradientBoosting().rounds
+    50
+    """
+
+    rounds: int = 50
+
+    predicts: ClassVar[Predicts] = "category"
+
+    def __post_init__(self) -> None:
+        check_positive("rounds", self.rounds)
+
+    def estimator(self, seed: int) -> Any:
+        """Return the estimator."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(max_iter=self.rounds, early_stopping=False, random_state=seed)
+
+
+@register
+@dataclass(frozen=True)
+class AdaBoost:
+    """Small trees, each trained mostly on the records that those before got wrong; they vote.
+
+    Parameters
+    ----------
+    rounds
+        How many trees.
+
+    References
+    ----------
+    Y. Freund, R. E. Schapire, "A decision-theoretic generalization of on-line learning", 1997.
+
+    Examples
+    --------
+    >>> AdaBoost().rounds
+    30
+    """
+
+    rounds: int = 30
+
+    predicts: ClassVar[Predicts] = "category"
+
+    def __post_init__(self) -> None:
+        check_positive("rounds", self.rounds)
+
+    def estimator(self, seed: int) -> Any:
+        """Return the estimator."""
+        from sklearn.ensemble import AdaBoostClassifier
+        from sklearn.tree import DecisionTreeClassifier
+
+        return AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=3), n_estimators=self.rounds, random_state=seed
+        )
