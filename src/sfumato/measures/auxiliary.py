@@ -184,7 +184,7 @@ def _guessed(release: Release, name: str, listed: _Listed) -> _Guessed:
     columns = [fitted(each, release, listed.table[each]) for each in listed.known]
     truth = fitted(name, release, listed.table[name]).codes[rows]
     boxes, beliefs = _boxes(release, listed.known, name)
-    overall = int(beliefs.sum(axis=0).argmax())
+    overall = int(_likeliest(beliefs.sum(axis=0, keepdims=True))[0])
     guesses = np.empty(len(rows), dtype=np.int64)
     fits = np.empty(len(rows), dtype=np.float64)
     tables = [_holds(each) for each in columns]
@@ -193,7 +193,7 @@ def _guessed(release: Release, name: str, listed: _Listed) -> _Guessed:
         for place, (each, holds) in enumerate(zip(columns, tables, strict=True)):
             fitting &= holds[each.codes[rows[chunk]]][:, boxes[:, place]]
         fits[chunk] = fitting.any(axis=1)
-        guesses[chunk] = (fitting.astype(np.float64) @ beliefs).argmax(axis=1)
+        guesses[chunk] = _likeliest(fitting.astype(np.float64) @ beliefs)
     guesses[fits == 0] = overall
     return _Guessed(
         listed.counts[rows],
@@ -201,6 +201,11 @@ def _guessed(release: Release, name: str, listed: _Listed) -> _Guessed:
         np.equal(truth, overall).astype(np.float64),
         fits,
     )
+
+
+def _likeliest(beliefs: Floats) -> Integers:
+    """Return the likeliest value of each row, the first of those that only rounding tells apart."""
+    return beliefs.round(9).argmax(axis=1)
 
 
 def _holds(column: Fitted) -> Booleans:

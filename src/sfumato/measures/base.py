@@ -14,6 +14,7 @@ from sfumato.models.base import Better, PrivacyModel
 from sfumato.release import Release
 
 Axis = Literal["privacy", "utility"]
+Needs = Literal["release", "original", "records"]
 
 
 @dataclass(frozen=True)
@@ -103,12 +104,13 @@ class Measure(ABC):
         Whether ``lower`` or ``higher`` is better.
     needs
         ``release`` when the published cells alone suffice (such a measure can be verified by anyone),
-        ``original`` when the original is needed.
+        ``original`` when the original is needed, ``records`` when it must also be known which released
+        record is which original one.
     """
 
     axis: ClassVar[Axis]
     better: ClassVar[Better]
-    needs: ClassVar[Literal["release", "original"]] = "original"
+    needs: ClassVar[Needs] = "original"
 
     @abstractmethod
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -139,7 +141,7 @@ class SensitiveMeasure(Measure):
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
-    needs: ClassVar[Literal["release", "original"]] = "release"
+    needs: ClassVar[Needs] = "release"
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""
@@ -171,7 +173,7 @@ class LevelReached(Measure):
     model: PrivacyModel
 
     axis: ClassVar[Axis] = "privacy"
-    needs: ClassVar[Literal["release", "original"]] = "release"
+    needs: ClassVar[Needs] = "release"
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sfumato.classes import SensitiveCounts
 from sfumato.distances import jensen_shannon
 from sfumato.errors import ParameterError
 from sfumato.kernels.grouping import first_row_of_group, number_rows, value_counts
-from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
 from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release
@@ -61,7 +61,7 @@ class QuasiIdentifierContribution(Measure):
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
-    needs: ClassVar[Literal["release", "original"]] = "release"
+    needs: ClassVar[Needs] = "release"
 
     def __post_init__(self) -> None:
         if self.permutations < 1:

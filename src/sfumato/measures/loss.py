@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from sfumato.cells import Cells
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import ROOT
-from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
 from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release
@@ -84,7 +84,7 @@ class SuppressionLoss(_Loss):
     'release'
     """
 
-    needs: ClassVar[Literal["release", "original"]] = "release"
+    needs: ClassVar[Needs] = "release"
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return suppressed records / original records."""
@@ -136,7 +136,7 @@ class Discernibility(_QuasiIdentifierLoss):
     'utility'
     """
 
-    needs: ClassVar[Literal["release", "original"]] = "release"
+    needs: ClassVar[Needs] = "release"
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return the sum of squared class sizes, each suppressed record counting as all records."""
@@ -170,7 +170,7 @@ class AverageClassSize(_QuasiIdentifierLoss):
 
     k: int = 1
 
-    needs: ClassVar[Literal["release", "original"]] = "release"
+    needs: ClassVar[Needs] = "release"
 
     def __post_init__(self) -> None:
         if self.k < 1:

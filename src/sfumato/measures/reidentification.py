@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
-from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
 from sfumato.measures.percentiles import percentile
 from sfumato.models.base import Better
 from sfumato.registry import register
@@ -19,7 +19,7 @@ from sfumato.release import Release
 class _ClassMeasure(Measure):
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
-    needs: ClassVar[Literal["release", "original"]] = "release"
+    needs: ClassVar[Needs] = "release"
 
 
 @register

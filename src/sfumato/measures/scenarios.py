@@ -14,7 +14,7 @@ from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.expressions import Type, type_of
 from sfumato.kernels.grouping import sum_by_group
-from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
 from sfumato.measures.mining import (
     Attempt,
     attack,
@@ -41,6 +41,8 @@ class ScenarioMeasure(Measure):
     """A measure in a scenario: a `Scenario`, or the same as plain data."""
 
     scenario: Any = None
+
+    needs: ClassVar[Needs] = "records"
 
     def __post_init__(self) -> None:
         if isinstance(self.scenario, Mapping):
