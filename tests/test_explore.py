@@ -530,7 +530,13 @@ def started(project: Path) -> Iterator[subprocess.Popen[str]]:
     """Run `sfumato explore` in a process group of its own, and leave nothing of it."""
     command = [*COMMAND, "explore", str(project), "--workers", "2"]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, start_new_session=True, **pipes) as process:
+    # a shell that runs the tests in the background has them, and what they start, ignore Ctrl-C
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(command, start_new_session=True, **pipes)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
         try:
             yield process
         finally:
