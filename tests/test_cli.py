@@ -183,6 +183,15 @@ class TestStraightLine:
         code, out, _ = sfumato("verify", target, "--json")
         assert (code, json.loads(out)["verified"]) == (0, True)
 
+    def test_sanitize_takes_the_bits_of_a_cut_for_text(
+        self, sfumato: Run, project: Path, tmp_path: Path
+    ) -> None:
+        target = tmp_path / "out.csv"
+        how = ("cuts.town=11", "model.k-anonymity.k=1")
+        code, _, err = sfumato("sanitize", target, "cut", *how, "-P", project)
+        assert (code, err) == (0, "")
+        assert target.exists()
+
     def test_sanitize_takes_nested_parameters(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
         target = tmp_path / "release.parquet"
         model = ("model.k-anonymity.k=4", "model.t-closeness.t=0.5", "model.t-closeness.distance=js")

@@ -152,6 +152,17 @@ def list_parameters(cls: type[Any]) -> frozenset[str]:
     return frozenset(name for name in parameters_of(cls) if get_origin(hints[_identifier(name)]) is tuple)
 
 
+def text_parameters(cls: type[Any]) -> frozenset[str]:
+    """Return the parameters of a class that are texts, or name texts: digits are no numbers there."""
+    hints = get_type_hints(cls)
+    return frozenset(
+        name
+        for name in parameters_of(cls)
+        for hint in [hints[_identifier(name)]]
+        if hint is str or get_args(hint) == (str, str)
+    )
+
+
 def phrase(sanitizer: str, parameters: Mapping[str, Any]) -> str:
     """Return a recipe in one short line: what differs from the defaults, a model's limit always.
 

@@ -53,7 +53,8 @@ def sanitize(
     from sfumato.recipe import Recipe
     from sfumato.sanitizers import sanitize as make
 
-    recipe = Recipe(sanitizer, parsed(parameters), secrets.randbits(63) if seed is None else seed)
+    texts = registry.text_parameters(registry.look_up("sanitizer", sanitizer))
+    recipe = Recipe(sanitizer, parsed(parameters, texts), secrets.randbits(63) if seed is None else seed)
     registry.build("sanitizer", recipe.sanitizer, recipe.parameters)
     project = loaded(project_file)
     table, schema = project.read()

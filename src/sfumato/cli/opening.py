@@ -140,8 +140,11 @@ def write_text(target: Path, text: str) -> None:
         place.write_text(text, encoding="utf-8")
 
 
-def parsed(parameters: tuple[str, ...]) -> dict[str, Any]:
-    """Read ``model.k-anonymity.k=10`` as TOML; a value that is not TOML is taken as text."""
+def parsed(parameters: tuple[str, ...], texts: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Read ``model.k-anonymity.k=10`` as TOML; a value that is not TOML is taken as text.
+
+    So is a number where a text belongs, as the bits of a cut do.
+    """
     import tomllib
 
     lines = []
@@ -150,10 +153,11 @@ def parsed(parameters: tuple[str, ...]) -> dict[str, Any]:
         if not sign:
             raise ParameterError(f"{given!r} is not KEY=VALUE; write for example model.k-anonymity.k=10")
         try:
-            tomllib.loads(f"value = {value}")
-            lines.append(given)
+            read = tomllib.loads(f"value = {value}")["value"]
+            is_text = isinstance(read, (int, float)) and key.partition(".")[0].strip() in texts
         except tomllib.TOMLDecodeError:
-            lines.append(f"{key} = {json.dumps(value)}")
+            is_text = True
+        lines.append(f"{key} = {json.dumps(value)}" if is_text else given)
     try:
         return tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as error:
