@@ -42,7 +42,7 @@ MODELS = {
     "k=5 t=0.2": KAnonymity(5) & TCloseness(0.2),
     "k=5 js=0.1": KAnonymity(5) & TCloseness(0.1, "js"),
 }
-# ARX's total loss and its seconds, at its defaults and at its best settings (one run on a like machine).
+# ARX's total loss and its seconds, at its defaults and at its best settings, as they were reported to us.
 ARX = {
     "k=5": ((), "0.0589 in 3.8 s, 0.0519 in 36 s"),
     "k=10": ((), "0.0820 in 5.3 s, 0.0762 in 39 s"),

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sfumato import words
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier, only_made
 from sfumato.measures.base import Measurement
 from sfumato.question import Bound, Question, better_of, parse, resolve
-from sfumato.report import words
 
 # From this ratio on values are compared by their ratios, as the charts draw them on a logarithmic scale.
 _WIDE = 100

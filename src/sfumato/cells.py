@@ -132,7 +132,7 @@ def level_cells(column: Column, hierarchy: Hierarchy, level: int, rows: Integers
     order = np.argsort(nodes, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(nodes))])
     sets = ValueSets(starts, order, hierarchy.sizes[level], hierarchy.n_leaves)
-    return _merged(nodes[column.codes[rows]], hierarchy.labels[level], column.domain, sets)
+    return merged_cells(nodes[column.codes[rows]], hierarchy.labels[level], column.domain, sets)
 
 
 def range_cells(column: Column, hierarchy: Hierarchy, low: Codes, high: Codes, rows: Integers) -> Cells:
@@ -148,7 +148,9 @@ def range_cells(column: Column, hierarchy: Hierarchy, low: Codes, high: Codes, r
     starts = np.concatenate([[0], np.cumsum([len(codes) for codes in members])])
     sizes = np.array([size for _, _, _, size in covers])
     sets = ValueSets(starts, np.concatenate(members), sizes, hierarchy.n_leaves)
-    return _merged(codes.astype(np.int32), tuple(label for label, _, _, _ in covers), column.domain, sets)
+    return merged_cells(
+        codes.astype(np.int32), tuple(label for label, _, _, _ in covers), column.domain, sets
+    )
 
 
 def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: Integers) -> Cells:
@@ -166,7 +168,7 @@ def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: 
     sizes = np.array([size for _, size in covers])
     sets = ValueSets(starts, np.arange(len(block_of), dtype=np.int32), sizes, hierarchy.n_leaves)
     codes = block_of.astype(np.int32)[column.codes[rows]]
-    return _merged(codes, tuple(label for label, _ in covers), column.domain, sets)
+    return merged_cells(codes, tuple(label for label, _ in covers), column.domain, sets)
 
 
 def _block_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> tuple[Label, int]:
@@ -232,7 +234,9 @@ def _branch_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> 
     return label, int(taken[0]), int(taken[-1]), size
 
 
-def _merged(codes: Codes, labels: tuple[Label, ...], domain: tuple[Value, ...], sets: ValueSets) -> Cells:
+def merged_cells(
+    codes: Codes, labels: tuple[Label, ...], domain: tuple[Value, ...], sets: ValueSets
+) -> Cells:
     """Give values with the same label one code: a reader cannot tell them apart, so neither may we."""
     place: dict[Label, int] = {}
     new_code = np.array([place.setdefault(label, len(place)) for label in labels], dtype=np.int32)

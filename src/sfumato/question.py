@@ -18,11 +18,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from sfumato import registry
+from sfumato import registry, words
 from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.base import Measurement
 from sfumato.models.base import Better
-from sfumato.report import words
 
 Aim = Literal["max", "min", "best"]
 Sign = Literal["<=", "<", ">=", ">", "="]

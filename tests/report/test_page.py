@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sfumato
-from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness, datasets
+from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness, datasets, words
 from sfumato.decision import Decision
 from sfumato.errors import Infeasible
 from sfumato.frontier import Candidate, Frontier, Limit
@@ -19,7 +19,7 @@ from sfumato.measures import Measurement, measure
 from sfumato.project import Publication
 from sfumato.recipe import Recipe
 from sfumato.release import Release, released
-from sfumato.report import report_html, words
+from sfumato.report import report_html
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers, sanitize
 
 SEED = 918273645564738291

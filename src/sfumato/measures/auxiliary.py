@@ -15,12 +15,12 @@ from sfumato.errors import DataError, ParameterError, suggestion
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
 from sfumato.measures.census import Fitted, fitted
+from sfumato.measures.percentiles import NORMAL_95
 from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import Table
 
-_QUANTILE = 1.959963984540054
 _CHUNK = 1 << 24
 
 
@@ -105,7 +105,7 @@ class AuxiliaryGain(Measure):
             noise = found.variance(found.right) + strangers.variance(strangers.right)
         rate = found.share(found.right)
         value = rate - baseline
-        radius = _QUANTILE * math.sqrt(noise)
+        radius = NORMAL_95 * math.sqrt(noise)
         detail = {
             "right": rate,
             "people": found.n_people,

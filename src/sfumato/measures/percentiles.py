@@ -1,10 +1,15 @@
-"""Percentiles over records, of a figure that all records of a class share."""
+"""Percentiles over records, of a figure that all records of a class share; and how far intervals reach."""
 
 from __future__ import annotations
+
+from statistics import NormalDist
 
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
+
+NORMAL_95 = NormalDist().inv_cdf(0.975)
+"""An interval of 95 percent reaches so many standard errors to either side of a mean."""
 
 
 def percentile(figures: Floats | Integers, sizes: Integers, percent: int) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.errors import ParameterError
 from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.percentiles import NORMAL_95
 from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release
@@ -34,8 +35,6 @@ from sfumato.table import Table
 _ROUNDING = 1e-13
 _KEPT = 2**22
 """True counts of so many populations and values are kept for the next release; more are counted again."""
-_QUANTILE = 1.959964
-"""Between minus and plus this lie 95 of 100 of a standard normal distribution."""
 
 
 class _ResearchLoss(Measure):
@@ -188,7 +187,7 @@ class QueryError(_ResearchLoss):
         queries, true, baseline, redrawn = remembered(key, lambda: self._asked(release, table, name or ""))
         errors = _relative(queries.answers(reconstructed(release, name, self.reconstruction)), true)
         mean = float(errors.mean())
-        radius = _QUANTILE * float(errors.std(ddof=1)) / math.sqrt(len(errors)) if len(errors) > 1 else 0.0
+        radius = NORMAL_95 * float(errors.std(ddof=1)) / math.sqrt(len(errors)) if len(errors) > 1 else 0.0
         return self.taken(
             mean,
             attribute=name,

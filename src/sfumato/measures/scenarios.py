@@ -26,14 +26,12 @@ from sfumato.measures.mining import (
     worth_to_user,
 )
 from sfumato.measures.nearness import Told, nearer, released_as, true_column
+from sfumato.measures.percentiles import NORMAL_95
 from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.scenario import Scenario, weights_of
 from sfumato.table import Table
-
-_QUANTILE = 1.959963984540054
-"""Of the normal distribution, for 95% confidence."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ class GoodUtility(ScenarioMeasure):
         worst = max(declines, key=lambda miner: declines[miner])
         value = max(declines[worst], 0.0)
         old, new = both[worst]
-        radius = _QUANTILE * _ratio_error(old, new)
+        radius = NORMAL_95 * _ratio_error(old, new)
         detail: dict[str, Any] = {
             "target": name,
             "miner": worst,
@@ -255,7 +253,7 @@ class AntiUtility(ScenarioMeasure):
         worst = max(sums, key=lambda miner: sums[miner])
         alone = [sums[miner] for miner in sums if not any(a.is_fused(miner) for a in attacks)]
         value = sums[worst] / total
-        radius = _QUANTILE * _share_error(
+        radius = NORMAL_95 * _share_error(
             tried[worst], of_row, value, total, float(weights @ (table.weights * weights))
         )
         detail = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import ClassVar
 
 from sfumato import registry
 from sfumato.errors import DataError, ParameterError
 from sfumato.measures.adversary import AccuracyGain
 from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.percentiles import NORMAL_95
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
 from sfumato.models.base import Better
@@ -19,8 +19,6 @@ from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.schema import Schema
 from sfumato.table import Table
-
-_QUANTILE = NormalDist().inv_cdf(0.975)
 
 
 @register
@@ -112,7 +110,7 @@ class WorkloadUtility(Measure):
         if not (blind and maximum and found):
             raise NotApplicable("no miner finished; give them more time")
         base, gained = max(blind.values()), max(found.values())
-        radius = _QUANTILE * math.sqrt(
+        radius = NORMAL_95 * math.sqrt(
             _variance(gained, release.n_records) + _variance(base, table.n_records)
         )
         unfinished = [name for name in self.miners if name not in found]

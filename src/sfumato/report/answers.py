@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from sfumato import words
 from sfumato.answer import Answer, LimitWorth, Step
 from sfumato.frontier import Candidate
-from sfumato.report import words
 
 _MOST_NAMED = 6
 

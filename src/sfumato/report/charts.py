@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sfumato import words
 from sfumato.frontier import Candidate, Frontier, Limit
-from sfumato.report import words
 from sfumato.report.labels import readable, write_labels
 from sfumato.report.plane import (
     COLOURS,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sfumato import words
 from sfumato.comparison import Comparison, Figure, WorseOff
-from sfumato.report import words
 
 
 def comparison_words(found: Comparison) -> list[str]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sfumato import words
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
-from sfumato.report import words
 from sfumato.report.labels import readable
 from sfumato.report.plane import COLOURS, draw_legend, say_empty, ticks
 from sfumato.report.svg import draw_svg

@@ -14,13 +14,14 @@ import numpy as np
 from markupsafe import Markup
 
 import sfumato
+from sfumato import words
 from sfumato.decision import Decision
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.measures.base import Axis, Measurement, NotApplicable
 from sfumato.measures.loss import attribute_losses
 from sfumato.project import Publication
 from sfumato.release import Release
-from sfumato.report import charts, curves, matrix, words
+from sfumato.report import charts, curves, matrix
 from sfumato.report.rows import (
     attribute_rows,
     candidate_rows,

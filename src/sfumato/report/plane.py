@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sfumato import words
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.models.base import Better
-from sfumato.report import words
 from sfumato.report.labels import readable
 from sfumato.report.svg import FAINT, INK
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import registry
+from sfumato import registry, words
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
 from sfumato.measures.base import Axis, Measurement, named
 from sfumato.models.base import PrivacyModel
 from sfumato.release import Release
-from sfumato.report import words
 from sfumato.schema import Schema
 
 

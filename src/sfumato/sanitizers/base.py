@@ -8,8 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from sfumato import registry
+from sfumato.arrays import Integers
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, SensitiveDomain
 from sfumato.errors import Infeasible, ParameterError
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.release import Release, failing_rows, without_rows
@@ -116,6 +118,14 @@ def _check_named_values(part: PrivacyModel, everybody: EquivalenceClasses) -> No
             f"{registry.name_of(type(part))}: no sensitive attribute has the value {unknown[0]!r}; "
             "write it as the data does"
         )
+
+
+def put_together(part_of: Integers, rows: Integers, weights: Integers) -> tuple[Integers, Integers, Integers]:
+    """Put the records of one row that ended in one part together again: part, row, number of records."""
+    spans = [int(part_of.max(initial=0)) + 1, int(rows.max(initial=0)) + 1]
+    number, n_pairs = number_rows([part_of, rows], spans, len(rows))
+    first = first_row_of_group(number, n_pairs)
+    return part_of[first], rows[first], sum_by_group(number, n_pairs, weights)
 
 
 def check_share(name: str, share: float) -> None:

@@ -15,7 +15,13 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release, failing_rows, released
-from sfumato.sanitizers.base import check_feasible, check_share, watched_attributes, whole_table
+from sfumato.sanitizers.base import (
+    check_feasible,
+    check_share,
+    put_together,
+    watched_attributes,
+    whole_table,
+)
 from sfumato.sanitizers.hidden_cells import OPEN, Points, patterns_of, search_patterns
 from sfumato.schema import Schema
 from sfumato.table import Column, Table, text
@@ -70,7 +76,7 @@ class CellSuppression:
         check_feasible(table, schema, self.model, suppresses=self.suppression > 0)
         points, shares = _points(table, schema, self.model, rng)
         patterns = patterns_of(points, np.array([schema[name].weight for name in points.names]))
-        rows, pattern_of, weights = _put_together(shares, search_patterns(points, patterns, self.suppression))
+        rows, pattern_of, weights = _published(shares, search_patterns(points, patterns, self.suppression))
         self._check_left_out(table.n_records - int(weights.sum()), table.n_records)
         cells = {
             name: _cells(table[name], schema.hierarchy(name), rows, hidden[pattern_of])
@@ -167,11 +173,9 @@ def _dealt(table: Table, rows: Integers, weights: Integers) -> _Shares:
     return rows[np.searchsorted(row_ends, ends)], np.searchsorted(point_ends, ends), np.diff(ends, prepend=0)
 
 
-def _put_together(shares: _Shares, pattern_of: Integers) -> _Shares:
+def _published(shares: _Shares, pattern_of: Integers) -> _Shares:
     """Put the records of a row with the same pattern together, and leave out those that have none."""
     kept = pattern_of[shares[1]] != OPEN
     rows, patterns, weights = shares[0][kept], pattern_of[shares[1][kept]], shares[2][kept]
-    spans = [int(rows.max(initial=0)) + 1, int(patterns.max(initial=0)) + 1]
-    number, n_shares = number_rows([rows, patterns], spans, len(rows))
-    first = first_row_of_group(number, n_shares)
-    return rows[first], patterns[first], sum_by_group(number, n_shares, weights)
+    patterns, rows, weights = put_together(patterns, rows, weights)
+    return rows, patterns, weights

@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
-from sfumato.cells import Cells, ValueSets, _merged, range_cells
+from sfumato.cells import Cells, ValueSets, merged_cells, range_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.hierarchy import Hierarchy, Label
 from sfumato.kernels.clustering import Covers, Partners, find_partners, pair_up, planted, united_counts
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.release import Release, released
-from sfumato.sanitizers.base import watched_attributes, whole_table
+from sfumato.sanitizers.base import put_together, watched_attributes, whole_table
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
 
@@ -123,12 +123,12 @@ def tightened(space: Space, cluster_of: Integers, rows: Integers, weights: Integ
 
 def released_clusters(space: Space, schema: Schema, clusters: Clusters) -> Release:
     """Release every quasi-identifier as the smallest cover of its cluster's values."""
-    clusters = compacted(clusters)
+    cluster_of, rows, weights = put_together(clusters.cluster_of, clusters.rows, clusters.weights)
     cells = {
-        name: of_cluster.take(clusters.cluster_of)
+        name: of_cluster.take(cluster_of)
         for name, of_cluster in space.cells(clusters.low, clusters.high).items()
     }
-    return released(space.table, schema, cells, clusters.rows, clusters.weights)
+    return released(space.table, schema, cells, rows, weights)
 
 
 def merged_where_failing(space: Space, clusters: Clusters, model: PrivacyModel) -> Clusters:
@@ -240,21 +240,6 @@ def _united(clusters: Clusters, into: Integers) -> Clusters:
     return replace(clusters, low=low, high=high, cluster_of=number[clusters.cluster_of])
 
 
-def compacted(clusters: Clusters) -> Clusters:
-    """Put the records of one row that ended in one cluster together again."""
-    columns = [clusters.cluster_of.astype(np.int32), clusters.rows.astype(np.int32)]
-    number, n_rows = number_rows(
-        columns, [len(clusters.low), int(clusters.rows.max()) + 1], len(clusters.rows)
-    )
-    first = first_row_of_group(number, n_rows)
-    return replace(
-        clusters,
-        cluster_of=clusters.cluster_of[first],
-        rows=clusters.rows[first],
-        weights=sum_by_group(number, n_rows, clusters.weights),
-    )
-
-
 def _covers(
     columns: list[Column],
     coverings: tuple[Covering, ...],
@@ -319,7 +304,7 @@ def _node_cells(column: Column, hierarchy: Hierarchy, low: Codes, high: Codes) -
         starts, np.concatenate(members), np.concatenate(hierarchy.sizes)[nodes], hierarchy.n_leaves
     )
     labels = _labels(hierarchy)
-    return _merged(codes.astype(np.int32), tuple(labels[node] for node in nodes), column.domain, sets)
+    return merged_cells(codes.astype(np.int32), tuple(labels[node] for node in nodes), column.domain, sets)
 
 
 def _numbered_nodes(hierarchy: Hierarchy) -> Integers:

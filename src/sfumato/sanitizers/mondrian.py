@@ -12,13 +12,12 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import range_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.errors import ParameterError
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.kernels.splitting import balanced_cuts, divide, informative_cuts, sides, widest_columns
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release, released
-from sfumato.sanitizers.base import check_feasible, watched_attributes, whole_table
+from sfumato.sanitizers.base import check_feasible, put_together, watched_attributes, whole_table
 from sfumato.sanitizers.clusters import Space, merged_where_failing, released_clusters, tightened
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
@@ -128,7 +127,7 @@ def partition(
     weights = np.ones(len(rows), dtype=np.int64) if relaxed else table.weights
     part_of, low, high = _split(_Space.of(table, schema, model, rows, relaxed, target), weights, model)
     if relaxed:
-        part_of, rows, weights = _compacted(part_of, rows, weights)
+        part_of, rows, weights = put_together(part_of, rows, weights)
     return Parts(rows, weights, part_of, low, high)
 
 
@@ -325,10 +324,3 @@ def _narrowest(largest: int) -> type[np.int32 | np.int64]:
 def _shuffled_records(table: Table, rng: np.random.Generator) -> Integers:
     """Return one row number for each record, in random order: chance says who goes to which side."""
     return rng.permutation(np.repeat(np.arange(table.n_rows), table.weights))
-
-
-def _compacted(part_of: Integers, rows: Integers, weights: Integers) -> tuple[Integers, Integers, Integers]:
-    """Put the records of one row that ended in one part together again."""
-    number, n_rows = number_rows([part_of, rows], [int(part_of.max()) + 1, int(rows.max()) + 1], len(rows))
-    first = first_row_of_group(number, n_rows)
-    return part_of[first], rows[first], sum_by_group(number, n_rows, weights)

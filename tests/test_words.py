@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from sfumato import KAnonymity, TCloseness, registry
+from sfumato import KAnonymity, TCloseness, registry, words
 from sfumato.frontier import Limit
 from sfumato.measures import Measure, Measurement
 from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.release import Release
-from sfumato.report import words
 from sfumato.sanitizers import FullDomain, Mondrian
 
 SEED = 918273645564738291
