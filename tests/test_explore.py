@@ -24,6 +24,7 @@ from sfumato.datasets.demo import write_demo
 from sfumato.errors import DataError, ParameterError, ProjectError, StoreError, UserError
 from sfumato.explore import Progress, candidate_id, explore, source_of
 from sfumato.frontier import Candidate
+from sfumato.miners.cross_validation import forget
 from sfumato.project import Project
 from sfumato.recipe import Recipe
 from sfumato.search import Evolution
@@ -458,6 +459,81 @@ class TestBreakingOff:
         n_kept = len(stored(project, store))
         assert n_kept >= 3
         assert explore(project, store, workers=1).known == n_kept
+
+
+MINED = """
+[scenarios.early]
+folds = 2
+
+[scenarios.early.user]
+target = "diagnosis"
+miners = ["naive-bayes", "one-rule"]
+
+[measure]
+privacy = ["privacy-loss"]
+utility = [{ good-utility = { scenario = "early" } }]
+"""
+TWO_FOLDS = [(miner, fold) for miner in ("naive-bayes", "one-rule") for fold in (1, 2)]
+
+
+class TestMining:
+    """Measures that let miners predict: they tell how far they are, and are not computed twice."""
+
+    @pytest.fixture
+    def project(self, write: Write) -> Project:
+        forget()
+        tries = '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 20, 80, 300] } }\n'
+        return write(tries, MINED, data=records(3000))
+
+    @staticmethod
+    def fits(heard: list[str]) -> list[str]:
+        """Return the fits that were told of, one for each miner and table."""
+        return [words for words in heard if words.endswith("fold 1 of 2")]
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_tells_recipe_measure_miner_and_fold_and_fits_the_original_once(
+        self, project: Project, store: Store, workers: int
+    ) -> None:
+        states: list[Progress] = []
+        explore(project, store, workers=workers, progress=states.append)
+        heard = [state.now for state in states if state.now]
+        for k in (5, 20, 80, 300):
+            own = [words for words in heard if words.startswith(f"mondrian k={k}: ")]
+            for miner, fold in TWO_FOLDS:
+                assert f"mondrian k={k}: good-utility: {miner}, fold {fold} of 2" in own
+        assert len(self.fits(heard)) == 2 * (1 + 4)
+        assert [state.done for state in states if not state.now] == [0, 1, 2, 3, 4]
+
+    def test_broken_off_in_the_middle_of_a_measure_goes_on_without_fitting_again(
+        self, project: Project, store: Store, tmp_path: Path
+    ) -> None:
+        before: list[str] = []
+
+        def stop(state: Progress) -> None:
+            if state.now == "mondrian k=20: good-utility: one-rule, fold 1 of 2":
+                raise KeyboardInterrupt
+            before.append(state.now)
+
+        with pytest.raises(KeyboardInterrupt):
+            explore(project, store, seed=5, workers=1, progress=stop)
+        assert len(stored(project, store)) == 1
+        forget()
+        after: list[str] = []
+        explore(project, store, workers=1, progress=lambda state: after.append(state.now))
+        fits = [*self.fits(before), *self.fits(after)]
+        assert len(fits) == 2 * (1 + 4)
+        assert len(self.fits(before)) == 5
+        with Store(tmp_path / "whole.sqlite") as whole:
+            explore(project, whole, seed=5, workers=1)
+            assert facts(stored(project, store)) == facts(stored(project, whole))
+
+    def test_leaves_nothing_in_the_store_that_is_as_long_as_the_table(
+        self, project: Project, store: Store
+    ) -> None:
+        explore(project, store, workers=1)
+        table, _ = project.read()
+        for (figure,) in store._connection.execute("select facts from figure"):
+            assert figure.count(",") <= table.n_rows / 20 + 2
 
 
 COMMAND = [sys.executable, "-c", "from sfumato.cli import run; import sys; sys.exit(run(sys.argv[1:]))"]

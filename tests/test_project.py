@@ -332,7 +332,9 @@ class TestUnknownKeys:
     def test_that_resemble_nothing_get_the_whole_list(self, write: Callable[[str], Path]) -> None:
         message = refusal(write(SMALL + '[publication]\nxyzzy = ""\n'))
         assert (
-            message == "people.toml: unknown key 'publication.xyzzy'; allowed are title, purpose, recipients"
+            message
+            == "people.toml: unknown key 'publication.xyzzy'; allowed are title, purpose, recipients, "
+            "safeguards, steward, review-by"
         )
 
 

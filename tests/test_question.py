@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import pytest
@@ -14,10 +15,12 @@ from sfumato.question import (
     SHORT_NAMES,
     Bound,
     Goal,
+    Misread,
     Question,
     full_name,
     label_of,
     parse,
+    places_of,
     resolve,
     unmeasured,
 )
@@ -224,3 +227,35 @@ class TestUnits:
     def test_a_number_is_not_given_in_percent(self) -> None:
         with pytest.raises(ParameterError, match="k-anonymity is no share"):
             resolve(parse("min loss where k >= 20%"), MEASURED)
+
+
+class TestPlaces:
+    @pytest.mark.parametrize(
+        ("question", "wrong"),
+        [
+            ("largest k", "largest"),
+            ("max k where loss ~ 3", "~"),
+            ("max  k  where loss <= 3 or t < 2", "or"),
+            ("max k where loss at most x", "x"),
+            ("max k where k=x", "x"),
+            ("max k where loss", ""),
+        ],
+    )
+    def test_an_error_knows_at_which_letters_it_is(self, question: str, wrong: str) -> None:
+        with pytest.raises(Misread) as caught:
+            parse(question)
+        assert question[caught.value.start : caught.value.end] == wrong
+        assert wrong or caught.value.start == len(question)
+
+    @given(st.text(alphabet="maxkwher los<=3%,~ \t", max_size=30))
+    def test_the_place_lies_in_the_question(self, question: str) -> None:
+        with contextlib.suppress(ParameterError):
+            parse(question)
+            return
+        with pytest.raises(Misread) as caught:
+            parse(question)
+        assert 0 <= caught.value.start <= caught.value.end <= len(question)
+
+    def test_a_measure_is_found_where_it_is_written(self) -> None:
+        assert places_of("min  Privacy   Loss where k > 3", "privacy loss") == (5, 19)
+        assert places_of("min loss", "k") is None

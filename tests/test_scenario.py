@@ -81,6 +81,7 @@ def test_a_scenario_with_functions_cannot_be_written_down() -> None:
         (lambda: Adversary(miners=()), "at least one miner"),
         (lambda: Scenario(folds=1), "folds must be at least 2"),
         (lambda: Scenario(time_limit=0), "time-limit must be above 0"),
+        (lambda: Scenario(control=-0.1), "control must be a share from 0 to 0.5"),
         (lambda: Scenario(user="me"), "are tables"),
         (lambda: Scenario.of({"userr": {}}), "did you mean 'user'"),
         (lambda: Scenario.of({"user": {"target": "ill", "weight": 1}}), "did you mean 'weights'"),
@@ -112,10 +113,11 @@ def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path)
         """
         [scenarios.early]
         folds = 5
+        control = 0.1
         [scenarios.early.user]
         target = "ill"
         weights = 'if(sex = "f" and age > 55, 10, 1)'
-        miners = ["naive-bayes"]
+        miners = ["naive-bayes", "random-forest trees=10"]
         [scenarios.early.adversary]
         attributes = ["age"]
         weights = 2
@@ -130,9 +132,10 @@ def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path)
     )
     expected = Scenario(
         "early",
-        User("ill", 'if(sex = "f" and age > 55, 10, 1)', miners=("naive-bayes",)),
+        User("ill", 'if(sex = "f" and age > 55, 10, 1)', miners=("naive-bayes", "random-forest trees=10")),
         Adversary(("age",), 2.0, "nearer", 50.0),
         folds=5,
+        control=0.1,
     )
     assert registry.build_measure(found.utility[0]) == GoodUtility(expected)
     assert registry.build_measure(found.privacy[0]) == AntiUtility(expected)
@@ -151,7 +154,9 @@ def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path)
         ("[scenarios.a.user]\nweights = \"age = 'x'\"", "scenarios.a: a text is compared with a number"),
         ("[scenarios.a.user]\ntarget = 'name'", "no attribute 'name' that is released"),
         ("[scenarios.a.user]\nminers = ['naive-bayess']", "did you mean 'naive-bayes'"),
+        ("[scenarios.a.user]\nminers = ['random-forest tree=5']", "did you mean 'trees'"),
         ("[scenarios.a.user]\nminers = []", "at least one miner"),
+        ("[scenarios.a]\ncontrol = 0.6", "scenarios.a: control must be a share from 0 to 0.5"),
         ("[scenarios.a.adversary]\nguesses = 'all'", "scenarios.a.adversary.guesses: cannot be 'all'"),
         ("[scenarios.a.adversary]\nc = -1", "c must be from 0 to 100"),
         ("[measure]\nprivacy = ['anti-utility scenario=a']", "measure.privacy: no scenario 'a'"),

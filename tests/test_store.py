@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -234,6 +235,7 @@ class TestDecisions:
         store.record(second, "published again")
         with reopened(store) as again:
             assert again.decisions() == [first, second]
+            assert again.folders() == ["published", "published again"]
 
 
 class TestFile:
@@ -463,3 +465,27 @@ def test_holds_no_value_of_any_record(tmp_path: Path) -> None:
     for hidden in (SECRET, *(str(NUMBER + n) for n in range(24))):
         assert hidden.encode() not in content
         assert hidden.encode("utf-16-le") not in content
+
+
+def test_who_reads_during_an_exploration_sees_no_candidate_without_its_measurements(path):
+    writing = threading.Event()
+
+    def write() -> None:
+        with Store(path) as store:
+            number = 0
+            while not writing.is_set():
+                store.save(made(f"c{number}"), "source", {"general-loss": [LOSS]})
+                number += 1
+
+    Store(path).close()
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        with Store(path) as store:
+            seen = [store.candidates("source")]
+            while len(seen[-1]) < 100:
+                seen.append(store.candidates("source"))
+    finally:
+        writing.set()
+        writer.join()
+    assert all(candidate.measurements for each in seen for candidate in each)

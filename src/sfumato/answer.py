@@ -152,7 +152,8 @@ def ask(candidates: Frontier | Iterable[Candidate], question: str) -> Answer:
 
     References
     ----------
-    R. Dewri, I. Ray, I. Ray, D. Whitley, "k-anonymization in the presence of publisher preferences", 2011,
+    R. Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques using
+    multi-objective optimization", 2011,
     sections 1 and 7.
 
     Examples

@@ -135,14 +135,16 @@ def level_cells(column: Column, hierarchy: Hierarchy, level: int, rows: Integers
     return merged_cells(nodes[column.codes[rows]], hierarchy.labels[level], column.domain, sets)
 
 
-def range_cells(column: Column, hierarchy: Hierarchy, low: Codes, high: Codes, rows: Integers) -> Cells:
+def range_cells(
+    column: Column, hierarchy: Hierarchy, low: Codes, high: Codes, rows: Integers, *, free: bool = False
+) -> Cells:
     """Release every value as the smallest cover of the domain codes ``low`` to ``high`` of its row.
 
     Numbers are covered by an interval. Categories are covered along the hierarchy: by a value, a
-    node, or a set of sibling nodes.
+    node, or a set of sibling nodes; free ones by exactly these values.
     """
     pairs, codes = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
-    cover = _number_cover if column.kind == "numeric" else _branch_cover
+    cover = _number_cover if column.kind == "numeric" else _free_cover if free else _branch_cover
     covers = [cover(column, hierarchy, int(pair >> 32), int(pair & 0xFFFFFFFF)) for pair in pairs]
     members = [np.arange(first, last + 1, dtype=np.int32) for _, first, last, _ in covers]
     starts = np.concatenate([[0], np.cumsum([len(codes) for codes in members])])
@@ -232,6 +234,11 @@ def _branch_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> 
     label = set_label(hierarchy.labels[level - 1][child] for child in children)
     size = int(hierarchy.sizes[level - 1][list(children)].sum())
     return label, int(taken[0]), int(taken[-1]), size
+
+
+def _free_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:
+    label, size = _block_cover(column, hierarchy, low, high)
+    return label, low, high, size
 
 
 def merged_cells(

@@ -197,7 +197,8 @@ def compare(
 
     References
     ----------
-    R. Dewri, I. Ray, I. Ray, D. Whitley, "k-anonymization in the presence of publisher preferences", 2011,
+    R. Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques using
+    multi-objective optimization", 2011,
     section 3: two releases with the same k may protect most people very differently.
 
     Examples
@@ -227,7 +228,7 @@ def compare(
         }
     return Comparison(
         names,
-        _figures(measure(first, asked), measure(second, asked)),
+        figures_of(measure(first, asked), measure(second, asked)),
         (_class_sizes(first), _class_sizes(second)),
         {name: (_loss(first, name), _loss(second, name)) for name in first.schema.quasi_identifiers},
         notes=tuple(notes),
@@ -235,7 +236,7 @@ def compare(
     )
 
 
-def _figures(first: Iterable[Measurement], second: Iterable[Measurement]) -> tuple[Figure, ...]:
+def figures_of(first: Iterable[Measurement], second: Iterable[Measurement]) -> tuple[Figure, ...]:
     """Set measurements beside each other; those of one measure and attribute are in the same order."""
     waiting: dict[tuple[str, str | None], list[Measurement]] = {}
     for one in second:

@@ -11,26 +11,32 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sfumato import __version__, registry
 from sfumato.errors import Infeasible, ProjectError, UserError
+from sfumato.figures import kept_on
 from sfumato.frontier import Candidate
+from sfumato.listening import listening, speaking_of, tell
 from sfumato.measures.base import Measurement, measure
 from sfumato.project import Project
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
-from sfumato.search.base import Search, listening
+from sfumato.search.base import Search
 from sfumato.search.sweep import Sweep
 from sfumato.store import Store
 from sfumato.table import Table
+
+_MOMENT = 0.2
+"""After how many seconds it is looked what the workers tell."""
 
 Written = Any
 """A measure as a project file writes it: its name, or ``{name: parameters}``."""
@@ -52,6 +58,8 @@ class Progress:
         Seconds since the start.
     latest
         The recipe that was finished last, in words.
+    now
+        What is being searched or measured, in words, where that takes long.
     """
 
     done: int
@@ -60,6 +68,7 @@ class Progress:
     infeasible: int
     elapsed: float
     latest: str = ""
+    now: str = ""
 
     @property
     def remaining(self) -> float | None:
@@ -100,13 +109,13 @@ def explore(
     workers
         How many processes work; by default as many as there are processors.
     progress
-        Called after every candidate, and before the first by searches that take long: then ``total`` is 0
-        and ``latest`` says how far the search has come.
+        Called after every candidate, and in between by whatever takes long: then ``now`` says how far that
+        has come. While a search is at work ``total`` is 0.
     """
     with store.exclusive():
         table, schema = project.read()
         chosen_seed = store.seed(seed)
-        with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, words))):
+        with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, now=words))):
             every = _tasks(project, store, table, schema, chosen_seed)
         if not every:
             raise ProjectError(f"{project.path.name} has nothing to try; add a [[try]] block")
@@ -115,7 +124,17 @@ def explore(
         state = Progress(0, len(open_tasks), len(every) - len(open_tasks), 0, 0.0)
         progress(state)
         began = time.monotonic()
-        with closing(_finished(open_tasks, table, schema, workers or os.cpu_count() or 1)) as finished:
+
+        def hear(words: str) -> None:
+            progress(replace(state, elapsed=time.monotonic() - began, now=words))
+
+        with (
+            listening(hear),
+            kept_on(store),
+            closing(
+                _finished(open_tasks, table, schema, store.path, workers or os.cpu_count() or 1)
+            ) as finished,
+        ):
             for candidate, taken in finished:
                 store.save(candidate, source, taken)
                 state = replace(
@@ -175,11 +194,13 @@ def _open(tasks: Iterable[_Task], store: Store) -> Iterator[_Task]:
 _Result = tuple[Candidate, dict[str, list[Measurement]]]
 
 
-def _finished(tasks: list[_Task], table: Table, schema: Schema, workers: int) -> Generator[_Result]:
+def _finished(
+    tasks: list[_Task], table: Table, schema: Schema, store: Path, workers: int
+) -> Generator[_Result]:
     """Yield the candidates as they are finished.
 
     The first of every sanitizer is made here, so that its kernels are compiled (and cached) once and
-    not by every worker at the same time.
+    not by every worker at the same time; and so are the figures of the original, which all compare with.
     """
     first = {task.recipe.sanitizer: task for task in reversed(tasks)}
     rest = [task for task in tasks if first[task.recipe.sanitizer] is not task]
@@ -187,15 +208,23 @@ def _finished(tasks: list[_Task], table: Table, schema: Schema, workers: int) ->
         yield _make(task, table, schema)
     if workers == 1 or not rest:
         return
-    with _pool(min(workers, len(rest)), table, schema) as pool:
+    with _pool(min(workers, len(rest)), table, schema, store) as (pool, heard):
         with _interrupts_held_back():
             waiting = {pool.submit(_work, task) for task in rest}
-        for future in as_completed(waiting):
-            waiting.discard(future)
-            yield future.result()
+        while waiting:
+            done, waiting = wait(waiting, _MOMENT, FIRST_COMPLETED)
+            while not heard.empty():
+                tell(heard.get())
+            for future in done:
+                yield future.result()
 
 
 def _make(task: _Task, table: Table, schema: Schema) -> _Result:
+    with speaking_of(str(task.recipe)):
+        return _made(task, table, schema)
+
+
+def _made(task: _Task, table: Table, schema: Schema) -> _Result:
     began = time.perf_counter()
     try:
         release = sanitize(table, schema, task.recipe)
@@ -206,20 +235,36 @@ def _make(task: _Task, table: Table, schema: Schema) -> _Result:
     return Candidate(task.id, task.recipe, measurements, None, time.perf_counter() - began), taken
 
 
-_bound: tuple[Table, Schema] | None = None
+_Words = Any
+"""A queue of texts between processes."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Worker:
+    """What a worker works with: the bound table, the store for its figures, and the parent's ear."""
+
+    table: Table
+    schema: Schema
+    store: Store
+    heard: _Words
+
+
+_worker: _Worker | None = None
 
 
 def _work(task: _Task) -> _Result:
-    assert _bound is not None
-    return _make(task, *_bound)
+    assert _worker is not None
+    with listening(_worker.heard.put), kept_on(_worker.store):
+        return _make(task, _worker.table, _worker.schema)
 
 
-def _start_worker(pickled: bytes) -> None:
+def _start_worker(pickled: bytes, store: Path, heard: _Words) -> None:
     """Prepare a worker: Ctrl-C is the parent's business, and nobody outlives the parent."""
-    global _bound
+    global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _bound = pickle.loads(pickled)
+    table, schema = pickle.loads(pickled)
+    _worker = _Worker(table, schema, Store(store, create=False), heard)
 
 
 def _end_with_parent() -> None:
@@ -260,13 +305,16 @@ def _block_interrupts() -> set[int | signal.Signals] | None:
 
 
 @contextmanager
-def _pool(workers: int, table: Table, schema: Schema) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool of workers that is ended at once when the work is broken off."""
+def _pool(
+    workers: int, table: Table, schema: Schema, store: Path
+) -> Iterator[tuple[ProcessPoolExecutor, _Words]]:
+    """Give a pool of workers that is ended at once when the work is broken off, and what they tell."""
     context = multiprocessing.get_context("spawn")
-    pickled = pickle.dumps((table, schema))
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(pickled,))
+    heard = context.SimpleQueue()
+    given = (pickle.dumps((table, schema)), store, heard)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=given)
     try:
-        yield pool
+        yield pool, heard
     except BrokenProcessPool:
         raise UserError(
             "a worker was ended from outside, perhaps for lack of memory; what was stored is kept, "
@@ -279,3 +327,4 @@ def _pool(workers: int, table: Table, schema: Schema) -> Iterator[ProcessPoolExe
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+        heard.close()

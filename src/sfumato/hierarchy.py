@@ -343,10 +343,19 @@ def _is_interval(label: str) -> bool:
 
 def _intervals(numbers: Sequence[int | float], width: float) -> list[Label]:
     step = _exact(width)
-    places = [int(_exact(value) // step) for value in numbers]
+    places = [_place(value, width, step) for value in numbers]
     ends = {place: _plain(place * step) for found in set(places) for place in (found, found + 1)}
     labels = {place: interval_label(ends[place], ends[place + 1]) for place in set(places)}
     return [labels[place] for place in places]
+
+
+def _place(value: int | float, width: float, step: int | Fraction) -> int:
+    """Return how many widths lie below a number, by fractions where rounding could matter."""
+    if isinstance(value, float) and width < 2**53:
+        quotient = value / width
+        if abs(quotient) < 2**30 and abs(quotient - round(quotient)) > 1e-6:
+            return math.floor(quotient)
+    return int(_exact(value) // step)
 
 
 def _exact(value: int | float) -> int | Fraction:

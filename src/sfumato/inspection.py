@@ -19,7 +19,7 @@ from sfumato.table import Table
 
 def inspect_project(path: Path) -> dict[str, Any]:
     """Return the facts of a project's data, with the roles of the project."""
-    return _facts(*Project.load(path).read())
+    return inspect_table(*Project.load(path).read())
 
 
 def inspect_data(
@@ -31,10 +31,11 @@ def inspect_data(
     table = Table.from_arrow(records, missing_values=missing)
     guesses = guess(table)
     attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guesses)
-    return _facts(*Schema(attributes, decimal=decimal_mark(table)).bind(table))
+    return inspect_table(*Schema(attributes, decimal=decimal_mark(table)).bind(table))
 
 
-def _facts(table: Table, schema: Schema) -> dict[str, Any]:
+def inspect_table(table: Table, schema: Schema) -> dict[str, Any]:
+    """Return the facts of a table and the schema that is bound to it."""
     return {
         "records": table.n_records,
         "distinct-rows": table.n_rows,

@@ -5,32 +5,27 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from sfumato import registry
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
-from sfumato.expressions import Type
 from sfumato.frontier import Limit
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
-from sfumato.scenario import Adversary, Guesses, Scenario, User
+from sfumato.policies import limits_of
+from sfumato.scenario_section import in_scenario, scenario_of
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.search import Search, Sweep
+from sfumato.sections import Section, section
 from sfumato.table import Kind, Table
 
 Written = str | Mapping[str, Any]
 
 
-class _Section(msgspec.Struct, rename="kebab", frozen=True):
-    pass
-
-
-_SomeSection = TypeVar("_SomeSection", bound=_Section)
-
-
-class Data(_Section, frozen=True):
+class Data(Section, frozen=True):
     """The section ``[data]``: where the records are and how they are written."""
 
     path: str
@@ -39,17 +34,17 @@ class Data(_Section, frozen=True):
     quote: str | None = None
     decimal: Literal[".", ","] = "."
     missing: Literal["category", "drop"] = "category"
-    missing_values: list[str] = []
+    missing_values: list[str] = msgspec.field(default_factory=list)
 
 
-class _Attribute(_Section, frozen=True):
+class _Attribute(Section, frozen=True):
     role: Role
     kind: Kind | None = None
     hierarchy: dict[str, Any] | None = None
     weight: float = 1.0
 
 
-class _Source(_Section, frozen=True):
+class _Source(Section, frozen=True):
     def source(self, folder: Path) -> HierarchySource:
         raise NotImplementedError
 
@@ -100,61 +95,38 @@ _HIERARCHIES: dict[str, type[_Source]] = {
 }
 
 
-class _Measure(_Section, frozen=True):
-    privacy: list[str | dict[str, Any]] = []
-    utility: list[str | dict[str, Any]] = []
+class _Measure(Section, frozen=True):
+    privacy: list[str | dict[str, Any]] = msgspec.field(default_factory=list)
+    utility: list[str | dict[str, Any]] = msgspec.field(default_factory=list)
 
 
-class _User(_Section, frozen=True):
-    target: str | None = None
-    weights: str | float = 1.0
-    error: str = "equal"
-    miners: list[str] | None = None
-
-
-class _Adversary(_Section, frozen=True):
-    attributes: list[str] = []
-    weights: str | float = 1.0
-    reduction: str = "exact"
-    c: float = 0.0
-    miners: list[str] | None = None
-    guesses: Guesses = "both"
-    fusion: bool = True
-
-
-class _Scenario(_Section, frozen=True):
-    user: dict[str, Any] = {}
-    adversary: dict[str, Any] = {}
-    folds: int = 10
-    seed: int = 0
-    time_limit: float = 600.0
-
-
-class _Limit(_Section, frozen=True):
+class _Limit(Section, frozen=True):
     at_most: float | None = None
     at_least: float | None = None
 
 
-class Publication(_Section, frozen=True):
+class Publication(Section, frozen=True):
     """The section ``[publication]``: what a reader of the report should know."""
 
     title: str = ""
     purpose: str = ""
     recipients: str = ""
+    safeguards: str = ""
+    steward: str = ""
+    review_by: date | None = None
 
 
-class _File(_Section, frozen=True):
+class _File(Section, frozen=True):
     data: dict[str, Any]
     attributes: dict[str, Any]
     try_: list[dict[str, Any]] = msgspec.field(default_factory=list, name="try")
-    measure: dict[str, Any] = {}
-    policy: dict[str, Any] = {}
-    publication: dict[str, Any] = {}
-    scenarios: dict[str, Any] = {}
+    measure: dict[str, Any] = msgspec.field(default_factory=dict)
+    policy: dict[str, Any] = msgspec.field(default_factory=dict)
+    publication: dict[str, Any] = msgspec.field(default_factory=dict)
+    scenarios: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 _FILES = frozenset({"population", "auxiliary", "control"})
-_TYPES: dict[Kind | None, Type] = {"numeric": "number", "categorical": "text", None: "any"}
 
 PRIVACY_MEASURES: tuple[Written, ...] = (
     "privacy-loss",
@@ -203,11 +175,16 @@ class Project:
     def load(cls, path: str | Path) -> Project:
         """Read and check a project file."""
         place = Path(path)
-        written = _read(place)
+        return cls.parse(_read(place), place)
+
+    @classmethod
+    def parse(cls, text: str, path: Path) -> Project:
+        """Check the text of a project file that lies, or will lie, at this place."""
+        written = _parsed(text, path)
         try:
-            return _project(place, written)
+            return _project(path, written)
         except SfumatoError as error:
-            raise type(error)(f"{place.name}: {error}") from None
+            raise type(error)(f"{path.name}: {error}") from None
 
     @property
     def data_path(self) -> Path:
@@ -247,28 +224,33 @@ class Project:
         return self.schema.bind(self.table())
 
 
-def _read(place: Path) -> dict[str, Any]:
+def _read(place: Path) -> str:
     try:
-        return tomllib.loads(place.read_text(encoding="utf-8-sig"))
+        return place.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ProjectError(f"no project file {place.name}; `sfumato new DATA` writes one") from None
     except OSError as error:
         raise ProjectError(f"cannot read {place.name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ProjectError(f"cannot read {place.name}: not UTF-8; save it as UTF-8") from None
+
+
+def _parsed(text: str, place: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ProjectError(f"{place.name} is not TOML: {error}") from None
 
 
 def _project(place: Path, written: dict[str, Any]) -> Project:
-    file = _section(_File, written)
-    data = _section(Data, file.data, "data")
+    file = section(_File, written)
+    data = section(Data, file.data, "data")
     attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
     schema = Schema(attributes, missing=data.missing, decimal=data.decimal)
-    measure = _section(_Measure, file.measure, "measure")
-    scenarios = {name: _scenario(name, block, schema) for name, block in file.scenarios.items()}
+    measure = section(_Measure, file.measure, "measure")
+    scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
     privacy, utility = (
-        tuple(_in_scenario(written, scenarios, where) for written in listed or default)
+        tuple(in_scenario(written, scenarios, where) for written in listed or default)
         for where, listed, default in (
             ("measure.privacy", measure.privacy, PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE),
             ("measure.utility", measure.utility, UTILITY_MEASURES),
@@ -277,7 +259,8 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     for where, measures in (("measure.privacy", privacy), ("measure.utility", utility)):
         _check_measures(measures, where)
     labels = {registry.build_measure(written).label for written in (*privacy, *utility)}
-    _check_measures([name for name in file.policy if name not in labels], "policy")
+    named, limited = _policy(file.policy)
+    _check_measures([name for name in limited if name not in labels], "policy")
     return Project(
         path=place,
         data=data,
@@ -285,52 +268,15 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         searches=tuple(_search(block, position) for position, block in enumerate(file.try_, start=1)),
         privacy=tuple(_placed(written, place.parent) for written in privacy),
         utility=tuple(_placed(written, place.parent) for written in utility),
-        policy={name: _limit(name, block) for name, block in file.policy.items()},
-        publication=_section(Publication, file.publication, "publication"),
+        policy={**named, **{name: _limit(name, block) for name, block in limited.items()}},
+        publication=section(Publication, file.publication, "publication"),
     )
 
 
-def _section(kind: type[_SomeSection], written: Any, where: str = "") -> _SomeSection:
-    """Convert one section; what is wrong in it is said with its place in the file and what is allowed."""
-    if not isinstance(written, Mapping):
-        raise ProjectError(f"{where}: expected `table`, got `{type(written).__name__}`")
-    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-    for key, value in written.items():
-        place = f"{where}.{key}".lstrip(".")
-        if key not in fields:
-            raise ProjectError(f"unknown key {place!r}{_near(key, fields)}")
-        words = _choices(fields[key].type)
-        for word in value if isinstance(value, list) else [value]:
-            if words and isinstance(word, str) and word not in words:
-                raise ProjectError(f"{place}: cannot be {word!r}{_near(word, words)}")
-    try:
-        return msgspec.convert(written, kind)
-    except msgspec.ValidationError as error:
-        raise ProjectError(_readable(error, where)) from None
-
-
-def _near(given: str, allowed: Iterable[str]) -> str:
-    return suggestion(given, allowed) or f"; allowed are {', '.join(allowed)}"
-
-
-def _choices(hint: Any) -> list[str]:
-    """Return the words that a type made of literals allows."""
-    return [hint] if isinstance(hint, str) else [word for part in get_args(hint) for word in _choices(part)]
-
-
-def _readable(error: msgspec.ValidationError, where: str) -> str:
-    """Turn ``Expected `str`, got `int` - at `$.path``` into ``data.path: expected `str`, got `int```."""
-    what, _, inner = str(error).partition(" - at `$")
-    place = (where + inner.rstrip("`")).lstrip(".") or "the file"
-    said = what.replace("Object missing required field", "lacks the key")
-    said = said.replace(" | null", "").replace("object", "table").replace("array", "list")
-    return f"{place}: {said[0].lower()}{said[1:]}"
-
-
 def _attribute(name: str, block: Any, folder: Path) -> Attribute:
-    section = _section(_Attribute, block, f"attributes.{name}")
-    hierarchy = None if section.hierarchy is None else _hierarchy(name, section.hierarchy, folder)
-    return Attribute(name, section.role, section.kind, hierarchy, section.weight)
+    given = section(_Attribute, block, f"attributes.{name}")
+    hierarchy = None if given.hierarchy is None else _hierarchy(name, given.hierarchy, folder)
+    return Attribute(name, given.role, given.kind, hierarchy, given.weight)
 
 
 def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> HierarchySource:
@@ -341,66 +287,11 @@ def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> Hierarchy
         example = "for example { intervals = [5, 10, 20] }"
         hint = suggestion(next(iter(written), ""), _HIERARCHIES) if not kinds else ""
         raise ProjectError(f"{where}: give one of {', '.join(_HIERARCHIES)}, {example}{hint}")
-    section = _section(_HIERARCHIES[kinds[0]], written, where)
+    given = section(_HIERARCHIES[kinds[0]], written, where)
     try:
-        return section.source(folder)
+        return given.source(folder)
     except HierarchyError as error:
         raise HierarchyError(f"{where}: {error}") from None
-
-
-def _scenario(name: str, block: Any, schema: Schema) -> Scenario:
-    """Build one ``[scenarios.NAME]``, and check it as far as that is possible without the data."""
-    where = f"scenarios.{name}"
-    section = _section(_Scenario, block, where)
-    parts: dict[str, _Section] = {
-        "user": _section(_User, section.user, f"{where}.user"),
-        "adversary": _section(_Adversary, section.adversary, f"{where}.adversary"),
-    }
-    given = {
-        part: {key: value for key, value in msgspec.structs.asdict(written).items() if value is not None}
-        for part, written in parts.items()
-    }
-    types: dict[str, Type] = {each: _TYPES[schema[each].kind] for each in schema.released}
-    try:
-        scenario = Scenario(
-            name,
-            User(**given["user"]),
-            Adversary(**given["adversary"]),
-            section.folds,
-            section.seed,
-            section.time_limit,
-        )
-        scenario.check(types)
-        for miner in (*scenario.user.miners, *scenario.adversary.miners):
-            registry.look_up("miner", miner)
-    except ParameterError as error:
-        raise ProjectError(f"{where}: {error}") from None
-    return scenario
-
-
-def _in_scenario(written: Written, scenarios: Mapping[str, Scenario], where: str) -> Written:
-    """Put the scenario itself in the place of its name, so that a measure knows all that it depends on."""
-    if isinstance(written, str):
-        name, sign, scenario = written.partition(" scenario=")
-        if not sign:
-            return written
-        written = {name: {"scenario": scenario}}
-    return {
-        name: {
-            key: _named(value, scenarios, where) if key == "scenario" else value
-            for key, value in given.items()
-        }
-        if isinstance(given, Mapping)
-        else given
-        for name, given in written.items()
-    }
-
-
-def _named(scenario: Any, scenarios: Mapping[str, Scenario], where: str) -> Any:
-    if not isinstance(scenario, str) or scenario not in scenarios:
-        hint = suggestion(str(scenario), scenarios) or "; describe it as [scenarios.NAME]"
-        raise ProjectError(f"{where}: no scenario {scenario!r}{hint}")
-    return scenarios[scenario].to_dict()
 
 
 def _check_measures(measures: Iterable[Written], where: str) -> None:
@@ -421,9 +312,15 @@ def _placed(written: Written, folder: Path) -> Written:
     }
 
 
+def _policy(written: Mapping[str, Any]) -> tuple[Mapping[str, Limit], dict[str, Any]]:
+    """Return the limits of the named policy, if one is named, and what the file limits beside it."""
+    limited = {name: block for name, block in written.items() if name != "named"}
+    return (limits_of(written["named"]) if "named" in written else {}), limited
+
+
 def _limit(name: str, block: Any) -> Limit:
-    section = _section(_Limit, block, f"policy.{name}")
-    bounds = {"at_most": section.at_most, "at_least": section.at_least}
+    given = section(_Limit, block, f"policy.{name}")
+    bounds = {"at_most": given.at_most, "at_least": given.at_least}
     limit = Limit(**{key: value for key, value in bounds.items() if value is not None})
     if limit == Limit():
         raise ProjectError(f"policy.{name}: give at-most or at-least, for example {{ at-most = 0.09 }}")

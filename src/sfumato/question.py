@@ -16,12 +16,30 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from sfumato import registry, words
 from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.base import Measurement
 from sfumato.models.base import Better
+
+
+class Misread(ParameterError):
+    """A question that cannot be read; it knows at which letters.
+
+    Parameters
+    ----------
+    message
+        What was expected.
+    start, end
+        The letters that are not, from ``start`` up to before ``end``.
+    """
+
+    def __init__(self, message: str, start: int, end: int) -> None:
+        super().__init__(message)
+        self.start = start
+        self.end = end
+
 
 Aim = Literal["max", "min", "best"]
 Sign = Literal["<=", "<", ">=", ">", "="]
@@ -171,7 +189,19 @@ def parse(text: str) -> Question:
     text
         For example ``max k where loss <= 25% and suppression <= 10%``.
     """
-    return _Reader(_tokens(text)).question()
+    return _Reader(_tokens(text), len(text)).question()
+
+
+def places_of(question: str, measure: str) -> tuple[int, int] | None:
+    """Return at which letters of a question a measure is written, as far as it is.
+
+    Examples
+    --------
+    >>> places_of("max privacy  loss", "privacy loss")
+    (4, 17)
+    """
+    found = re.search(r"\s+".join(map(re.escape, measure.split())), question, re.IGNORECASE)
+    return found.span() if found else None
 
 
 def resolve(question: Question, measurements: Iterable[Measurement]) -> Question:
@@ -259,18 +289,26 @@ def _checked(bound: Bound) -> Bound:
     return bound
 
 
-_Token = tuple[str, str]
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    end: int
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokens(text: str, offset: int = 0) -> list[_Token]:
     found: list[_Token] = []
     place = 0
     while text[place:].strip():
         match = _TOKEN.match(text, place)
         if match is None:
             sign = text[place:].split()[0][:20]
-            raise ParameterError(f"cannot read {sign!r} in the question; write it like: {EXAMPLE}")
-        found.append((str(match.lastgroup), " ".join(match.group(str(match.lastgroup)).split())))
+            start = offset + text.index(sign, place)
+            said = f"cannot read {sign!r} in the question; write it like: {EXAMPLE}"
+            raise Misread(said, start, start + len(sign))
+        kind = str(match.lastgroup)
+        start, end = match.span(kind)
+        found.append(_Token(kind, " ".join(match.group(kind).split()), offset + start, offset + end))
         place = match.end()
     return found
 
@@ -278,8 +316,8 @@ def _tokens(text: str) -> list[_Token]:
 class _Reader:
     """Reads tokens one after the other."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
-        self._tokens = [*tokens, ("end", "")]
+    def __init__(self, tokens: list[_Token], length: int) -> None:
+        self._tokens = [*tokens, _Token("end", "", length, length)]
         self._place = 0
 
     def question(self) -> Question:
@@ -327,19 +365,24 @@ class _Reader:
 
     def _part_equation(self) -> None:
         """Take ``k=5`` apart where it is a limit: where no sign follows it."""
-        kind, text = self._tokens[self._place]
-        following = next((k for k, _ in self._tokens[self._place + 1 :] if k != "parameter"), "end")
+        kind, text, start, _ = self._tokens[self._place]
+        following = next((t.kind for t in self._tokens[self._place + 1 :] if t.kind != "parameter"), "end")
         if kind == "parameter" and following != "sign":
             name, _, number = text.partition("=")
-            self._tokens[self._place : self._place + 1] = [("word", name), ("sign", "="), *_tokens(number)]
+            sign = start + len(name)
+            self._tokens[self._place : self._place + 1] = [
+                _Token("word", name, start, sign),
+                _Token("sign", "=", sign, sign + 1),
+                *_tokens(number, sign + 1),
+            ]
 
     @property
     def _kind(self) -> str:
-        return self._tokens[self._place][0]
+        return self._tokens[self._place].kind
 
     @property
     def _text(self) -> str:
-        return self._tokens[self._place][1]
+        return self._tokens[self._place].text
 
     def _next(self) -> str:
         text = self._text
@@ -351,6 +394,7 @@ class _Reader:
         self._place += found
         return found
 
-    def _unexpected(self, wanted: str) -> ParameterError:
+    def _unexpected(self, wanted: str) -> Misread:
         got = f"{self._text!r}" if self._kind != "end" else "the end"
-        return ParameterError(f"expected {wanted}, got {got}; write a question like: {EXAMPLE}")
+        _, _, start, end = self._tokens[self._place]
+        return Misread(f"expected {wanted}, got {got}; write a question like: {EXAMPLE}", start, end)

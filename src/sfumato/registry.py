@@ -107,13 +107,23 @@ def build_measure(written: str | Mapping[str, Any]) -> Any:
     """Make a measure from name, label or ``{name: parameters}``; a model's name gives the level reached."""
     from sfumato.measures.base import LevelReached
 
-    name, parameters = _labelled(written) if isinstance(written, str) else _single(written)
+    name, parameters = name_and_parameters(written)
     if name in registered("model"):
         return LevelReached(build("model", name, parameters))
     known = {**registered("measure"), **registered("model")}
     if name not in known:
         raise ParameterError(f"no measure {name!r}{suggestion(name, known)} (sfumato methods lists them all)")
     return build("measure", name, parameters)
+
+
+def name_and_parameters(written: str | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Take apart how a measure is written: its name or label, or ``{name: parameters}``."""
+    return _labelled(written) if isinstance(written, str) else _single(written)
+
+
+def build_miner(written: str) -> Any:
+    """Make a miner from its name or its label: ``random-forest trees=10``."""
+    return build("miner", *_labelled(written, "miner"))
 
 
 def describe(instance: Any) -> tuple[str, dict[str, Any]]:
@@ -141,9 +151,24 @@ def label(name: str, parameters: Mapping[str, Any]) -> str:
     return " ".join([name, *words])
 
 
+def label_of(instance: Any) -> str:
+    """Return the name of an instance with its parameters that are not at their defaults."""
+    return label(name_of(type(instance)), changed_parameters(instance))
+
+
 def parameters_of(cls: type[Any]) -> dict[str, dataclasses.Field[Any]]:
     """Return the parameters of a class: its fields, written in kebab case."""
     return {field.name.replace("_", "-"): field for field in dataclasses.fields(cls) if field.init}
+
+
+def defaults_of(cls: type[Any]) -> dict[str, Any]:
+    """Return the defaults of a class in their plain form, for the parameters that have one."""
+    missing = dataclasses.MISSING
+    return {
+        name: _default(cls, name)
+        for name, field in parameters_of(cls).items()
+        if field.default is not missing or field.default_factory is not missing
+    }
 
 
 def list_parameters(cls: type[Any]) -> frozenset[str]:
@@ -269,14 +294,14 @@ def _single(written: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return next(iter(written.items()))
 
 
-def _labelled(written: str) -> tuple[str, dict[str, Any]]:
+def _labelled(written: str, kind: Kind = "measure") -> tuple[str, dict[str, Any]]:
     """Take a label apart: ``t-closeness distance=js`` is a name and one parameter."""
     from sfumato.table import number
 
     name, *given = written.split() or [""]
     pairs = [word.partition("=") for word in given]
     if not all(sign for _, sign, _ in pairs):
-        raise ParameterError(f"measure {name!r}: its parameters are written parameter=value, without blanks")
+        raise ParameterError(f"{kind} {name!r}: its parameters are written parameter=value, without blanks")
     return name, {key: value if number(value) is None else number(value) for key, _, value in pairs}
 
 

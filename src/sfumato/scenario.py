@@ -39,7 +39,7 @@ class User:
         ``distance`` is 1 for the true value and falls to 0 for the farthest one; or a formula in
         ``predicted`` and ``true``.
     miners
-        The miners L that users are taken to use.
+        The miners L that users are taken to use, by name, or with parameters: ``random-forest trees=10``.
     """
 
     target: str | None = None
@@ -128,6 +128,11 @@ class Scenario:
         Decides on the parts and on the miners' random choices.
     time_limit
         Seconds after which a miner is given up.
+    control
+        The share of the people who are left out of a second release, made by the same recipe, to see how
+        much of what the adversary learns is also learned about people who are not in the table; 0 is
+        nobody. It costs another run of the sanitizer and one fit of each miner, beside the fits for the
+        folds.
 
     References
     ----------
@@ -151,6 +156,7 @@ class Scenario:
     folds: int = 10
     seed: int = 0
     time_limit: float = 600.0
+    control: float = 0.2
 
     def __post_init__(self) -> None:
         if not (isinstance(self.user, User) and isinstance(self.adversary, Adversary)):
@@ -160,6 +166,8 @@ class Scenario:
                 raise ParameterError(f"{key} must be at least {least}, not {getattr(self, key)}")
         if not self.time_limit > 0:
             raise ParameterError(f"time-limit must be above 0 seconds, not {self.time_limit:g}")
+        if not 0 <= self.control <= 0.5:
+            raise ParameterError(f"control must be a share from 0 to 0.5, not {self.control:g}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; functions of your own cannot be written down."""

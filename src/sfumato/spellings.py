@@ -219,7 +219,7 @@ class Spellings:
 
     def _interval(self, label: Label) -> list[int]:
         """Return the codes between the ends that are written."""
-        ends = _ends((label or "").translate(_DASHES))
+        ends = interval_ends(label or "")
         if ends is None:
             return []
         (low, with_low), (high, with_high) = ends
@@ -305,8 +305,15 @@ def _parts(inside: str) -> list[Label]:
 _End = tuple[int | float, bool]
 
 
-def _ends(label: str) -> tuple[_End, _End] | None:
-    """Return both ends of an interval, each with whether it belongs to it."""
+def interval_ends(written: str) -> tuple[_End, _End] | None:
+    """Return both ends of an interval, each with whether it belongs to it.
+
+    Examples
+    --------
+    >>> interval_ends("[20, 30)"), interval_ends("20-29"), interval_ends("young")
+    (((20, True), (30, False)), ((20, True), (29, True)), None)
+    """
+    label = written.translate(_DASHES)
     if match := _BRACKETS.fullmatch(label):
         left, low, high, right = match.groups()
         return (_value(low), left == "["), (_value(high), right == "]")

@@ -1,15 +1,20 @@
-"""Starting project: the text of a project file that says what was guessed and tries the usual."""
+"""Starting project: a project file that says what was guessed and tries the usual."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
-from sfumato.guess import Guess
+from sfumato.errors import UserError
+from sfumato.files import file_beside
+from sfumato.guess import Guess, decimal_mark, guess, likely_missing_values
 from sfumato.hierarchy import Dates, Intervals, Prefixes
+from sfumato.reading import read_arrow
 from sfumato.schema import Role
-from sfumato.table import text
+from sfumato.table import Table, text
 
 _HEADER = """\
 # A sfumato project: what to read, what to try, what to measure, and what must hold.
@@ -39,6 +44,39 @@ _LOSSES = ("general-loss", "suppression-loss", "total-loss", "discernibility")
 _K = (2, 3, 5, 10, 20, 50, 100, 200)
 _K_BESIDE_T = (2, 5, 20)
 _T = (0.1, 0.2, 0.3, 0.4, 0.5)
+
+
+def start_project(
+    data: Path, target: Path, dialect: Mapping[str, str] | None = None
+) -> tuple[Table, tuple[Guess, ...]]:
+    """Guess what the columns of a data file are and write a project file; return the table and the guesses.
+
+    Parameters
+    ----------
+    data
+        The file with the records.
+    target
+        The project file; one that is there already is left alone.
+    dialect
+        ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
+    """
+    if target.exists():
+        raise UserError(f"{target.name} exists already; edit it, or name another")
+    records = read_arrow(data, **(dialect or {}))
+    missing = likely_missing_values(Table.from_arrow(records))
+    table = Table.from_arrow(records, missing_values=missing)
+    guesses = guess(table)
+    written = project_text(
+        Path(os.path.relpath(str(data), str(target.parent))).as_posix(),
+        guesses,
+        n_records=table.n_records,
+        missing_values=missing,
+        decimal=decimal_mark(table),
+        dialect=dialect,
+    )
+    with file_beside(target) as place:
+        place.write_text(written, encoding="utf-8")
+    return table, guesses
 
 
 def project_text(

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from sfumato.decision import Decision, now
 from sfumato.errors import ParameterError, StoreError
@@ -39,9 +40,20 @@ create table if not exists proposal (
     recipe text not null,
     primary key (search, position)
 );
+create table if not exists figure (
+    key text primary key,          -- hash of all that the figure depends on
+    facts text not null            -- added up over many records
+);
 create table if not exists decision (candidate text not null, folder text not null, facts text not null);
 """
 _HEAD = b"SQLite format 3\0"
+
+
+class Mark(NamedTuple):
+    """How far a store is filled: the numbers of its newest candidate and its newest measurement."""
+
+    candidates: int
+    measurements: int
 
 
 class Store:
@@ -105,6 +117,17 @@ class Store:
                 [(search, position, recipe.to_json()) for position, recipe in enumerate(recipes)],
             )
 
+    def figure(self, key: str) -> Any | None:
+        """Return a figure that a measure kept, if it did."""
+        with self._reading():
+            rows = self._connection.execute("select facts from figure where key = ?", (key,))
+            return next((json.loads(facts) for (facts,) in rows), None)
+
+    def keep_figure(self, key: str, figure: Any) -> None:
+        """Write down a figure that took long, so that it need not be computed again."""
+        with self._writing():
+            self._connection.execute("insert or replace into figure values (?, ?)", (key, json.dumps(figure)))
+
     def save(self, candidate: Candidate, source: str, taken: dict[str, list[Measurement]]) -> None:
         """Write a candidate, with its measurements by the measure that was asked for."""
         facts = (candidate.recipe.to_json(), candidate.infeasible, candidate.seconds, now())
@@ -123,17 +146,37 @@ class Store:
                 ],
             )
 
-    def candidates(self, source: str) -> tuple[Candidate, ...]:
-        """Return all candidates that were made from this data and schema, in the order of making."""
+    def mark(self) -> Mark:
+        """Return how far the store is filled, to read later only what was added since."""
+        with self._reading():
+            rows = self._connection.execute(
+                "select (select coalesce(max(rowid), 0) from candidate), "
+                "(select coalesce(max(rowid), 0) from measurement)"
+            )
+            candidates, measurements = next(rows)
+            return Mark(candidates, measurements)
+
+    def candidates(self, source: str, since: Mark | None = None) -> tuple[Candidate, ...]:
+        """Return all candidates that were made from this data and schema, in the order of making.
+
+        With a mark only those that were made or measured further since, each with everything measured.
+        """
+        begun = since or Mark(0, 0)
+        wanted = (
+            "source = ? and (candidate.rowid > ? or "
+            "id in (select candidate from measurement where rowid > ?))"
+        )
+        given = (source, begun.candidates, begun.measurements)
         measured: dict[str, list[Measurement]] = {}
         with self._reading():
             for identity, facts in self._connection.execute(
-                "select candidate, facts from measurement order by rowid"
+                "select candidate, facts from measurement "
+                f"where candidate in (select id from candidate where {wanted}) order by rowid",
+                given,
             ):
                 measured.setdefault(identity, []).append(Measurement.from_dict(json.loads(facts)))
             rows = self._connection.execute(
-                "select id, recipe, infeasible, seconds from candidate where source = ? order by rowid",
-                (source,),
+                f"select id, recipe, infeasible, seconds from candidate where {wanted} order by rowid", given
             )
             return tuple(
                 Candidate(
@@ -183,6 +226,12 @@ class Store:
             facts = [json.loads(written) for (written,) in rows]
             return [Decision(**{**fact, "policy": tuple(fact["policy"])}) for fact in facts]
 
+    def folders(self) -> list[str]:
+        """Return for each decision, oldest first, the folder that was published."""
+        with self._reading():
+            rows = self._connection.execute("select folder from decision order by rowid")
+            return [folder for (folder,) in rows]
+
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Hold the right to explore this project; a second explorer is refused at once.
@@ -194,10 +243,11 @@ class Store:
             yield
 
     def _lock(self) -> sqlite3.Connection:
-        place = self.path.with_name(f".{self.path.name}.lock")
+        place = _lock_of(self.path)
         lock = None
         try:
-            lock = sqlite3.connect(place, timeout=0, isolation_level=None)
+            # who only asks whether somebody explores holds the file for an instant
+            lock = sqlite3.connect(place, timeout=0.2, isolation_level=None)
             lock.execute("begin exclusive")
         except sqlite3.Error as error:
             if lock is not None:
@@ -211,8 +261,13 @@ class Store:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
+        """Read inside as the store is at one moment, whatever an exploration writes meanwhile."""
         try:
-            yield
+            self._connection.execute("begin")
+            try:
+                yield
+            finally:
+                self._connection.rollback()
         except (sqlite3.Error, ParameterError, ValueError, KeyError, TypeError, AttributeError) as error:
             # what a parser says may show what it stumbled over: only the name of SQLite's code is passed on
             reason = getattr(error, "sqlite_errorname", "what it holds cannot be understood")
@@ -229,6 +284,23 @@ class Store:
             raise StoreError(
                 f"cannot write the store {self.path.name}: {error}; nothing stored was lost"
             ) from None
+
+
+def is_being_explored(path: Path) -> bool:
+    """Return whether a process, this or another, explores the project whose store lies here."""
+    place = _lock_of(path)
+    if not place.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", timeout=0, uri=True)) as lock:
+            lock.execute("select count(*) from sqlite_master").fetchone()
+    except sqlite3.Error as error:
+        return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+    return False
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

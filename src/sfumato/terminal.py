@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from sfumato.release import Release
 
 
+_SELDOM = 30.0
+"""Seconds between lines about work that takes long, where nobody watches."""
+
+
 def complain(message: str) -> None:
     """Say what went wrong, on standard error."""
     click.echo(f"sfumato: {message}", err=True)
@@ -37,7 +42,14 @@ def say(message: str) -> None:
 def progress_shown() -> Iterator[Callable[[Progress], None]]:
     """Show a bar on a terminal, and a line now and then elsewhere; always on standard error."""
     if not sys.stderr.isatty():
-        yield _progress_line
+        now_and_then = _now_and_then()
+
+        def line(state: Progress) -> None:
+            _progress_line(state)
+            if state.now:
+                now_and_then(state.now)
+
+        yield line
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
@@ -59,15 +71,45 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
                 completed=state.done,
                 total=state.total or None,
                 left=left,
-                description=_plain(state.latest),
+                description=_plain(state.now or state.latest),
             )
 
         yield update
 
 
+@contextmanager
+def words_shown() -> Iterator[None]:
+    """Show how far slow measures have come: a line that changes on a terminal, one now and then elsewhere."""
+    from sfumato.listening import listening
+
+    if not sys.stderr.isatty():
+        with listening(_now_and_then()):
+            yield
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with (
+        Console(stderr=True).status("") as status,
+        listening(lambda words: status.update(Text(_plain(words)))),
+    ):
+        yield
+
+
+def _now_and_then() -> Callable[[str], None]:
+    """Return what says the first words, and then only those that come long after the last."""
+    said = -_SELDOM
+
+    def hear(words: str) -> None:
+        nonlocal said
+        if time.monotonic() - said >= _SELDOM:
+            said = time.monotonic()
+            say(_plain(words))
+
+    return hear
+
+
 def _progress_line(state: Progress) -> None:
-    if not state.total and state.latest:
-        say(state.latest)
     tenths = 10 * state.done // max(state.total, 1)
     if state.done and tenths > 10 * (state.done - 1) // state.total:
         left = f", {_duration(state.remaining)} left" if state.remaining else ""

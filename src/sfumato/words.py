@@ -269,6 +269,7 @@ MEASURES = {
         "0 to 0.693 (log 2)",
         sentence="what a researcher estimates for large sub-populations is off by {} on average, on a "
         "scale from 0 to 0.693",
+        baseline="with quasi-identifiers withheld",
     ),
     "query-error": Words(
         "query error",
@@ -277,6 +278,7 @@ MEASURES = {
         "0% to ∞",
         "share",
         sentence="count queries are answered with a mean error of {}",
+        baseline="with quasi-identifiers withheld",
     ),
     "general-loss": Words(
         "general loss",
@@ -360,6 +362,13 @@ DETAILS = {
     "average-sum": "average of the miners' sums",
     "worst-miner": "worst miner",
     "told-anyway": "told by the release anyway",
+    "members": "gained of people in a second release",
+    "control": "gained of people left out of it",
+    "control-miner": "miner with the largest difference",
+    "beyond-control": "gained beyond the control group",
+    "beyond-control-low": "beyond the control group at least",
+    "beyond-control-high": "beyond the control group at most",
+    "no-control": "why there is no control group",
     "replaced": "if predictions replace released values",
     "with-fitting-record": "people with a fitting record",
     "unfinished": "miners that did not come to an end",
@@ -524,7 +533,7 @@ def plain(value: Any) -> str:
 
 def _changed(kind: registry.Kind, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        defaults = registry.describe(registry.build(kind, name))[1]
+        defaults = registry.defaults_of(registry.look_up(kind, name))
     except ParameterError:
         defaults = {}
     return {key: value for key, value in parameters.items() if key not in defaults or defaults[key] != value}

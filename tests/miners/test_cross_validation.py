@@ -23,7 +23,16 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import DataError, ParameterError
-from sfumato.miners import NaiveBayes, Progress, accuracy, original_view, predict, true_codes
+from sfumato.miners import (
+    NaiveBayes,
+    Progress,
+    RandomForest,
+    accuracy,
+    original_view,
+    predict,
+    predict_from_all,
+    true_codes,
+)
 from sfumato.miners.cross_validation import forget
 from sfumato.miners.folds import held_out
 from sfumato.schema import Attribute
@@ -242,3 +251,34 @@ def test_the_truth_needs_the_original(hospital: Bound) -> None:
     withheld = replace(sanitize(*hospital, SuppressSensitive()), rows=None)
     with pytest.raises(DataError, match="true values of 'diagnosis'"):
         true_codes(withheld, "diagnosis")
+
+
+def test_who_has_seen_a_record_knows_it_by_heart() -> None:
+    table = Table.from_arrow({"key": [f"k{i}" for i in range(60)], "target": ["u", "v", "w"] * 20})
+    view = original_view(table, Schema.of(key="quasi-identifying", target="sensitive"))
+    trained = np.where(np.arange(60) < 40, view.weights, 0)
+    found = predict_from_all(view, "target", "random-tree", trained)
+    right = found.predicted == true_codes(view, "target")
+    assert found.rows.tolist() == list(range(60))
+    assert right[:40].all()
+    assert right[40:].mean() < 0.7
+
+
+def test_strangers_do_not_change_what_is_learned(determined: Release) -> None:
+    some = np.where(np.arange(determined.n_rows) % 2 == 0, determined.weights, 0)
+    first = predict_from_all(determined, "target", "decision-tree", some)
+    assert predict_from_all(determined, "target", "decision-tree", some) is first
+    codes = determined.cells["target"].codes.copy()
+    codes[some == 0] = 0
+    other = replace(determined.cells["target"], codes=codes)
+    changed = replace(determined, cells={**determined.cells, "target": other})
+    assert predict_from_all(changed, "target", "decision-tree", some).predicted.tolist() == (
+        first.predicted.tolist()
+    )
+
+
+def test_a_miner_may_be_named_with_parameters(determined: Release) -> None:
+    found = predict(determined, "target", "random-forest trees=2 smallest-leaf=1", folds=2)
+    assert found.finished
+    assert found.miner == "random-forest trees=2 smallest-leaf=1"
+    assert predict(determined, "target", RandomForest(2, 1), folds=2) is found

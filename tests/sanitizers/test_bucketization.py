@@ -214,6 +214,17 @@ class TestBucketize:
         assert risk.value == 1
         assert not holds(release, KAnonymity(2))
 
+    def test_groups_have_the_smallest_size_that_is_asked_for(self, adult: Bound) -> None:
+        free = ("education",)
+        release = sanitize(*adult, Bucketize(ProbabilisticDiversity(1.0), smallest_group=500, free=free))
+        cut = sanitize(*adult, Mondrian(KAnonymity(500), free=free))
+        assert sorted(release.groups.sizes) == sorted(cut.classes.sizes)
+        assert measure(release, ["k-anonymity"])[0].value == 1
+
+    def test_a_group_has_at_least_one_record(self) -> None:
+        with pytest.raises(ParameterError, match="smallest-group must be at least 1, not 0"):
+            Bucketize(smallest_group=0)
+
     @pytest.mark.parametrize(
         "model", [KAnonymity(1), KAnonymity(2) & ProbabilisticDiversity(2), AlphaKAnonymity(0.5, 2)], ids=str
     )

@@ -120,7 +120,7 @@ def bound_of(records: list[Record], weights: list[float]) -> Bound:
 
 
 class TestOptimum:
-    @pytest.mark.parametrize(("model", "judge"), JUDGES, ids=str)
+    @pytest.mark.parametrize(("model", "judge"), JUDGES)
     @given(data=st.data())
     @settings(max_examples=60)
     def test_it_is_never_beaten(self, model: PrivacyModel, judge: Judge, data: st.DataObject) -> None:

@@ -13,10 +13,10 @@ import pytest
 from sfumato import KAnonymity, ProbabilisticDiversity, Project, Schema, Store, Table, measure, sanitize
 from sfumato.errors import ParameterError
 from sfumato.explore import Progress, explore
+from sfumato.listening import listening
 from sfumato.recipe import Recipe
 from sfumato.registry import build
 from sfumato.search import Evolution
-from sfumato.search.base import listening
 
 Bound = tuple[Table, Schema]
 
@@ -149,8 +149,8 @@ def test_a_project_explores_what_it_finds(tmp_path: Path) -> None:
     assert 1 <= state.done <= 5
     assert state.infeasible == 0
     assert (again.done, again.known) == (0, state.done)
-    assert seen[0] == Progress(0, 0, 0, 0, 0.0, seen[0].latest)
-    assert seen[0].latest.startswith("evolution: generation 1 of 10")
+    assert seen[0] == Progress(0, 0, 0, 0, 0.0, now=seen[0].now)
+    assert seen[0].now.startswith("evolution: generation 1 of 10")
 
 
 def test_pymoo_is_imported_only_when_an_evolution_runs() -> None:

@@ -8,16 +8,9 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option, project_option, workers_option
-from sfumato.cli.opening import (
-    explored,
-    found_project,
-    opened,
-    remade,
-    require_candidates,
-    source_hash,
-    write_text,
-)
+from sfumato.cli.opening import explored, found_project, opened, require_candidates, write_text
 from sfumato.errors import Infeasible, UserError
+from sfumato.exploration import remade, source_hash
 from sfumato.terminal import print_answer, print_comparison, print_json
 
 

@@ -18,6 +18,7 @@ from sfumato.terminal import (
     print_judgement,
     print_measurements,
     warn_of_formulas,
+    words_shown,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def sanitize(
     project = loaded(project_file)
     table, schema = project.read()
     release = make(table, schema, recipe)
-    measurements = measure(release, project.measures)
+    with words_shown():
+        measurements = measure(release, project.measures)
     written = write_release(release, output)
     if as_json:
         print_json(
@@ -147,7 +149,8 @@ def measure_release(
         missing_values=project.data.missing_values,
     )
     asked = [parsed((name,)) if "=" in name else name for name in names]
-    measurements = measure(judged, asked or project.measures)
+    with words_shown():
+        measurements = measure(judged, asked or project.measures)
     untrue = untrue_cells(judged) if match is not None else None
     broken = [] if names else broken_in(project, measurements)
     if as_json:

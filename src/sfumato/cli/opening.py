@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import ParameterError, ProjectError, StoreError, UserError
+from sfumato.errors import ParameterError, ProjectError, UserError
 from sfumato.terminal import progress_shown
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from sfumato.frontier import Candidate, Frontier
     from sfumato.measures.base import Measurement
     from sfumato.project import Project
-    from sfumato.release import Release
     from sfumato.schema import Schema
     from sfumato.store import Store
     from sfumato.table import Table
@@ -62,44 +61,12 @@ def explored(project: Project, store: Store, seed: int | None, workers: int | No
         return run_all(project, store, seed=seed, workers=workers, progress=show_progress)
 
 
-def source_hash(table: Table, schema: Schema) -> str:
-    """Return what tells candidates of this data and schema from others."""
-    from sfumato.explore import source_of
-
-    return source_of(table, schema)
-
-
-def frontier_of(
-    project: Project, store: Store, table: Table, schema: Schema, axes: Iterable[str] = ()
-) -> tuple[Frontier, tuple[Candidate, ...]]:
-    """Return the frontier of all stored candidates, and those that could not be made."""
-    from sfumato.frontier import Frontier, only_made
-    from sfumato.question import label_of
-
-    candidates = store.candidates(source_hash(table, schema))
-    made = only_made(candidates)
-    every = [m for candidate in made for m in candidate.measurements]
-    chosen = tuple(label_of(axis, every) if every else axis for axis in axes) or project.axes
-    if len(chosen) < 2:
-        raise ParameterError("a frontier has two axes or more; give --axis twice")
-    return Frontier(made, chosen), tuple(c for c in candidates if c.infeasible is not None)
-
-
 def require_candidates(project: Project, candidates: tuple[Candidate, ...]) -> None:
     """Raise an error if there is no candidate that was made."""
     if not candidates:
         raise UserError(
             f"nothing was explored yet for this data; run `sfumato explore {project.path.name}` first"
         )
-
-
-def remade(candidate: Candidate, table: Table, schema: Schema) -> Release:
-    """Make the release of a candidate once more."""
-    from sfumato.sanitizers import sanitize
-
-    if candidate.infeasible is not None:
-        raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
-    return sanitize(table, schema, candidate.recipe)
 
 
 def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str]:
@@ -126,6 +93,7 @@ def write_report(
         schema=schema,
         n_records=table.n_records,
         frontier=found,
+        table=table,
         infeasible=infeasible,
         policy=project.policy,
     )

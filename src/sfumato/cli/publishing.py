@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from sfumato.cli.base import cli, json_option, project_option
-from sfumato.cli.opening import found_project, frontier_of, opened, source_hash
+from sfumato.cli.opening import found_project, opened
+from sfumato.exploration import frontier_of, source_hash
 from sfumato.terminal import print_json, warn_of_formulas
 
 if TYPE_CHECKING:

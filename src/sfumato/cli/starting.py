@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from sfumato.cli.base import cli, dialect_options, json_option, seed_option, workers_option
-from sfumato.cli.opening import explored, frontier_of, opened, write_report, write_text
+from sfumato.cli.opening import explored, opened, write_report
 from sfumato.errors import UserError
+from sfumato.exploration import frontier_of
 from sfumato.terminal import frontier_facts, guess_facts, print_frontier, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -75,27 +76,13 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
     \b
     Example: sfumato new admissions.csv
     """
-    from sfumato.guess import decimal_mark, guess, likely_missing_values
-    from sfumato.reading import read_arrow
-    from sfumato.starting_project import project_text
-    from sfumato.table import Table
+    from sfumato.starting_project import start_project
 
     target = output or data.with_suffix(".toml")
     if target.exists():
         raise UserError(f"{target.name} exists already; edit it, or name another with --output")
-    records = read_arrow(data, **dialect)
-    missing = likely_missing_values(Table.from_arrow(records))
-    table = Table.from_arrow(records, missing_values=missing)
-    guesses = guess(table)
-    text = project_text(
-        Path(os.path.relpath(str(data), str(target.parent))).as_posix(),
-        guesses,
-        n_records=table.n_records,
-        missing_values=missing,
-        decimal=decimal_mark(table),
-        dialect={name: value for name, value in dialect.items() if value is not None},
-    )
-    write_text(target, text)
+    given = {name: value for name, value in dialect.items() if value is not None}
+    table, guesses = start_project(data, target, given)
     if as_json:
         print_json({"project": str(target), "attributes": [guess_facts(each) for each in guesses]})
         return

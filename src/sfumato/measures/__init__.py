@@ -7,6 +7,7 @@ from sfumato.measures.adversary import (
     KnowledgeGain,
     PrivacyLoss,
 )
+from sfumato.measures.anti_utility import AntiUtility
 from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.contribution import QuasiIdentifierContribution
@@ -28,7 +29,7 @@ from sfumato.measures.reidentification import (
     class_sizes,
 )
 from sfumato.measures.research import KLDivergence, QueryError, UtilityLoss
-from sfumato.measures.scenarios import AntiUtility, GoodUtility
+from sfumato.measures.scenarios import GoodUtility
 from sfumato.measures.workload import WorkloadUtility
 
 __all__ = [

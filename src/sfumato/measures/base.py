@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from sfumato import registry
 from sfumato.classes import SensitiveCounts
+from sfumato.listening import speaking_of
 from sfumato.models.base import Better, PrivacyModel
 from sfumato.release import Release
 
@@ -221,7 +222,8 @@ def measure(release: Release, measures: Iterable[str | Mapping[str, Any] | Measu
     for wanted in measures:
         asked = wanted if isinstance(wanted, Measure) else registry.build_measure(wanted)
         try:
-            found = asked.measure(release)
+            with speaking_of(asked.name):
+                found = asked.measure(release)
         except NotApplicable as reason:
             better = asked.model.better if isinstance(asked, LevelReached) else asked.better
             found = (Measurement(asked.name, None, asked.axis, better, detail={"reason": str(reason)}),)

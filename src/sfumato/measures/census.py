@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,9 +18,8 @@ from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_gro
 from sfumato.kernels.matching import count_in_boxes
 from sfumato.measures.base import NotApplicable
 from sfumato.release import Release
+from sfumato.spellings import interval_ends
 from sfumato.table import Column, Table, Value, number, text
-
-_INTERVAL = re.compile(r"\[(?P<low>[^,\[]+), (?P<high>[^,\]]+)(?P<end>[)\]])")
 
 
 def population_classes(release: Release, path: str) -> Integers:
@@ -132,15 +130,13 @@ def _fitting(label: Label, numbers: Floats, n_beyond: int) -> Integers:
     """Return the places of the unknown values that a label holds; numbers come first, ascending."""
     if label == ROOT:
         return np.arange(n_beyond)
-    written = _INTERVAL.fullmatch(label or "")
-    if written is None:
+    ends = interval_ends(label or "")
+    if ends is None:
         return np.arange(0)
-    low, high = (number(written[end]) for end in ("low", "high"))
-    if low is None or high is None:
-        return np.arange(0)
-    first, end = np.searchsorted(numbers, [low, high])
-    closed = np.searchsorted(numbers, high, "right")
-    return np.arange(first, closed if written["end"] == "]" else end)
+    (low, with_low), (high, with_high) = ends
+    first = np.searchsorted(numbers, low, "left" if with_low else "right")
+    last = np.searchsorted(numbers, high, "right" if with_high else "left")
+    return np.arange(first, last)
 
 
 def _counted(fitted: list[Fitted], weights: Integers, boxes: Codes) -> Integers:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from importlib.metadata import version
+from typing import Any, Protocol
 
 import numpy as np
 
-from sfumato import registry
+from sfumato import __version__, registry
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.expressions import Expression, domain_values
 from sfumato.hierarchy import Hierarchy
@@ -24,6 +25,7 @@ from sfumato.measures.nearness import (
     true_column,
 )
 from sfumato.miners.base import Predictions
+from sfumato.miners.cross_validation import fingerprint, predict
 from sfumato.release import Release
 from sfumato.scenario import Adversary, Scenario, User
 from sfumato.table import Column
@@ -71,56 +73,115 @@ class Attempts:
     ----------
     every
         One attempt of each miner that came to an end; fused ones last.
-    commonest
-        The attempt of an adversary who says the same of everybody, where that came to an end.
     unfinished
         The miners that did not.
     """
 
     every: tuple[Attempt, ...]
-    commonest: Attempt | None
     unfinished: tuple[str, ...]
+
+
+Mine = Callable[[Release, str, Sequence[str], Scenario], tuple[list[Predictions], list[str]]]
+"""How miners predict: returns the predictions of those that came to an end, and the names of the others."""
 
 
 def predictions(
     release: Release, name: str, miners: Sequence[str], scenario: Scenario
 ) -> tuple[list[Predictions], list[str]]:
-    """Return the predictions of the miners that came to an end, and the names of those that did not."""
-    from sfumato.miners.cross_validation import predict
-
+    """Let miners predict an attribute of every released record, each record by those who have not seen it."""
     if release.n_records < 2:
         raise NotApplicable("cross-validation needs at least two released records")
     limits = {"folds": scenario.folds, "seed": scenario.seed, "time_limit": scenario.time_limit}
-    found = [predict(release, name, miner, **limits) for miner in miners]  # type: ignore[arg-type]
+    return ended([predict(release, name, miner, **limits) for miner in miners])  # type: ignore[arg-type]
+
+
+def ended(found: Sequence[Predictions]) -> tuple[list[Predictions], list[str]]:
+    """Return the predictions of the miners that came to an end, and the names of those that did not."""
     return [each for each in found if each.finished], [each.miner for each in found if not each.finished]
 
 
 def attack(release: Release, name: str, scenario: Scenario) -> Attempts:
     """Let the adversary's miners predict an attribute of every released record."""
-    noisy = is_noisy(release, name)
-    kind = "number" if noisy else "category"
-    miners = [each for each in scenario.adversary.miners if _predicts(each) == kind]
-    if not miners:
-        raise NotApplicable(f"no miner of the adversary predicts a {kind}; add one for {name!r}")
-    ways: list[tuple[Release, bool]] = []
-    if noisy or scenario.adversary.guesses != "released" or not _tells_sets(release, name):
-        ways.append((release, False))
-    if _tells_sets(release, name) and scenario.adversary.guesses != "values":
-        ways.append((_by_label(release, name), True))
+    attempts = attempts_at(release, name, scenario)
+    if not attempts.every:
+        raise NotApplicable(f"no miner came to an end for {name!r}; raise time-limit")
+    return attempts
+
+
+def attempts_at(release: Release, name: str, scenario: Scenario, mine: Mine | None = None) -> Attempts:
+    """Return what the adversary's miners predict of an attribute, if any of them came to an end."""
+    miners = suited(release, name, scenario.adversary.miners)
     every: list[Attempt] = []
     fused: list[Attempt] = []
     unfinished: dict[str, None] = {}
-    for view, of_labels in ways:
-        found, lacking = predictions(view, name, miners, scenario)
+    for view, of_labels in _ways(release, name, scenario.adversary):
+        found, lacking = (mine or predictions)(view, name, miners, scenario)
         unfinished |= dict.fromkeys(lacking)
         every += [_attempt(release, name, each, of_labels) for each in found]
         if scenario.adversary.fusion and len(found) > 1:
             fused.append(_attempt(release, name, vote(found), of_labels))
-    if not every:
-        raise NotApplicable(f"no miner came to an end for {name!r}; raise time-limit")
-    common, _ = predictions(release, name, [_COMMONEST[kind]], scenario)
-    commonest = _attempt(release, name, common[0], False) if common else None
-    return Attempts((*every, *fused), commonest, tuple(unfinished))
+    return Attempts((*every, *fused), tuple(unfinished))
+
+
+def commonest(release: Release, name: str, scenario: Scenario) -> Attempt | None:
+    """Return the attempt of an adversary who says the same of everybody, where that came to an end."""
+    found, _ = predictions(release, name, [_COMMONEST[_kind(release, name)]], scenario)
+    return _attempt(release, name, found[0], False) if found else None
+
+
+def suited(release: Release, name: str, miners: Sequence[str]) -> list[str]:
+    """Return the miners that predict what is released of an attribute: a category, or a noisy number."""
+    found = [each for each in miners if suits(release, name, each)]
+    if not found:
+        raise NotApplicable(
+            f"no miner of the adversary predicts a {_kind(release, name)}; add one for {name!r}"
+        )
+    return found
+
+
+def suits(release: Release, name: str, miner: str) -> bool:
+    """Return whether a miner predicts what is released of an attribute."""
+    return bool(registry.build_miner(miner).predicts == _kind(release, name))
+
+
+def _kind(release: Release, name: str) -> str:
+    return "number" if is_noisy(release, name) else "category"
+
+
+def _ways(release: Release, name: str, adversary: Adversary) -> list[tuple[Release, bool]]:
+    """Return what the miners look at, and whether they then predict released labels instead of values."""
+    sets = _tells_sets(release, name)
+    ways: list[tuple[Release, bool]] = []
+    if not sets or adversary.guesses != "released":
+        ways.append((release, False))
+    if sets and adversary.guesses != "values":
+        ways.append((_by_label(release, name), True))
+    return ways
+
+
+class Dealt(Protocol):
+    """What decides how records are dealt to folds: a scenario, or a measure of its own."""
+
+    @property
+    def folds(self) -> int:
+        """In how many parts the records are divided."""
+
+    @property
+    def seed(self) -> int:
+        """Decides on the parts."""
+
+
+def figure_key(
+    kind: str, release: Release, names: Sequence[str], miners: Sequence[str], dealt: Dealt, *more: object
+) -> list[object] | None:
+    """Return all that a figure depends on; nothing if a function of the user's is among it."""
+    if any(callable(each) for each in more):
+        return None
+    return [
+        *(kind, __version__, version("scikit-learn"), fingerprint(release, tuple(release.cells))),
+        *(list(names), [registry.describe(registry.build_miner(each)) for each in miners]),
+        *(dealt.folds, dealt.seed, *more),
+    ]
 
 
 def vote(found: Sequence[Predictions]) -> Predictions:
@@ -198,10 +259,6 @@ def _judged(judgement: str | Callable[..., Any], columns: Mapping[str, Column]) 
         return Expression(judgement).evaluate(columns)
     values = [domain_values(column)[column.codes] for column in columns.values()]
     return np.asarray(judgement(*values), dtype=np.float64)
-
-
-def _predicts(miner: str) -> str:
-    return str(registry.look_up("miner", miner).predicts)
 
 
 def _tells_sets(release: Release, name: str) -> bool:

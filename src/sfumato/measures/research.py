@@ -110,6 +110,18 @@ class UtilityLoss(_ResearchLoss):
 
     def of_attribute(self, release: Release, table: Table, name: str | None) -> Measurement:
         """Return the mean divergence, with the worst and the 95th percentile in the detail."""
+        populations, losses, baseline = self.by_population(release, table, name)
+        detail = {
+            "populations": len(populations),
+            "worst": float(losses.max()),
+            "percentile-95": float(np.quantile(losses, 0.95, method="inverted_cdf")),
+        }
+        return self.taken(float(losses.mean()), attribute=name, baseline=baseline, detail=detail)
+
+    def by_population(
+        self, release: Release, table: Table, name: str | None
+    ) -> tuple[Populations, Floats, float]:
+        """Return the large populations, the divergence of each, and the mean with everything withheld."""
         populations = large_populations(table, release.schema, self.minimum_support)
         if not len(populations):
             raise NotApplicable(
@@ -118,12 +130,7 @@ class UtilityLoss(_ResearchLoss):
         key = ("true populations", table.fingerprint, release.schema.fingerprint, name, self.minimum_support)
         truth = remembered(key, lambda: _TruePopulations.of(release, table, name, populations))
         losses = truth.losses(reconstructed(release, name, self.reconstruction))
-        detail = {
-            "populations": len(populations),
-            "worst": float(losses.max()),
-            "percentile-95": float(np.quantile(losses, 0.95, method="inverted_cdf")),
-        }
-        return self.taken(float(losses.mean()), attribute=name, baseline=truth.baseline, detail=detail)
+        return populations, losses, truth.baseline
 
 
 @register

@@ -1,10 +1,10 @@
-"""What a release is worth to the honest user of a scenario, and what it is worth to the adversary."""
+"""What a release is worth to the honest user of a scenario."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,25 +13,19 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.expressions import Type, type_of
-from sfumato.kernels.grouping import sum_by_group
+from sfumato.figures import kept
 from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
-from sfumato.measures.mining import (
-    Attempt,
-    attack,
-    common_entries,
-    exactly,
-    of_user,
-    predictions,
-    worth_to_adversary,
-    worth_to_user,
-)
-from sfumato.measures.nearness import Told, nearer, released_as, true_column
+from sfumato.measures.mining import figure_key, of_user, predictions, worth_to_user
+from sfumato.measures.nearness import true_column
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.scenario import Scenario, weights_of
 from sfumato.table import Table
+
+_ROWS_OF_A_SUM = 20
+_FEWEST_SUMS, _MOST_SUMS = 100, 1000
 
 
 @dataclass(frozen=True)
@@ -118,69 +112,142 @@ class GoodUtility(ScenarioMeasure):
     def _declined(
         self, release: Release, table: Table, rows: Integers, name: str, scenario: Scenario, weights: Floats
     ) -> Measurement:
-        original = released(table, release.schema, {})
-        before, lacking = _utilities(original, np.arange(table.n_rows), name, scenario, weights)
-        after, lacking_after = _utilities(release, rows, name, scenario, weights)
-        both = {miner: (before[miner], after[miner]) for miner in before if miner in after}
-        declines = {miner: 1 - new.total / old.total for miner, (old, new) in both.items() if old.total > 0}
+        found = {
+            miner: _decline(release, table, rows, name, miner, scenario, weights)
+            for miner in scenario.user.miners
+        }
+        both = {miner: each for miner, each in found.items() if each is not None}
+        declines = {miner: each for miner, each in both.items() if each.original > 0}
         if not declines:
             raise NotApplicable(f"no miner has any good utility for {name!r} on the original")
-        worst = max(declines, key=lambda miner: declines[miner])
-        value = max(declines[worst], 0.0)
-        old, new = both[worst]
-        radius = NORMAL_95 * _ratio_error(old, new)
+        worst = max(declines, key=lambda miner: declines[miner].value)
+        decline = declines[worst]
+        radius = NORMAL_95 * decline.error
         detail: dict[str, Any] = {
             "target": name,
             "miner": worst,
-            "original": old.total,
-            "released": new.total,
+            "original": decline.original,
+            "released": decline.released,
             "miners": {
-                miner: {"original": old.total, "released": new.total} for miner, (old, new) in both.items()
+                miner: {"original": each.original, "released": each.released} for miner, each in both.items()
             },
         }
         return self.taken(
-            value,
+            max(decline.value, 0.0),
             attribute=name if name in release.schema.sensitive else None,
-            interval=(max(declines[worst] - radius, 0.0), max(declines[worst] + radius, 0.0)),
-            detail=detail | _unfinished((*lacking, *lacking_after)),
+            interval=(max(decline.value - radius, 0.0), max(decline.value + radius, 0.0)),
+            detail=detail | unfinished(miner for miner, each in found.items() if each is None),
         )
+
+
+@dataclass(frozen=True)
+class _Decline:
+    """What a miner achieves on the original and on the release, and the standard error of their ratio."""
+
+    original: float
+    released: float
+    error: float
+
+    @property
+    def value(self) -> float:
+        """The share of the good utility that is lost; negative where the release serves better."""
+        return 1 - self.released / self.original
 
 
 @dataclass(frozen=True, eq=False)
 class _Utility:
-    """A sum over records, with what its variance needs: for each original row the sum and the squares."""
+    """A sum over records, with what its variance needs.
 
-    sums: Floats = field(repr=False)
-    squares: Floats = field(repr=False)
-    counts: Integers = field(repr=False)
+    Parameters
+    ----------
+    total
+        The sum over all records.
+    within
+        How far equal records lie from the mean of their row: the squares, added up.
+    mixed
+        The sums of the rows, each divided by the root of its number of records; in a large table, where
+        it is kept from one run to the next, sums of many rows with random signs instead.
+    """
 
-    @property
-    def total(self) -> float:
-        """The sum over all records."""
-        return float(self.sums.sum())
+    total: float
+    within: float
+    mixed: Floats = field(repr=False)
 
 
-def _utilities(
-    release: Release, rows: Integers, name: str, scenario: Scenario, weights: Floats
-) -> tuple[dict[str, _Utility], list[str]]:
-    """Return w(x) E(predicted, true) of each miner, added up for each original row."""
-    found, lacking = predictions(release, name, scenario.user.miners, scenario)
+def _decline(
+    release: Release,
+    table: Table,
+    rows: Integers,
+    name: str,
+    miner: str,
+    scenario: Scenario,
+    weights: Floats,
+) -> _Decline | None:
+    """Return what becomes of a miner's good utility; nothing if the miner did not come to an end."""
+    judged = (scenario, weights, scenario.user.error)
+
+    def computed() -> list[float] | None:
+        old = _utility_of_original(released(table, release.schema, {}), name, miner, scenario, weights)
+        new = None if old is None else _utility(release, rows, name, miner, scenario, weights)
+        return None if old is None or new is None else [old.total, new.total, _ratio_error(old, new)]
+
+    figure = kept(figure_key("decline", release, [name], [miner], *judged), computed)
+    return None if figure is None else _Decline(*figure)
+
+
+def _utility_of_original(
+    original: Release, name: str, miner: str, scenario: Scenario, weights: Floats
+) -> _Utility | None:
+    """Return the good utility of the original, where it is large enough from the shelf."""
+    every_row = np.arange(original.n_rows)
+
+    def computed() -> list[Any] | None:
+        found = _utility(original, every_row, name, miner, scenario, weights)
+        return None if found is None else [found.total, found.within, found.mixed.tolist()]
+
+    key = figure_key("utility", original, [name], [miner], scenario, weights, scenario.user.error)
+    figure = kept(key if _mixes(original.n_rows) else None, computed)
+    return None if figure is None else _Utility(figure[0], figure[1], np.array(figure[2]))
+
+
+def _utility(
+    release: Release, rows: Integers, name: str, miner: str, scenario: Scenario, weights: Floats
+) -> _Utility | None:
+    """Return what w(x) E(predicted, true) adds up to over all records."""
+    found, _ = predictions(release, name, [miner], scenario)
+    if not found or release.original is None:
+        return None
+    each, table = found[0], release.original
+    truth = true_column(release, name).take(each.rows)
+    of_row = rows[each.rows]
     hierarchy = release.schema.hierarchy(name)
-    utilities = {}
-    for each in found:
-        truth = true_column(release, name).take(each.rows)
-        of_row = rows[each.rows]
-        worth = weights[of_row] * worth_to_user(scenario.user, of_user(each, truth), truth, hierarchy)
-        utilities[each.miner] = _Utility(
-            _added(of_row, each.weights * worth, len(weights)),
-            _added(of_row, each.weights * worth**2, len(weights)),
-            sum_by_group(of_row, len(weights), each.weights),
-        )
-    return utilities, lacking
+    worth = weights[of_row] * worth_to_user(scenario.user, of_user(each, truth), truth, hierarchy)
+    sums = _added(of_row, each.weights * worth, table.n_rows)
+    squares = float(each.weights @ worth**2)
+    of_records = sums / np.sqrt(table.weights)
+    return _Utility(float(sums.sum()), squares - float(of_records @ of_records), _mixed(of_records))
 
 
 def _added(of_row: Integers, values: Floats, n_rows: int) -> Floats:
     return np.bincount(of_row, values, n_rows).astype(np.float64)
+
+
+def _mixes(n_rows: int) -> bool:
+    """Return whether there are enough rows to put so many into each sum that none can be read off it."""
+    return n_rows >= _FEWEST_SUMS * _ROWS_OF_A_SUM
+
+
+def _mixed(values: Floats) -> Floats:
+    """Add up many rows with random signs, which keeps the expected length of every combination.
+
+    M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", 2002.
+    """
+    if not _mixes(len(values)):
+        return values
+    n_sums = min(len(values) // _ROWS_OF_A_SUM, _MOST_SUMS)
+    rng = np.random.default_rng(0)
+    signs = rng.choice([-1.0, 1.0], len(values))
+    return _added(rng.integers(0, n_sums, len(values)), signs * values, n_sums)
 
 
 def _ratio_error(old: _Utility, new: _Utility) -> float:
@@ -188,178 +255,19 @@ def _ratio_error(old: _Utility, new: _Utility) -> float:
 
     Which of the equal records of a row is which is not known: they are paired at random.
     """
+    if old.total <= 0:
+        return 0.0
     ratio = new.total / old.total
-    products = old.sums * new.sums / np.maximum(old.counts, 1)
-    spread = float((new.squares - 2 * ratio * products + ratio**2 * old.squares).sum())
+    apart = new.mixed - ratio * old.mixed
+    spread = float(apart @ apart) + new.within + ratio**2 * old.within
     return math.sqrt(max(spread, 0.0)) / old.total
 
 
-@register
-@dataclass(frozen=True)
-class AntiUtility(ScenarioMeasure):
-    """How much the adversary of a scenario learns about the people by mining the release.
-
-    The anti-utility of a miner is Σ v(x) E*(predicted, released, true) over all records; the value is
-    that of the worst miner divided by Σ v(x), so 0.1 is one person in ten. The detail has both sums of
-    the paper, ``worst-sum`` and ``average-sum``, which miner is the worst, its shares of exact and of nearer
-    predictions, and the share of people whose true value the release tells anyway. The baseline is
-    the value for an adversary who says the same of everybody. The interval has the value with 95%
-    confidence over records like these (normal approximation).
-
-    Where sets of values are released, a distance is the number of values less one of a set that holds
-    the truth, a single value being a set of one; a set without the truth is infinitely far. Where
-    numbers are released with noise, it is the difference.
-
-    Parameters
-    ----------
-    scenario
-        What the adversary wants: the name of a scenario of the project file, or a `Scenario`. By
-        default every sensitive attribute is attacked, and exact predictions count.
-
-    References
-    ----------
-    M. Sramka et al., "A practice-oriented framework for measuring privacy and utility in data
-    sanitization systems", 2010, section 2.4.
-
-    Examples
-    --------
-    >>> from sfumato import Adversary, KAnonymity, Mondrian, Scenario, datasets, sanitize
-    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
-    >>> scenario = Scenario(adversary=Adversary(("age",), miners=("majority",), guesses="values"), folds=3)
-    >>> AntiUtility(scenario).measure(release)[0].detail["worst-miner"]
-    'majority'
-    """
-
-    axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-
-    def in_scenario(
-        self, release: Release, table: Table, rows: Integers, scenario: Scenario
-    ) -> Iterable[Measurement]:
-        """Return the anti-utility of the worst miner, over all attacked attributes together."""
-        names = scenario.adversary.attributes or release.schema.sensitive
-        if not names:
-            raise NotApplicable("the scenario names no attacked attribute, and none is sensitive")
-        weights = weights_of(scenario.adversary.weights, table)
-        total = float(weights @ table.weights)
-        if total == 0:
-            raise NotApplicable("the weights of the adversary are 0 for every record")
-        of_row = weights[rows]
-        attacks = [_Attack.of(release, name, scenario) for name in names]
-        tried = {
-            miner: _joined(attacks, miner) for miner in dict.fromkeys(m for a in attacks for m in a.gains)
-        }
-        sums = {miner: each.sum(of_row, "worth") for miner, each in tried.items()}
-        worst = max(sums, key=lambda miner: sums[miner])
-        alone = [sums[miner] for miner in sums if not any(a.is_fused(miner) for a in attacks)]
-        value = sums[worst] / total
-        radius = NORMAL_95 * _share_error(
-            tried[worst], of_row, value, total, float(weights @ (table.weights * weights))
-        )
-        detail = {
-            "attributes": ", ".join(names),
-            "worst-sum": sums[worst],
-            "average-sum": sum(alone) / len(alone),
-            "worst-miner": worst,
-            "exact": tried[worst].sum(of_row, "exact") / total,
-            "nearer": tried[worst].sum(of_row, "nearer") / total,
-            "told-anyway": _told_anyway(release, names, of_row) / total,
-            "miners": sums,
-        }
-        common = (
-            _joined([a for a in attacks if a.commonest], None) if any(a.commonest for a in attacks) else None
-        )
-        return [
-            self.taken(
-                value,
-                attribute=names[0] if len(names) == 1 and names[0] in release.schema.sensitive else None,
-                interval=(value - radius, value + radius),
-                baseline=None if common is None else common.sum(of_row, "worth") / total,
-                detail=detail | _unfinished(miner for a in attacks for miner in a.unfinished),
-            )
-        ]
-
-
-@dataclass(frozen=True, eq=False)
-class _Gain:
-    """What one adversary gains from every released record, entry by entry in the order of the rows."""
-
-    rows: Integers = field(repr=False)
-    weights: Integers = field(repr=False)
-    worth: Floats = field(repr=False)
-    exact: Floats = field(repr=False)
-    nearer: Floats = field(repr=False)
-
-    def sum(self, of_row: Floats, what: str) -> float:
-        """Add up over all records, each with the weight of its row."""
-        return float((self.weights * of_row[self.rows]) @ getattr(self, what))
-
-
-@dataclass(frozen=True, eq=False)
-class _Attack:
-    """All gains from the attack on one attribute, by miner."""
-
-    gains: dict[str, _Gain]
-    commonest: _Gain | None
-    fused: frozenset[str]
-    unfinished: tuple[str, ...]
-
-    @classmethod
-    def of(cls, release: Release, name: str, scenario: Scenario) -> _Attack:
-        attempts = attack(release, name, scenario)
-        told, truth = released_as(release, name), true_column(release, name)
-
-        def gain(attempt: Attempt) -> _Gain:
-            here = told.take(attempt.rows)
-            worth = worth_to_adversary(scenario.adversary, attempt.told, here, truth.take(attempt.rows))
-            near = nearer(attempt.told.distance, here.distance, scenario.adversary.c)
-            exact = exactly(attempt.told).astype(np.float64)
-            return _Gain(attempt.rows, attempt.weights, worth, exact, near.astype(np.float64))
-
-        return cls(
-            {attempt.miner: gain(attempt) for attempt in attempts.every},
-            None if attempts.commonest is None else gain(attempts.commonest),
-            frozenset(attempt.miner for attempt in attempts.every if attempt.is_fused),
-            attempts.unfinished,
-        )
-
-    def is_fused(self, miner: str) -> bool:
-        """Return whether a name stands for several miners together."""
-        return miner in self.fused
-
-
-def _joined(attacks: Sequence[_Attack], miner: str | None) -> _Gain:
-    """Take for each record the attribute where this miner (the commonest value, without one) gains most."""
-    found = [attack.commonest if miner is None else attack.gains.get(miner) for attack in attacks]
-    gains = [gain for gain in found if gain is not None]
-    weights, entries = common_entries([gain.weights for gain in gains])
-
-    def most(what: str) -> Floats:
-        return np.max(
-            [getattr(gain, what)[entry] for gain, entry in zip(gains, entries, strict=True)], axis=0
-        )
-
-    return _Gain(gains[0].rows[entries[0]], weights, most("worth"), most("exact"), most("nearer"))
-
-
-def _told_anyway(release: Release, names: Sequence[str], of_row: Floats) -> float:
-    """Add up the weights of the records of which the release tells some attacked value exactly."""
-    told: list[Told] = [released_as(release, name) for name in names]
-    return float((release.weights * of_row) @ np.logical_or.reduce([exactly(each) for each in told]))
-
-
-def _share_error(gain: _Gain, of_row: Floats, share: float, total: float, squares: float) -> float:
-    """Return the standard error of a weighted share; suppressed records gained nothing."""
-    weights = of_row[gain.rows]
-    inside = float((gain.weights * weights**2) @ (gain.worth - share) ** 2)
-    outside = (squares - float(gain.weights @ weights**2)) * share**2
-    return math.sqrt(max(inside + outside, 0.0)) / total
+def unfinished(miners: Iterable[str]) -> dict[str, str]:
+    """Name in the detail the miners that did not come to an end."""
+    names = ", ".join(dict.fromkeys(miners))
+    return {"unfinished": names} if names else {}
 
 
 def _types(table: Table) -> dict[str, Type]:
     return {name: type_of(column) for name, column in table.columns.items()}
-
-
-def _unfinished(miners: Iterable[str]) -> dict[str, str]:
-    names = ", ".join(dict.fromkeys(miners))
-    return {"unfinished": names} if names else {}

@@ -9,8 +9,10 @@ from typing import ClassVar
 
 from sfumato import registry
 from sfumato.errors import DataError, ParameterError
+from sfumato.figures import kept
 from sfumato.measures.adversary import AccuracyGain
 from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.mining import figure_key
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
@@ -92,7 +94,7 @@ class WorkloadUtility(Measure):
 
     def _check_miners(self) -> None:
         for name in self.miners:
-            if registry.look_up("miner", name).predicts != "category":
+            if registry.build_miner(name).predicts != "category":
                 raise ParameterError(f"{name} predicts numbers; choose miners that predict a category")
 
     def _of_target(self, release: Release, table: Table, target: str) -> Measurement:
@@ -137,18 +139,20 @@ class WorkloadUtility(Measure):
     ) -> dict[str, float]:
         """Return the accuracy of each miner that finished."""
         found = {
-            name: predict(
-                view,
-                target,
-                name,
-                folds=self.folds,
-                seed=self.seed,
-                time_limit=self.time_limit,
-                features=features,
+            name: kept(
+                figure_key("accuracy", view, [target], [name], self, features),
+                lambda name=name: self._accuracy(view, target, name, features),  # type: ignore[misc]
             )
             for name in dict.fromkeys(self.miners)
         }
-        return {name: accuracy(view, each) for name, each in found.items() if each.finished}
+        return {name: share for name, share in found.items() if share is not None}
+
+    def _accuracy(
+        self, view: Release, target: str, miner: str, features: tuple[str, ...] | None
+    ) -> float | None:
+        limits = {"folds": self.folds, "seed": self.seed, "time_limit": self.time_limit}
+        found = predict(view, target, miner, features=features, **limits)  # type: ignore[arg-type]
+        return accuracy(view, found) if found.finished else None
 
 
 def trivial_features(schema: Schema, target: str) -> Iterator[tuple[str, tuple[str, ...]]]:

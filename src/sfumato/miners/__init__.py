@@ -11,7 +11,7 @@ from sfumato.miners.classifiers import (
     NeuralNetwork,
     OneRule,
 )
-from sfumato.miners.cross_validation import accuracy, original_view, predict
+from sfumato.miners.cross_validation import accuracy, original_view, predict, predict_from_all
 from sfumato.miners.labels import true_codes
 from sfumato.miners.regressors import (
     HuberRegression,
@@ -63,5 +63,6 @@ __all__ = [
     "accuracy",
     "original_view",
     "predict",
+    "predict_from_all",
     "true_codes",
 ]

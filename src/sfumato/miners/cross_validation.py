@@ -1,4 +1,7 @@
-"""Cross-validation: what a miner predicts for each released record when it has not seen that record."""
+"""Cross-validation: what a miner predicts for each released record when it has not seen that record.
+
+And what it predicts when it has, to compare with.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,7 +66,7 @@ def predict(
     target
         The attribute to predict.
     miner
-        A miner or its name.
+        A miner, its name, or its name with parameters: ``random-forest trees=10``.
     folds
         In how many parts the records are divided: each part is predicted from all others.
     seed
@@ -86,7 +90,7 @@ def predict(
     >>> found.finished, found.n_records
     (True, 12)
     """
-    chosen: Miner = registry.build("miner", miner) if isinstance(miner, str) else miner
+    chosen = _chosen(miner)
     names = _features(release, target, features)
     _check(release, target, chosen, folds)
     key = (fingerprint(release, (*names, target)), names, target, label, repr(chosen), folds, seed)
@@ -99,13 +103,72 @@ def predict(
     rows, fold = np.nonzero(held) if trouble is None else (np.empty(0, np.int64),) * 2
     found = Predictions(
         target=target,
-        miner=registry.name_of(type(chosen)),
+        miner=registry.label_of(chosen),
         predicts=chosen.predicts,
         domain=target_domain(release, target),
         rows=rows,
         weights=held[rows, fold],
         predicted=answers[pattern_of[rows], fold],
         folds=held.shape[1],
+        seconds=time.perf_counter() - began,
+        trouble=trouble,
+    )
+    if found.finished:
+        _keep(key, found)
+    return found
+
+
+def predict_from_all(
+    release: Release,
+    target: str,
+    miner: str | Miner,
+    trained: Integers,
+    *,
+    seed: int = 0,
+    time_limit: float = 600.0,
+) -> Predictions:
+    """Predict an attribute of every released row by a miner that has seen all records that it may.
+
+    Parameters
+    ----------
+    release, target, miner
+        As for `predict`.
+    trained
+        The number of records of each row that the miner is trained on; rows with none are only predicted.
+    seed, time_limit
+        As for `predict`.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> view = original_view(*datasets.hospital())
+    >>> predict_from_all(view, "diagnosis", "random-tree", view.weights).n_records
+    12
+    """
+    chosen = _chosen(miner)
+    names = _features(release, target, None)
+    _check(release, target, chosen, 2)
+    key = ("all", fingerprint(release, (*names, target)), target, repr(chosen), trained.tobytes(), seed)
+    known = _recall(key)
+    if known is not None:
+        return known
+    began = time.perf_counter()
+    labels = labels_of(release, target, chosen.predicts, "released", seed)
+    # nothing is left out of the first fold's training, and the second one asks for nothing
+    held = np.column_stack([np.zeros_like(trained), trained])
+    problem, pattern_of = pose(release, names, _encoding(chosen), labels, held)
+    problem = replace(problem, asked=np.tile([True, False], (len(problem.patterns), 1)))
+    answers, trouble = run(chosen, problem, seed, time_limit, 1, None)
+    rows = np.arange(release.n_rows) if trouble is None else np.empty(0, np.int64)
+    found = Predictions(
+        target=target,
+        miner=registry.label_of(chosen),
+        predicts=chosen.predicts,
+        domain=target_domain(release, target),
+        rows=rows,
+        weights=release.weights[rows],
+        predicted=answers[pattern_of[rows], 0],
+        folds=1,
         seconds=time.perf_counter() - began,
         trouble=trouble,
     )
@@ -180,9 +243,18 @@ def _posed(
     labels = labels_of(release, target, miner.predicts, label, seed)
     strata = labels.likeliest if labels.numbers is None else np.zeros(release.n_rows, dtype=np.int64)
     held = held_out(release.weights, strata, min(folds, release.n_records), seed)
-    encoding: Encoding = getattr(miner, "encoding", "columns")
-    problem, pattern_of = pose(release, names, encoding, labels, held)
+    problem, pattern_of = pose(release, names, _encoding(miner), labels, held)
     return problem, held, pattern_of
+
+
+def _chosen(miner: str | Miner) -> Miner:
+    chosen: Miner = registry.build_miner(miner) if isinstance(miner, str) else miner
+    return chosen
+
+
+def _encoding(miner: Miner) -> Encoding:
+    encoding: Encoding = getattr(miner, "encoding", "columns")
+    return encoding
 
 
 def _recall(key: Hashable) -> Predictions | None:

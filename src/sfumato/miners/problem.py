@@ -42,9 +42,9 @@ class Problem:
     asked: Booleans
 
     @property
-    def folds(self) -> int:
-        """The number of folds."""
-        return self.held.shape[1]
+    def folds(self) -> list[int]:
+        """The folds that want predictions."""
+        return [int(fold) for fold in np.flatnonzero(self.asked.any(axis=0))]
 
     @cached_property
     def key(self) -> str:

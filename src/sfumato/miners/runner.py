@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
@@ -24,6 +24,7 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.arrays import Floats
+from sfumato.listening import tell
 from sfumato.miners.base import Listener, Miner, Progress
 from sfumato.miners.child import COMMAND
 from sfumato.miners.problem import Problem
@@ -117,9 +118,12 @@ def _waiting() -> _Child | None:
     with _lock:
         while _idle:
             child = _idle.pop()
-            # a child of the process that this one was forked from is not ours to ask
-            if child.owner == os.getpid() and child.process.poll() is None:
+            # a child of the process that this one was forked from is not ours to ask, nor to end
+            if child.owner != os.getpid():
+                continue
+            if child.process.poll() is None:
                 return child
+            child.end()
     return None
 
 
@@ -157,17 +161,25 @@ def run(
     """
     answers = np.zeros(problem.asked.shape, dtype=np.float64)
     pickled = _pickled(miner)
-    name, began = registry.name_of(type(miner)), time.monotonic()
-    with contextlib.closing(_folds(pickled, problem, seed, time_limit, min(workers, problem.folds))) as found:
+    name, n_folds, began = registry.label_of(miner), len(problem.folds), time.monotonic()
+    _tell(name, 1, n_folds)
+    with contextlib.closing(_folds(pickled, problem, seed, time_limit, min(workers, n_folds))) as found:
         trouble = None
         for done, (fold, answer) in enumerate(found, start=1):
             if isinstance(answer, str):
                 trouble = answer
                 continue
             answers[problem.asked[:, fold], fold] = answer
+            if done < n_folds:
+                _tell(name, done + 1, n_folds)
             if progress is not None:
-                progress(Progress(name, done, problem.folds, time.monotonic() - began))
+                progress(Progress(name, done, n_folds, time.monotonic() - began))
     return answers, trouble
+
+
+def _tell(miner: str, fold: int, n_folds: int) -> None:
+    """Say which fold is at work."""
+    tell(f"{miner}, fold {fold} of {n_folds}" if n_folds > 1 else miner)
 
 
 def _pickled(miner: Miner) -> bytes:
@@ -205,15 +217,15 @@ def _asked(child: _Child, question: tuple[bytes, int, int], deadline: float) -> 
 
 
 def _in_turn(
-    children: list[_Child], pickled: bytes, folds: int, seed: int, deadline: float
+    children: list[_Child], pickled: bytes, folds: Sequence[int], seed: int, deadline: float
 ) -> Generator[tuple[int, Any], None, None]:
     """Let one child take all folds."""
-    for fold in range(folds):
+    for fold in folds:
         yield fold, _asked(children[0], (pickled, seed, fold), deadline)
 
 
 def _shared(
-    children: list[_Child], pickled: bytes, folds: int, seed: int, deadline: float
+    children: list[_Child], pickled: bytes, folds: Sequence[int], seed: int, deadline: float
 ) -> Generator[tuple[int, Any], None, None]:
     """Let several children take the folds in turn."""
     free: queue.SimpleQueue[_Child] = queue.SimpleQueue()
@@ -229,7 +241,7 @@ def _shared(
 
     pool = ThreadPoolExecutor(len(children))
     try:
-        for future in as_completed([pool.submit(work, fold) for fold in range(folds)]):
+        for future in as_completed([pool.submit(work, fold) for fold in folds]):
             yield future.result()
     except BaseException:
         for child in children:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from sfumato.errors import ParameterError
 from sfumato.miners.base import Predicts
 from sfumato.miners.classifiers import check_positive
+from sfumato.miners.forest import Features, Forest
 from sfumato.registry import register
 
 
@@ -97,12 +98,19 @@ class RandomTree:
 @register
 @dataclass(frozen=True)
 class RandomForest:
-    """Many random trees, each grown on a random sample of the records; they vote.
+    """Many random trees, each grown on records that are drawn at random; they vote.
+
+    Weka's forest of the years of the papers is ``random-forest trees=10 smallest-leaf=1 features=log2``.
 
     Parameters
     ----------
     trees
         How many trees.
+    smallest_leaf
+        The fewest records of a leaf; 1 is no limit.
+    features
+        How many of the M columns, drawn at random, are looked at for each split: the ``root`` of M, or
+        ``log2`` of M and one more.
 
     References
     ----------
@@ -110,22 +118,25 @@ class RandomForest:
 
     Examples
     --------
-    >>> RandomForest(trees=10).trees
-    10
+    >>> RandomForest(trees=10).smallest_leaf
+    2
     """
 
     trees: int = 50
+    smallest_leaf: int = 2
+    features: Features = "root"
 
     predicts: ClassVar[Predicts] = "category"
 
     def __post_init__(self) -> None:
         check_positive("trees", self.trees)
+        check_positive("smallest-leaf", self.smallest_leaf)
+        if self.features not in get_args(Features):
+            raise ParameterError(f"features cannot be {self.features!r}; allowed are root, log2")
 
     def estimator(self, seed: int) -> Any:
         """Return the estimator."""
-        from sklearn.ensemble import RandomForestClassifier
-
-        return RandomForestClassifier(self.trees, min_samples_leaf=2, random_state=seed)
+        return Forest(self.trees, self.smallest_leaf, self.features, seed)
 
 
 @register

@@ -11,6 +11,7 @@ from sfumato.cells import Cells, exact_cells
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.kernels.anatomizing import diverse_groups
 from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, sum_by_group
+from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.diversity import ProbabilisticDiversity
 from sfumato.registry import name_of, register
@@ -39,6 +40,10 @@ class Bucketize:
         ``one-table`` publishes each record with a permuted sensitive value and the number of its
         group; ``two-tables`` publishes the quasi-identifiers with the group, and the counts of the
         sensitive values of each group.
+    free
+        Categorical attributes with a hierarchy that may be cut anywhere in their order.
+    smallest_group
+        The smallest number of records in a group. It is not a k: who is in the table can be recognised.
 
     References
     ----------
@@ -56,6 +61,12 @@ class Bucketize:
     model: PrivacyModel = ProbabilisticDiversity(3.0)
     variant: Variant = "strict"
     form: Form = "one-table"
+    free: tuple[str, ...] = ()
+    smallest_group: int = 1
+
+    def __post_init__(self) -> None:
+        if self.smallest_group < 1:
+            raise ParameterError(f"smallest-group must be at least 1, not {self.smallest_group}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release the records with their sensitive values permuted within mondrian's parts."""
@@ -65,7 +76,8 @@ class Bucketize:
                     f"bucketize leaves quasi-identifiers exact, so {name_of(type(part))} cannot hold; "
                     "ask for models of the sensitive attribute only"
                 )
-        parts = partition(table, schema, self.model, self.variant, rng)
+        model = self.model & KAnonymity(self.smallest_group) if self.smallest_group > 1 else self.model
+        parts = partition(table, schema, model, self.variant, rng, free=self.free)
         rows = np.repeat(parts.rows, parts.weights)
         return _permuted(table, schema, rows, np.repeat(parts.part_of, parts.weights), self.form, rng)
 

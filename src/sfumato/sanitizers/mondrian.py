@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import range_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, suggestion
 from sfumato.kernels.splitting import balanced_cuts, divide, informative_cuts, sides, widest_columns
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
@@ -47,6 +47,8 @@ class Mondrian:
     target
         An attribute that researchers will want to predict. If given, the records are cut where it tells
         most about this attribute instead of at medians (the workload-aware variant).
+    free
+        Categorical attributes with a hierarchy that may be cut anywhere in their order.
 
     References
     ----------
@@ -65,6 +67,7 @@ class Mondrian:
     model: PrivacyModel = KAnonymity(5)
     variant: Variant = "strict"
     target: str = ""
+    free: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.target and self.variant == "relaxed":
@@ -72,10 +75,12 @@ class Mondrian:
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every quasi-identifier as the smallest cover of its part's values."""
-        parts = partition(table, schema, self.model, self.variant, rng, target=self.target)
+        parts = partition(table, schema, self.model, self.variant, rng, target=self.target, free=self.free)
         low, high = parts.low[parts.part_of], parts.high[parts.part_of]
         cells = {
-            name: range_cells(table[name], schema.hierarchy(name), low[:, i], high[:, i], parts.rows)
+            name: range_cells(
+                table[name], schema.hierarchy(name), low[:, i], high[:, i], parts.rows, free=name in self.free
+            )
             for i, name in enumerate(schema.quasi_identifiers)
         }
         release = released(table, schema, cells, parts.rows, parts.weights)
@@ -116,16 +121,23 @@ def partition(
     rng: np.random.Generator,
     *,
     target: str = "",
+    free: tuple[str, ...] = (),
 ) -> Parts:
     """Split the records of a bound table while both parts satisfy the model."""
     schema.require("quasi-identifying", "mondrian")
     if target and target not in table.columns:
         raise ParameterError(f"target: no attribute {target!r} in the table")
+    for name in free:
+        if name not in schema.quasi_identifiers:
+            hint = suggestion(name, schema.quasi_identifiers)
+            hint = hint or f"; they are {', '.join(schema.quasi_identifiers)}"
+            raise ParameterError(f"free: no quasi-identifier {name!r}{hint}")
     check_feasible(table, schema, model)
     relaxed = variant == "relaxed"
     rows = _shuffled_records(table, rng) if relaxed else np.arange(table.n_rows)
     weights = np.ones(len(rows), dtype=np.int64) if relaxed else table.weights
-    part_of, low, high = _split(_Space.of(table, schema, model, rows, relaxed, target), weights, model)
+    space = _Space.of(table, schema, model, rows, relaxed, target, free)
+    part_of, low, high = _split(space, weights, model)
     if relaxed:
         part_of, rows, weights = put_together(part_of, rows, weights)
     return Parts(rows, weights, part_of, low, high)
@@ -163,13 +175,20 @@ class _Space:
 
     @classmethod
     def of(
-        cls, table: Table, schema: Schema, model: PrivacyModel, rows: Integers, relaxed: bool, target: str
+        cls,
+        table: Table,
+        schema: Schema,
+        model: PrivacyModel,
+        rows: Integers,
+        relaxed: bool,
+        target: str,
+        free: tuple[str, ...],
     ) -> _Space:
         names, watched = schema.quasi_identifiers, watched_attributes(schema, model)
         cardinalities = [len(table[name].domain) for name in names]
         joins = np.ones((len(names), max(cardinalities)), dtype=np.int32)
         for column, name in enumerate(names):
-            if table[name].kind == "categorical":
+            if table[name].kind == "categorical" and name not in free:
                 joins[column, : cardinalities[column]] = schema.hierarchy(name).joins
         plain = np.array([joins[i, 1:n].max(initial=1) == 1 for i, n in enumerate(cardinalities)])
         wanted = (*names, *watched, *([target] if target else []))

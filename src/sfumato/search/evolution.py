@@ -17,13 +17,13 @@ from sfumato.evolution.problems import Preferred, Problem, ProblemName, Publishe
 from sfumato.evolution.run import Settings, evolve, improve
 from sfumato.evolution.space import Space
 from sfumato.frontier import Limit
+from sfumato.listening import tell
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.sanitizers.base import check_share
 from sfumato.schema import Schema
-from sfumato.search.base import tell
 from sfumato.table import Table
 
 SpaceName = Literal["cuts", "lattice", "parameters"]

@@ -42,14 +42,14 @@ class Sweep:
     def recipes(self) -> list[Recipe]:
         """Return every combination as a recipe, its parameters checked."""
         lists = list_parameters(look_up("sanitizer", self.sanitizer))
-        choices = [_choices(value, whole=name in lists) for name, value in self.parameters.items()]
-        if not all(choices):
+        listed = [choices(value, whole=name in lists) for name, value in self.parameters.items()]
+        if not all(listed):
             raise ParameterError(
                 f"{self.sanitizer}: an empty list leaves nothing to try; list at least one value"
             )
         return [
             Recipe(self.sanitizer, dict(zip(self.parameters, chosen, strict=True))).normalized()
-            for chosen in itertools.product(*choices)
+            for chosen in itertools.product(*listed)
         ]
 
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterable[Recipe]:
@@ -57,13 +57,13 @@ class Sweep:
         return self.recipes()
 
 
-def _choices(value: Any, *, whole: bool = False) -> list[Any]:
+def choices(value: Any, *, whole: bool = False) -> list[Any]:
     """Return every way to choose one element from each list inside; a whole list is one choice."""
     if isinstance(value, Mapping):
-        chosen = itertools.product(*(_choices(inner) for inner in value.values()))
+        chosen = itertools.product(*(choices(inner) for inner in value.values()))
         return [dict(zip(value, each, strict=True)) for each in chosen]
     if not isinstance(value, list):
         return [value]
     if whole:
         return value if value and all(isinstance(inner, list) for inner in value) else [value]
-    return [each for inner in value for each in _choices(inner)]
+    return [each for inner in value for each in choices(inner)]
