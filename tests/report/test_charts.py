@@ -68,9 +68,14 @@ def texts(svg: str) -> list[str]:
     return [element.text or "" for element in parsed(svg).iter(f"{SVG}text")]
 
 
+def style_of(element: ElementTree.Element) -> str:
+    """Return how an element is drawn, written as a style."""
+    return "; ".join(f"{name}: {value}" for name, value in element.attrib.items())
+
+
 def paths(svg: str, *styles: str) -> list[list[tuple[float, float]]]:
     """Return the corners of every path that is drawn in all of these styles, y downwards as SVG has it."""
-    drawn = [p for p in parsed(svg).iter(f"{SVG}path") if all(s in p.get("style", "") for s in styles)]
+    drawn = [p for p in parsed(svg).iter(f"{SVG}path") if all(s in style_of(p) for s in styles)]
     numbers = [re.findall(r"[ML] (\S+) (\S+)", path.get("d", "")) for path in drawn]
     return [[(float(x), float(y)) for x, y in pairs] for pairs in numbers]
 

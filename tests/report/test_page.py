@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from dataclasses import dataclass, replace
@@ -20,7 +21,9 @@ from sfumato.project import Publication
 from sfumato.recipe import Recipe
 from sfumato.release import Release, released
 from sfumato.report import report_html
+from sfumato.report.terms import TERMS
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers, sanitize
+from sfumato.scenario import Adversary, Scenario
 
 SEED = 918273645564738291
 MEASURES = ["privacy-loss", "accuracy-gain", "reidentification-risk", "k-anonymity", "t-closeness"]
@@ -45,6 +48,8 @@ EXPLORATION = [
     "Candidates tried and the frontier",
     "Limits of the claim",
     "Recipe, version and verification",
+    "Words used in this report",
+    "Appendix: every candidate",
 ]
 PUBLICATION = [
     *EXPLORATION[:5],
@@ -54,8 +59,9 @@ PUBLICATION = [
     "What was changed in each attribute",
     "Class sizes",
     "Claims checked on the published cells",
-    *EXPLORATION[5:],
+    *EXPLORATION[5:-1],
     "Signature and review",
+    EXPLORATION[-1],
 ]
 
 
@@ -296,7 +302,7 @@ def test_the_choice_says_who_why_when_and_whether_the_policy_is_met(published: s
     assert "Small & safe." in text
     assert "A. Example" in text
     assert "2026-11-15 09:30 UTC" in text
-    assert "re-identification risk at most 50% 50% met" in text
+    assert "re-identification risk at most 50% (no class of fewer than 2 records) 50% met" in text
     assert "k-anonymity (k = 2) at least 2" in text
 
 
@@ -306,7 +312,7 @@ def test_a_policy_that_is_not_met_is_said_so(hospital: Example) -> None:
     )
     text = Page(html).text
     assert "policy is not met" in text
-    assert "re-identification risk at most 9% 50% not met" in text
+    assert "re-identification risk at most 9% (no class of fewer than 12 records) 50% not met" in text
     assert "weighted k at least 3 not applicable not met" in text
 
 
@@ -328,8 +334,8 @@ def test_measurements_stand_beside_the_trivial_releases(hospital: Example, publi
         for i, cell in enumerate(cells)
         if cell.startswith("privacy loss of diagnosis (lower is better)\nHow")
     )
-    expected = [words.number(c.value("privacy-loss") or 0.0) for c in (chosen, as_is, withheld)]
-    assert cells[place + 1 : place + 4] == expected
+    values = [words.number(c.value("privacy-loss") or 0.0) for c in (chosen, as_is, withheld)]
+    assert cells[place + 1 : place + 5] == [values[0], "\u2013", *values[1:]]
 
 
 def test_infinite_and_not_applicable_values_are_printed_as_such(hospital: Example) -> None:
@@ -343,8 +349,8 @@ def test_infinite_and_not_applicable_values_are_printed_as_such(hospital: Exampl
     page = Page(html)
     assert "∞" in page.cells
     assert "not applicable (not a full-domain recoding)" in page.cells
-    assert "confidence interval 11% to 14.2%" in page.text
-    assert "baseline 80%" in page.text
+    assert "12.5% 11% to 14.2%" in page.cells
+    assert "80% with quasi-identifiers withheld" in page.cells
     assert not {"inf", "nan", "None"} & set(page.cells)
 
 
@@ -421,6 +427,67 @@ def test_noise_and_groups_are_told_from_generalisation(hospital: Example) -> Non
     text = Page(hospital.published(0, release=grouped)).text
     assert "2 groups in all" in text
     assert "Sensitive values were exchanged within groups" in text
+
+
+def test_steward_safeguards_and_review_are_told(hospital: Example) -> None:
+    told = Publication(
+        "Admissions", "Falls.", "Anybody.", "A contract.", "S. Teward", datetime.date(2028, 1, 31)
+    )
+    text = Page(hospital.published(publication=told)).text
+    assert "Safeguards A contract." in text
+    assert "data steward S. Teward; to be reviewed by 2028-01-31" in text
+    assert text.count("2028-01-31") == 4, "in the head, the context, the limits and beside the signature"
+    silent = Page(hospital.published(publication=Publication())).text
+    assert "Data steward Not stated." in silent
+    assert "To be reviewed by No date is stated." in silent
+
+
+def test_people_who_are_unique_as_the_table_stands_are_counted(hospital: Example) -> None:
+    release = sanitize(hospital.table, hospital.schema, hospital.frontier.candidates[0].recipe)
+    uniques = int((release.classes.sizes == 1).sum())
+    assert f"{uniques} of the records would be the only one" in Page(hospital.published()).text
+
+
+def test_missing_values_are_counted_where_the_table_is_known(hospital: Example) -> None:
+    assert "Missing" in Page(hospital.published()).cells
+    assert "Missing" not in Page(report_html(**hospital.common)).cells
+    assert "Missing" in Page(report_html(**hospital.common, table=hospital.table)).cells
+
+
+def test_every_measurement_has_baseline_and_interval_where_there_is_one(hospital: Example) -> None:
+    release = sanitize(hospital.table, hospital.schema, hospital.frontier.candidates[2].recipe)
+    taken = tuple(measure(release, ["accuracy-gain", "query-error"]))
+    chosen = replace(hospital.frontier.candidates[2], measurements=taken)
+    cells = Page(hospital.published(chosen=chosen, policy={})).cells
+    error = taken[1]
+    assert error.interval is not None
+    interval = " to ".join(words.share(end) for end in error.interval)
+    assert f"{words.share(error.value or 0)} {interval}" in cells
+    assert f"{words.share(error.baseline or 0)} with quasi-identifiers withheld" in cells
+    assert f"{words.share(taken[0].baseline or 0)} right guesses without the release" in cells
+
+
+def test_a_named_policy_is_named(hospital: Example) -> None:
+    text = Page(hospital.published(policy={"reidentification-risk": Limit(at_most=1 / 11)})).text
+    assert "the named policy cell-size-11; no class of fewer than 11 records" in text
+
+
+def test_data_miners_are_told_with_their_scenario(hospital: Example) -> None:
+    scenario = Scenario("burglary", adversary=Adversary(("age",), reduction="nearer", c=50))
+    given = {"scenario": scenario.to_dict()}
+    mined = Measurement("anti-utility", 0.2, "privacy", "lower", baseline=0.1, parameters=given)
+    chosen = replace(hospital.frontier.candidates[2], measurements=(mined,))
+    text = Page(hospital.published(chosen=chosen, policy={})).text
+    assert "The data miner Trains prediction programs" in text
+    assert "Scenario burglary : attacks age by naive-bayes" in text
+    assert "nearer to the truth than the released value by at least 50%" in text
+    assert "20% 10% the same said of everybody" in text
+
+
+def test_words_that_may_be_new_are_explained(published: str) -> None:
+    text = Page(published).text
+    for term in TERMS:
+        assert f"{term} {TERMS[term]}" in text
 
 
 # Extremes

@@ -41,7 +41,7 @@ def steps_of(svg: str, colour: str) -> list[tuple[float, float]]:
     drawn = [
         p
         for p in ElementTree.fromstring(svg).iter(f"{SVG}path")
-        if colour.lower() in p.get("style", "").lower()
+        if colour.lower() in (p.get("stroke") or "").lower()
     ]
     numbers = [re.findall(r"[ML] (\S+) (\S+)", path.get("d", "")) for path in drawn]
     return max(([(float(x), float(y)) for x, y in pairs] for pairs in numbers), key=len)

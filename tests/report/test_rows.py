@@ -116,7 +116,8 @@ def test_measurements_without_a_value_give_their_reason_and_others_their_notes(f
     found = rows.measurement_rows(Candidate("odd", Recipe("odd"), taken), "privacy", {}, frontier)
     assert [row["value"] for row in found] == ["\u221e", "not applicable", "12.5%"]
     assert [row["reason"] for row in found] == ["", "not a full-domain recoding", ""]
-    assert found[2]["notes"] == [("confidence interval", "11% to 14.2%"), ("baseline", "80%")]
+    assert [row["interval"] for row in found] == ["", "", "11% to 14.2%"]
+    assert [row["baseline"] for row in found] == ["", "", "80%"]
     assert [row["as_is"] for row in found] == ["", "", ""]
 
 

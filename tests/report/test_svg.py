@@ -34,7 +34,13 @@ def test_a_drawing_is_one_element_without_prolog_links_or_style_sheet() -> None:
 def test_text_stays_text_in_the_reader_s_font() -> None:
     texts = list(ElementTree.fromstring(drawn()).iter(f"{SVG}text"))
     assert "between <ends> & $x$" in [text.text for text in texts]
-    assert all("font-family: system-ui" in text.get("style", "") for text in texts)
+    assert all(text.get("font-family", "").startswith("system-ui") for text in texts)
+
+
+def test_a_page_that_forbids_styles_shows_it_all_the_same() -> None:
+    svg = drawn()
+    assert "style=" not in svg
+    assert ' fill="' in svg
 
 
 def test_the_description_is_read_out_as_it_is() -> None:

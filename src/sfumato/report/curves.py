@@ -57,7 +57,8 @@ def class_size_curves(releases: Mapping[str, Sizes]) -> str:
 
     References
     ----------
-    R. Dewri, I. Ray, I. Ray, D. Whitley, "k-anonymization in the presence of publisher preferences", 2011,
+    R. Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques using
+    multi-objective optimization", 2011,
     figure 6.
     """
     if len(releases) > len(_DASHES):

@@ -45,7 +45,8 @@ def scatter_matrix(
 
     References
     ----------
-    R. Dewri, I. Ray, I. Ray, D. Whitley, "k-anonymization in the presence of publisher preferences", 2011,
+    R. Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques using
+    multi-objective optimization", 2011,
     figure 8.
 
     Returns

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 import jinja2
 import numpy as np
-from markupsafe import Markup
 
 import sfumato
 from sfumato import words
 from sfumato.decision import Decision
 from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.markup import html_templates, inline_picture
 from sfumato.measures.base import Axis, Measurement, NotApplicable
 from sfumato.measures.loss import attribute_losses
 from sfumato.project import Publication
 from sfumato.release import Release
 from sfumato.report import charts, curves, matrix
+from sfumato.report.adversaries import measures_against, scenario_rows
 from sfumato.report.rows import (
     attribute_rows,
     candidate_rows,
@@ -35,7 +36,9 @@ from sfumato.report.rows import (
     requirement_rows,
     shown,
 )
+from sfumato.report.terms import TERMS
 from sfumato.schema import Schema
+from sfumato.table import Table
 
 _EXPLORATION = {
     "context": "Purpose, recipients and context",
@@ -52,8 +55,13 @@ _PUBLICATION = {
     "classes": "Class sizes",
     "claims": "Claims checked on the published cells",
 }
-_END = {"limits": "Limits of the claim", "recipe": "Recipe, version and verification"}
+_END = {
+    "limits": "Limits of the claim",
+    "recipe": "Recipe, version and verification",
+    "terms": "Words used in this report",
+}
 _SIGNATURE = {"signature": "Signature and review"}
+_APPENDIX = {"candidates": "Appendix: every candidate"}
 
 
 def report_html(
@@ -62,6 +70,7 @@ def report_html(
     schema: Schema,
     n_records: int,
     frontier: Frontier,
+    table: Table | None = None,
     infeasible: Sequence[Candidate] = (),
     policy: Mapping[str, Limit] = {},
     chosen: Candidate | None = None,
@@ -75,13 +84,16 @@ def report_html(
     Parameters
     ----------
     publication
-        Title, purpose and recipients.
+        Title, purpose, recipients, safeguards, data steward and date of review.
     schema
         The attributes, bound to the data.
     n_records
         The number of records of the original.
     frontier
         The candidates that could be made.
+    table
+        The original, of which missing values are counted and nothing else is told; by default that of the
+        release.
     infeasible
         Those that could not.
     policy
@@ -98,7 +110,9 @@ def report_html(
     str
         One HTML page without scripts, references to other places, values of records, or the seed.
     """
-    sections = _EXPLORATION | (_PUBLICATION if chosen else {}) | _END | (_SIGNATURE if chosen else {})
+    sections = (
+        _EXPLORATION | (_PUBLICATION if chosen else {}) | _END | (_SIGNATURE if chosen else {}) | _APPENDIX
+    )
     facts: dict[str, Any] = {
         "title": publication.title or "A table about people",
         "publication": publication,
@@ -106,9 +120,12 @@ def report_html(
         "version": sfumato.__version__,
         "n_records": n_records,
         "schema": schema,
-        "attributes": attribute_rows(schema),
+        "attributes": attribute_rows(schema, table or (release.original if release else None)),
+        "as_it_stands": _as_it_stands(frontier),
         "weighted": any(schema[name].weight != 1 for name in schema.released),
-        "adversaries": _adversaries([chosen] if chosen else frontier.candidates),
+        "adversaries": measures_against([chosen] if chosen else frontier.candidates),
+        "scenarios": scenario_rows([chosen] if chosen else frontier.candidates),
+        "terms": {term: said for term, said in TERMS.items() if term != "knee" or frontier.knee()},
         "infeasible": infeasible,
         "chosen": chosen,
         "decision": decision,
@@ -143,13 +160,13 @@ def _publication_facts(
 
 
 def _release_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
-    losses = _losses(release)
+    losses = losses_of(release)
     return {
         "requirements": requirement_rows(release, chosen),
         "changes": change_rows(release, losses),
-        "losses_chart": _picture(charts.attribute_losses_chart(losses)) if losses else None,
-        "classes": _class_facts(release),
-        "classes_chart": _picture(curves.class_sizes_chart(release.classes.sizes)),
+        "losses_chart": inline_picture(charts.attribute_losses_chart(losses)) if losses else None,
+        "classes": class_facts(release),
+        "classes_chart": inline_picture(curves.class_sizes_chart(release.classes.sizes)),
     }
 
 
@@ -190,6 +207,13 @@ def _reference(frontier: Frontier, sanitizer: str, measure: str) -> float | None
     return found.value(measure) if found else None
 
 
+def _as_it_stands(frontier: Frontier) -> int | None:
+    """Return how many records would be alone in their class if the table were published as it is."""
+    as_is = (c for c in frontier.candidates if c.recipe.sanitizer == "as-is")
+    risks = (m for c in as_is for m in c.measurements if m.measure == "reidentification-risk")
+    return next((int(m.detail["uniques"]) for m in risks if "uniques" in m.detail), None)
+
+
 def _sentences(subject: Candidate, axes: tuple[str, ...]) -> list[str]:
     """Say what the axes and the smallest class mean for people, as far as there are words for it."""
     said = []
@@ -200,18 +224,6 @@ def _sentences(subject: Candidate, axes: tuple[str, ...]) -> list[str]:
             sentence = known.sentence or f"{known.title} is {{}}"
             said.append(sentence.replace("{}", words.value_of(measure, value)))
     return said
-
-
-# Adversaries
-
-
-def _adversaries(candidates: Iterable[Candidate]) -> dict[str, str]:
-    """Return for both kinds of disclosure the measures that were taken against it."""
-    taken = dict.fromkeys(m.measure for c in candidates for m in c.measurements if m.axis == "privacy")
-    return {
-        kind: words.joined(words.measure_words(name).title for name in taken if words.guards(name) == kind)
-        for kind in ("identity", "attribute")
-    }
 
 
 # The frontier
@@ -226,7 +238,7 @@ def _frontier_facts(
     drawn = [c.value(axis) or 0.0 for c in frontier.comparable for axis in shown_axes]
     return {
         "frontier": frontier,
-        "frontier_chart": _picture(matrix.frontier_picture(frontier, chosen=chosen, limits=policy)),
+        "frontier_chart": inline_picture(matrix.frontier_picture(frontier, chosen=chosen, limits=policy)),
         "axes": [
             (words.measure_words(axis), words.direction(frontier.better(axis))) for axis in frontier.axes
         ],
@@ -253,14 +265,16 @@ def _beaten_by(frontier: Frontier, chosen: Candidate | None) -> list[str] | None
 # What is published
 
 
-def _losses(release: Release) -> dict[str, float]:
+def losses_of(release: Release) -> dict[str, float]:
+    """Return the share of its information that each quasi-identifier loses, where that can be said."""
     try:
         return attribute_losses(release)
     except NotApplicable:
         return {}
 
 
-def _class_facts(release: Release) -> dict[str, Any]:
+def class_facts(release: Release) -> dict[str, Any]:
+    """Return what is said of the sizes of the classes."""
     sizes = release.classes.sizes
     order = np.sort(sizes)
     median = order[np.searchsorted(np.cumsum(order), release.n_records / 2)] if len(order) else 0
@@ -301,20 +315,9 @@ def _time(written: str) -> str:
     return written if moment.tzinfo is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def _picture(svg: str) -> Markup:
-    """Take one of our charts into the page, where an element needs no namespace."""
-    return Markup(svg.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1))
-
-
 @cache
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("sfumato.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = html_templates("sfumato.report")
     environment.filters["count"] = lambda value: f"{value:,}"
     environment.filters["joined"] = words.joined
     environment.filters["recipe"] = recipe_words

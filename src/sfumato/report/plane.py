@@ -180,7 +180,7 @@ def draw_candidates(axes: Axes, plane: Plane, *, size: float = 1.0) -> None:
         axes.scatter([], [], s=34, marker=marker, color=colour, linewidths=1.2, label=name)
         alike: dict[tuple[str, bool], list[tuple[float, float]]] = {}
         for candidate in plane.frontier.comparable:
-            if _family(candidate) == name:
+            if family(candidate) == name:
                 key = _arrow(*plane.values(candidate)) or marker, candidate.id in efficient
                 alike.setdefault(key, []).append(plane.point(candidate))
         for (shape, is_efficient), points in alike.items():
@@ -203,18 +203,19 @@ def _arrow(x: float, y: float) -> str | None:
     return (">" if x > 0 else "<") if math.isinf(x) else None
 
 
-def _family(candidate: Candidate) -> str:
+def family(candidate: Candidate) -> str:
+    """Return what a candidate is drawn as: its sanitizer, or one of the trivial releases."""
     return "trivial" if candidate.recipe.sanitizer in TRIVIAL else readable(candidate.recipe.sanitizer)
 
 
 def families(candidates: Iterable[Candidate]) -> list[tuple[str, str, str]]:
     """Give each sanitizer a colour and a shape of its own, the trivial ones black crosses."""
-    names = sorted({_family(candidate) for candidate in candidates} - {"trivial"})
+    names = sorted({family(candidate) for candidate in candidates} - {"trivial"})
     given = [
         (name, COLOURS[i % len(COLOURS)], MARKERS[(i + i // len(COLOURS)) % len(MARKERS)])
         for i, name in enumerate(names)
     ]
-    trivial = any(_family(candidate) == "trivial" for candidate in candidates)
+    trivial = any(family(candidate) == "trivial" for candidate in candidates)
     return [*given, ("trivial", INK, "X")] if trivial else given
 
 

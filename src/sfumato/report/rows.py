@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,12 +14,14 @@ from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
 from sfumato.measures.base import Axis, Measurement, named
 from sfumato.models.base import PrivacyModel
+from sfumato.policies import POLICIES
 from sfumato.release import Release
 from sfumato.schema import Schema
+from sfumato.table import Table
 
 
-def attribute_rows(schema: Schema) -> list[dict[str, Any]]:
-    """Describe each attribute without showing a value."""
+def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str, Any]]:
+    """Describe each attribute without showing a value; missing ones are counted where the table is known."""
     rows = []
     for attribute in schema.attributes:
         row: dict[str, Any] = {"name": attribute.name, "role": attribute.role, "kind": attribute.kind}
@@ -26,8 +29,15 @@ def attribute_rows(schema: Schema) -> list[dict[str, Any]]:
             hierarchy = schema.hierarchy(attribute.name)
             row |= {"levels": hierarchy.height + 1, "distinct": len(hierarchy.values)}
             row["weight"] = words.number(attribute.weight)
+            if table is not None:
+                row["missing"] = _missing(table, attribute.name)
         rows.append(row)
     return rows
+
+
+def _missing(table: Table, name: str) -> int:
+    column = table[name]
+    return int(table.weights[column.codes == len(column.domain) - 1].sum()) if column.has_missing else 0
 
 
 def candidate_rows(
@@ -73,12 +83,22 @@ def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[d
         {
             "measure": words.measure_words(name).title,
             "limit": words.limit_of(name, limit),
+            "means": _means(name, limit),
             "reached": "not applicable" if value is None else words.exactly(name, value),
             "met": limit.allows(value),
         }
         for name, limit in policy.items()
         for value in [chosen.value(name) if chosen else None]
     ]
+
+
+def _means(name: str, limit: Limit) -> str:
+    """Say a limit on the re-identification risk as the class size that it asks for."""
+    if name != "reidentification-risk" or not 0 < limit.at_most < 1:
+        return ""
+    known = [policy.name for policy in POLICIES.values() if math.isclose(policy.risk, limit.at_most)]
+    size = f"no class of fewer than {math.ceil(1 / limit.at_most - 1e-9):,} records"
+    return "; ".join([*(f"the named policy {name}" for name in known), size])
 
 
 def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]]:
@@ -104,6 +124,8 @@ def measurement_rows(
             "direction": words.direction(m.better),
             "value": shown(m.measure, m.value),
             "reason": _reason(m),
+            "interval": _interval(m),
+            "baseline": "" if m.baseline is None else shown(m.measure, float(m.baseline)),
             "notes": _notes(m),
             "limit": words.limit_of(m.measure, limit) if limit else "",
             "met": limit is not None and limit.allows(m.value),
@@ -134,8 +156,14 @@ def _same_of(frontier: Frontier, sanitizer: str, chosen: Candidate, wanted: Meas
     return shown(wanted.measure, trivial[place].value) if place < len(trivial) else ""
 
 
+def _interval(measurement: Measurement) -> str:
+    if measurement.interval is None:
+        return ""
+    return " to ".join(shown(measurement.measure, float(end)) for end in measurement.interval)
+
+
 def _notes(measurement: Measurement) -> list[tuple[str, str]]:
-    """Return baseline, interval and detail in words."""
+    """Return the detail in words."""
 
     def printed(value: Any, name: str = "") -> str:
         if isinstance(value, Mapping):
@@ -144,17 +172,8 @@ def _notes(measurement: Measurement) -> list[tuple[str, str]]:
             return words.plain(value)
         return words.share(value) if name.startswith("share-") else words.value_of(measurement.measure, value)
 
-    notes = []
-    if measurement.interval is not None:
-        notes.append(
-            ("confidence interval", " to ".join(printed(float(end)) for end in measurement.interval))
-        )
-    if measurement.baseline is not None:
-        notes.append(
-            (words.measure_words(measurement.measure).baseline, printed(float(measurement.baseline)))
-        )
     detail = {name: value for name, value in measurement.detail.items() if name != "reason"}
-    return notes + [(words.DETAILS.get(name, name), printed(value, name)) for name, value in detail.items()]
+    return [(words.DETAILS.get(name, name), printed(value, name)) for name, value in detail.items()]
 
 
 def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:

@@ -31,7 +31,8 @@ def steepest_stretch(plane: Plane) -> Plane | None:
 
     References
     ----------
-    R. Dewri, I. Ray, I. Ray, D. Whitley, "k-anonymization in the presence of publisher preferences", 2011,
+    R. Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques using
+    multi-objective optimization", 2011,
     figure 7.
     """
     places = sorted((_fractions(plane, candidate) for candidate in efficient_in(plane)), key=lambda p: p[0])

@@ -109,8 +109,15 @@ def _tidy(attributes: dict[str, str]) -> None:
         elif name == "transform" and value.startswith("rotate(-0 "):
             del attributes[name]
         elif name == "style":
-            attributes[name] = re.sub("font-family: [^;]*", f"font-family: {_FONTS}", value)
+            attributes.update(_presentation(attributes.pop(name)))
         elif name == "d":
             attributes[name] = _DIGITS.sub(r"\1", " ".join(value.split()))
         elif name in ("x", "y"):
             attributes[name] = _DIGITS.sub(r"\1", value)
+
+
+def _presentation(style: str) -> dict[str, str]:
+    """Write a style as attributes, which a page may have that forbids styles within it."""
+    written = (part.partition(":") for part in style.split(";") if part.strip())
+    named = {name.strip(): value.strip() for name, _, value in written}
+    return named | ({"font-family": _FONTS} if "font-family" in named else {})
