@@ -13,7 +13,12 @@ KEY := $(shell { pwd; cat pyproject.toml; } | cksum | cut -d ' ' -f 1)
 RUNTIME := .venv/runtime-$(KEY)
 DEVELOPMENT := .venv/development-$(KEY)
 
-.PHONY: help demo test lint format wheel clean python
+# The browser tests drive the system's Chromium, whichever of these it is called.
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
+BROWSER := for name in $(BROWSERS); do command -v $$name > /dev/null && exit 0; done
+APT := env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes
+
+.PHONY: help demo test lint format wheel clean python browser
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -22,8 +27,8 @@ help: ## list the targets
 demo: python $(RUNTIME) ## explore, compare and report on the embedded example
 	$(BIN)/sfumato demo
 
-test: lint ## lint, then run all tests
-	$(BIN)/python -m pytest
+test: lint browser ## lint, then run all tests
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: python $(DEVELOPMENT) ## check style, format and types
 	$(BIN)/python -m ruff check .
@@ -38,8 +43,20 @@ wheel: python $(DEVELOPMENT) ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
 clean: ## remove .venv, caches and built files
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist test-artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Without Chromium the browser tests are skipped; sudo is used only where it asks for no password.
+browser:
+	@$(BROWSER); \
+	root=; [ "$$(id -u)" = 0 ] || root='sudo -n'; \
+	if command -v apt-get > /dev/null && { [ -z "$$root" ] || sudo -n true 2> /dev/null; }; then \
+	  echo "installing Chromium for the browser tests (once)"; \
+	  $$root $(APT) install --no-install-recommends chromium > /dev/null || \
+	    { $$root $(APT) update > /dev/null && $$root $(APT) install --no-install-recommends chromium > /dev/null; }; \
+	fi; \
+	$(BROWSER); \
+	echo "no Chromium for the browser tests, which are skipped: install one (on Debian: apt-get install chromium)" >&2
 
 # A .venv made by another Python than the one asked for is not used in its place.
 python: $(BIN)/python

@@ -7,13 +7,24 @@ import sys
 
 import click
 
-from sfumato.cli import asking, choosing, making, publishing, starting
+from sfumato.cli import asking, choosing, making, publishing, reproducing, serving, starting
 from sfumato.cli.base import cli
 from sfumato.errors import SfumatoError
 from sfumato.terminal import complain
 
 # importing a module adds its commands to the group
-__all__ = ["asking", "choosing", "cli", "main", "making", "publishing", "run", "starting"]
+__all__ = [
+    "asking",
+    "choosing",
+    "cli",
+    "main",
+    "making",
+    "publishing",
+    "reproducing",
+    "run",
+    "serving",
+    "starting",
+]
 
 _INTERRUPTED = 130
 

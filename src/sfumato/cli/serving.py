@@ -1,0 +1,56 @@
+"""The command that serves: workbench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sfumato.cli.base import cli, json_option
+from sfumato.errors import UserError
+from sfumato.terminal import print_json, say
+
+
+@cli.command()
+@click.argument("project", required=False, type=click.Path(path_type=Path), metavar="[PROJECT]")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on; a free one by default."
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address, do not open it.")
+@click.option(
+    "--address",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on. Any other than this machine's own lets others in who have the token.",
+)
+@json_option
+def workbench(project: Path | None, port: int, no_browser: bool, address: str, as_json: bool) -> None:
+    """Open the workbench in the browser: load, explore, compare, decide and publish on a page.
+
+    PROJECT is a project file, or a folder with projects or data; this folder by default.
+
+    \b
+    Example: sfumato workbench admissions.toml
+    """
+    from sfumato.workbench.server import serve
+
+    place = project or Path()
+    is_folder = place.is_dir()
+    if not is_folder and (place.suffix != ".toml" or not place.is_file()):
+        raise UserError(f"{place.name} is neither a folder nor a project file (.toml); name one that is")
+
+    def tell(start: str) -> None:
+        if as_json:
+            print_json({"address": start})
+        else:
+            say(f"The workbench is open: {start}\nStop it with Ctrl-C; everything stored is kept.")
+
+    serve(
+        place if is_folder else place.parent,
+        None if is_folder else place.stem,
+        say=say,
+        tell=tell,
+        address=address,
+        port=port,
+        browser=not no_browser,
+    )

@@ -1,0 +1,12 @@
+"""The four papers, rerun: every published figure beside ours, with a verdict.
+
+One module per paper says which explorations it needs (project files like anybody's) and how its tables
+and figures are read from the candidates that were explored.
+"""
+
+from __future__ import annotations
+
+from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato.reproduce.run import PAPERS, Reproduction, reproduce
+
+__all__ = ["PAPERS", "Cell", "Chart", "Claim", "Exhibit", "Reproduction", "Series", "reproduce"]

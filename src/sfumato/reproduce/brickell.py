@@ -1,0 +1,212 @@
+"""Brickell and Shmatikov 2008: what an adversary gains from a release beside what a researcher gains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from sfumato.reproduce.brickell_figures import learning_another, learning_the_same
+from sfumato.reproduce.brickell_releases import (
+    INTACT,
+    label_of,
+    listed,
+    rows,
+    said_of_substitutes,
+    without,
+    workload,
+)
+from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato.reproduce.experiments import Experiment, Explored, Found
+from sfumato.reproduce.paper import Paper
+from sfumato.reproduce.published import published
+
+_GAINS = ("accuracy-gain", "knowledge-gain")
+_QUICK = {"k": [100], "l": [2], "t": [0.2], "delta": [1.0]}
+_DESTROYED = 0.1
+_BARELY = 0.8
+
+
+def exhibits(found: Found) -> tuple[Exhibit, ...]:
+    """Return the paper's tables and figures."""
+    marital, occupation = found["brickell-marital"], found["brickell-occupation"]
+    return (
+        _table_2(found["brickell-attributes"]),
+        learning_the_same("figure-1", marital, "salary"),
+        learning_the_same("figure-2", occupation, "marital-status"),
+        learning_another("figure-3", marital, "salary"),
+        learning_another("figure-4", occupation, "marital-status"),
+        _table_3(occupation, found["brickell-partitions"]),
+    )
+
+
+def _table_2(explored: Explored) -> Exhibit:
+    known = published("brickell", "table-2")
+    whole = explored.find("as-is")
+    taken = {name: workload(whole, name) if whole else None for name in known.figures}
+    cells = [
+        Cell(name, column, 100 * share, known.figure(name, column), known.tolerance)
+        for name, each in taken.items()
+        if each is not None
+        for column, share in (("intact", each.detail["accuracy"]), ("suppressed", each.baseline or 0.0))
+    ]
+    drops = {name: 100 * (each.value or 0.0) for name, each in taken.items() if each is not None}
+    steepest = max(drops, key=lambda name: drops[name]) if drops else ""
+    others = [drop for name, drop in drops.items() if name != steepest]
+    claim = Claim(
+        "Only the marital status is learned much worse without age, sex and race.",
+        steepest == "marital-status" and drops[steepest] > 2 * max(others) if others else None,
+        "Points lost: " + listed(drops, ".2f"),
+    )
+    return Exhibit(
+        "table-2",
+        known.title,
+        known.source,
+        tuple(cells),
+        (claim,),
+        notes=(
+            f"{explored.table.n_records:,} records, nine attributes. Accuracy in per cent of a tree in the "
+            "way of C4.5, each record predicted by a tree that has not seen it.",
+            known.why,
+        ),
+    )
+
+
+def _table_3(explored: Explored, partitions: Explored) -> Exhibit:
+    known = published("brickell", "table-3")
+    shown = rows(explored, "marital-status")
+    cells = [
+        Cell(row.label, measure, row.gain(measure), known.figure(row.label, measure), known.tolerance)
+        for row in shown
+        for measure in _GAINS
+        if row.gain(measure) is not None
+    ]
+    learned = {row.label: gain for row in shown for gain in [row.gain("knowledge-gain")] if gain is not None}
+    return Exhibit(
+        "table-3",
+        known.title,
+        known.source,
+        tuple(cells),
+        (_barely_changes(learned), _diversity_is_trivial(learned), _same_order(cells)),
+        (_table_3_chart(learned),),
+        notes=(*_spread(partitions), *said_of_substitutes(explored, shown), known.why),
+    )
+
+
+def _barely_changes(learned: Mapping[str, float]) -> Claim:
+    left = {
+        label: gain / learned[INTACT]
+        for label, gain in learned.items()
+        if label.startswith("k") and learned.get(INTACT)
+    }
+    return Claim(
+        "k-anonymity hardly lowers what the adversary learns, even for a large k.",
+        min(left.values()) >= _BARELY if left else None,
+        "Of A_know of the table as it is remains: " + listed(left, ".0%"),
+    )
+
+
+def _diversity_is_trivial(learned: Mapping[str, float]) -> Claim:
+    diverse = {label: gain for label, gain in learned.items() if label.startswith("l")}
+    whole = learned.get(INTACT)
+    low = [label for label, gain in diverse.items() if whole and gain <= _DESTROYED * whole]
+    return Claim(
+        "l-diversity limits what the adversary learns only where it suppresses the quasi-identifiers.",
+        all(diverse[label] == 0 for label in low) if low else None,
+        "A_know: " + listed(diverse, ".4f"),
+    )
+
+
+def _same_order(cells: Sequence[Cell]) -> Claim:
+    """Judge whether the rows of k and of l stand in the paper's order of size."""
+    pairs = [
+        pair
+        for measure in _GAINS
+        for letter in "kl"
+        for pair in pairwise(c for c in cells if c.column == measure and c.row.startswith(letter))
+    ]
+    wrong = [f"{one.row} and {other.row}" for one, other in pairs if not _same_way(one, other)]
+    return Claim(
+        "The rows of k and those of l stand in the paper's order of size.",
+        not wrong if pairs else None,
+        f"{len(pairs) - len(wrong)} of {len(pairs)} neighbours" + without(wrong),
+    )
+
+
+def _same_way(one: Cell, other: Cell) -> bool:
+    """Return whether two of our figures differ in the direction of the published ones."""
+    ours = (one.ours or 0.0) - (other.ours or 0.0)
+    return ours * ((one.figure or 0.0) - (other.figure or 0.0)) > 0
+
+
+def _table_3_chart(learned: Mapping[str, float]) -> Chart:
+    known = published("brickell", "table-3")
+    labels = tuple(learned)
+    printed = tuple(known.figure(label, "knowledge-gain") for label in labels)
+    return Chart(
+        "Occupation: the adversary's knowledge gain",
+        "release",
+        "A_know",
+        (
+            Series("A_know", labels, tuple(learned.values())),
+            Series(
+                "A_know (published)", labels, tuple(float(p) if p else None for p in printed), published=True
+            ),
+        ),
+        "bars",
+    )
+
+
+def _spread(partitions: Explored) -> tuple[str, ...]:
+    """Say how far the figures move with the attribute that mondrian is told to keep."""
+    found: dict[str, dict[str, float]] = {}
+    for candidate in partitions.made:
+        gain = candidate.value("knowledge-gain")
+        if candidate.recipe.sanitizer == "mondrian" and gain is not None:
+            target = candidate.recipe.parameters.get("target") or "no attribute"
+            found.setdefault(label_of(candidate), {})[target] = gain
+    several = {label: each for label, each in found.items() if len(each) > 1}
+    if not several:
+        return ()
+    said = "; ".join(f"{label}: {listed(each, '.4f')}" for label, each in several.items())
+    return (
+        "The table has the partitions that keep what explains the marital status. The paper does not say "
+        f"which attribute its own kept; A_know with each of three: {said}.",
+    )
+
+
+def _fewer(document: Any) -> None:
+    """Keep one limit of each model, and divide the records in three parts only."""
+    for block in document["try"]:
+        for given in block.get("model", {}).values():
+            for name, values in _QUICK.items():
+                if name in given:
+                    given[name] = values
+    for each in document["measure"]["utility"]:
+        if "workload-utility" in each:
+            each["workload-utility"]["folds"] = 3
+
+
+def _fewer_attributes(document: Any) -> None:
+    """Learn only the attributes that the figures are about, and divide the records in three parts only."""
+    utility = document["measure"]["utility"]
+    for place in reversed(range(len(utility))):
+        if utility[place]["workload-utility"]["target"] not in ("marital-status", "occupation"):
+            del utility[place]
+        else:
+            utility[place]["workload-utility"]["folds"] = 3
+
+
+PAPER = Paper(
+    "brickell",
+    "Brickell and Shmatikov 2008",
+    'J. Brickell, V. Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data '
+    'publishing", KDD 2008',
+    (
+        Experiment("brickell-attributes", "complete", _fewer_attributes),
+        Experiment("brickell-marital", "complete", _fewer),
+        Experiment("brickell-occupation", "complete", _fewer),
+        Experiment("brickell-partitions", "complete", _fewer),
+    ),
+    exhibits,
+)

@@ -1,0 +1,78 @@
+"""The four questions of Dewri and others 2011, asked of the releases that were found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from sfumato.answer import ask
+from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit
+from sfumato.reproduce.dewri_solutions import GUARANTEE, ZERO, Solution, solutions, some
+from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
+from sfumato.reproduce.experiments import Explored
+from sfumato.reproduce.published import published
+
+_COMBINED = "min loss where k >= 2 and l >= 2"
+
+
+def questions(whole: Explored, safety: Explored) -> Exhibit:
+    """Answer the four questions, and say whether one can have here what the paper answers."""
+    cells: list[Cell] = []
+    claims: list[Claim] = []
+    for question, printed in published("dewri", "questions").figures.items():
+        found = _asked(question, whole, safety)
+        wanted = {name: float(figure) for name, figure in printed.items()}
+        best = _best(found, question)
+        cells += [
+            cell("dewri", "questions", question, name, best.get(name), series=question)
+            for name in wanted
+            if name in best
+        ]
+        claims.append(_reached(question, found, wanted))
+    best = _best(solutions(safety, GUARANTEE), _COMBINED)
+    claims.append(
+        Claim(
+            "k-anonymity and l-diversity can be had together.",
+            bool(best) if solutions(safety, GUARANTEE) else None,
+            f"{_COMBINED}: {best['total-loss']:.1%}" if best else NOT_COMPUTED,
+        )
+    )
+    notes = (
+        "The rows are questions to `sfumato ask`, put to the releases of the problem that the paper answers "
+        "them from; k and l are what the records that are kept have, by the guaranteed form of problem 4.",
+    )
+    return exhibit("dewri", "questions", cells, claims=claims, notes=notes)
+
+
+def _asked(question: str, whole: Explored, safety: Explored) -> list[Solution]:
+    """Return the solutions of the problem that a question belongs to."""
+    if re.search(r"\bl\b", question):
+        return solutions(safety, GUARANTEE)
+    return solutions(whole, ZERO if "weighted-k" in question else some(0.1))
+
+
+def _best(found: Sequence[Solution], question: str) -> dict[str, float]:
+    """Return the figures of the release that answers a question."""
+    answer = ask([s.candidate for s in found], question) if found else None
+    if answer is None or answer.candidate is None:
+        return {}
+    taken = {m.measure: m.value for m in answer.candidate.measurements}
+    return {name: value for name, value in taken.items() if value is not None}
+
+
+def _reached(question: str, found: Sequence[Solution], wanted: Mapping[str, float]) -> Claim:
+    """Say whether some release keeps the limits of a question and has what the paper answers."""
+    what = " and ".join(f"{name} of {least:,.0f}" for name, least in wanted.items())
+    limits = question.partition(" where ")[2]
+    text = f"A release with {limits} has a {what}."
+    if not found:
+        return Claim(text, None, NOT_COMPUTED)
+    conditions = " and ".join(f"{name} >= {least:.0f}" for name, least in wanted.items())
+    reached = _best(found, f"min loss where {limits} and {conditions}")
+    anyway = _best(found, f"min loss where {conditions}")
+    best = _best(found, question)
+    words = (
+        [f"the best within the limits: {', '.join(f'{n} {best[n]:,.4g}' for n in wanted)}"] if best else []
+    )
+    words += [f"the paper's answer is had at a loss of {anyway['total-loss']:.1%}"] if anyway else []
+    return Claim(text, bool(reached), "; ".join(words))

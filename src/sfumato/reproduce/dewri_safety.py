@@ -1,0 +1,198 @@
+"""Figures 10 and 11 of Dewri and others 2011: (k, l)-safety by the formula, and what the releases have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit
+from sfumato.reproduce.dewri_solutions import (
+    FORMULA,
+    GUARANTEE,
+    Solution,
+    cheapest,
+    points,
+    solutions,
+    within,
+)
+from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato.reproduce.experiments import Explored
+from sfumato.reproduce.published import published
+
+_LOSS = "loss by the formula in per cent"
+_LIMIT = 30.0
+
+Pair = tuple[int, int]
+
+
+def figure_10(explored: Explored) -> Exhibit:
+    """Return both orders of preference: how many choices of k and of l each gives below 30% loss."""
+    found = {prefer: within(solutions(explored, name), _LIMIT) for prefer, name in FORMULA.items()}
+    n_k, n_l = ({prefer: _different(some, place) for prefer, some in found.items()} for place in (0, 1))
+    enough = all(found.values())
+    best = max((s for s in found["l"]), key=lambda s: (s.pair or (0, 0))[::-1], default=None)
+    cells = [
+        Cell(f"{prefer} preferred", column, count)
+        for prefer, some in found.items()
+        for column, count in (
+            ("solutions", len(some)),
+            ("different k", n_k[prefer]),
+            ("different l", n_l[prefer]),
+            ("with the k and l of the formula", sum(s.is_as_promised for s in some)),
+        )
+    ]
+    claims = (
+        Claim(
+            "With k preferred there are more choices of k than of l.",
+            n_k["k"] > n_l["k"] if enough else None,
+            f"{n_k['k']} values of k, {n_l['k']} of l",
+        ),
+        Claim(
+            "With l preferred there are more choices of l than with k preferred.",
+            n_l["l"] > n_l["k"] if enough else None,
+            f"{n_l['l']} values of l instead of {n_l['k']}",
+        ),
+        *(
+            _claim(row, float(printed["loss below, in per cent"]), _by_formula(found["l"], _pair(row)), true)
+            for row, printed in published("dewri", "figure-10").figures.items()
+            for true in [_truly(solutions(explored, GUARANTEE), _pair(row))]
+        ),
+        _promise([*found["k"], *found["l"]]),
+    )
+    charts = tuple(
+        _pairs_chart(f"{prefer} preferred, loss below 30%", some) for prefer, some in found.items()
+    )
+    notes = [
+        "'By the formula' are the pairs (d1, d2) by which the paper calls its solutions, 'truly' the k and l "
+        "of the same releases, measured on the records that are kept."
+    ]
+    if best is not None and best.pair is not None:
+        notes.append(f"The largest l of the formula below 30% is {best.pair[1]}, at d1 = {best.pair[0]}.")
+    return exhibit("dewri", "figure-10", cells, claims=claims, charts=charts, notes=notes)
+
+
+def figure_11(explored: Explored) -> Exhibit:
+    """Return the pairs that the paper names, what they cost by the formula and what they truly cost."""
+    key, by_formula = "figure-11", solutions(explored, FORMULA["l"])
+    guaranteed = solutions(explored, GUARANTEE)
+    cells: list[Cell] = []
+    claims: list[Claim] = []
+    for row, printed in published("dewri", key).figures.items():
+        wanted, limit = _pair(row), float(printed[_LOSS])
+        formula, true = _by_formula(by_formula, wanted), _truly(guaranteed, wanted)
+        cells += [
+            cell("dewri", key, row, column, ours)
+            for column, ours in _figures(formula, true).items()
+            if ours is not None
+        ]
+        claims.append(_claim(row, limit, formula, true))
+    claims.append(_promise(within(by_formula, _LIMIT)))
+    chart = Chart(
+        "Loss up to 20% and 21%, l preferred",
+        "k",
+        "l",
+        (
+            points("by the formula, up to 20%", within(by_formula, 20), _first, _second),
+            points(
+                "by the formula, up to 21%",
+                [s for s in within(by_formula, 21) if s.loss > 20],
+                _first,
+                _second,
+            ),
+            points("truly, up to 21%", within(guaranteed, 21), _k, _l),
+            _published_pairs(),
+        ),
+        shape="points",
+    )
+    notes = (
+        "The formula orders the classes by size, and by diversity among those of equal size, and suppresses "
+        "from the front until 10% are spent. The class (d1, d2) that it reaches names the release. Larger "
+        "classes stay whatever their diversity, so that the release need not be (d1, d2)-safe. 'With the "
+        "guarantee' every class below k or below l is suppressed.",
+    )
+    return exhibit("dewri", key, cells, claims=claims, charts=(chart,), notes=notes)
+
+
+def _figures(formula: Solution | None, true: Solution | None) -> dict[str, float | None]:
+    return {
+        _LOSS: formula.loss if formula else None,
+        "k of that release": formula.k if formula else None,
+        "l of that release": formula.l if formula else None,
+        "loss with the guarantee in per cent": true.loss if true else None,
+    }
+
+
+def _claim(row: str, limit: float, formula: Solution | None, true: Solution | None) -> Claim:
+    """Say whether a pair is had within the limit: truly, with the formula's promise beside it."""
+    if formula is None or true is None:
+        return Claim(f"{row}-safe at {limit:.0f}% loss.", None, NOT_COMPUTED)
+    return Claim(
+        f"{row}-safe at {limit:.0f}% loss.",
+        true.loss <= limit,
+        f"{_beside(formula)}; with the guarantee it costs {true.loss:.1f}%",
+    )
+
+
+def _beside(solution: Solution) -> str:
+    """Say what the formula calls a release and what it is."""
+    return (
+        f"the formula finds {solution.pair} at {solution.loss:.1f}%, truly a "
+        f"({solution.k:.0f}, {solution.l:.0f})-safe release"
+    )
+
+
+def _promise(found: Sequence[Solution]) -> Claim:
+    """Say how often the formula keeps what it promises, where it promises some diversity."""
+    promised = [s for s in found if s.pair is not None and s.pair[1] >= 2]
+    kept = sum(s.is_as_promised for s in promised)
+    alone = sum(s.l < 2 for s in promised)
+    return Claim(
+        "A solution (d1, d2) of the formula is d1-anonymous and d2-diverse.",
+        kept == len(promised) if promised else None,
+        f"of {len(promised)} solutions with d2 of 2 or more and a loss below 30% {kept} are; in {alone} of "
+        "them some class has one value for more than half of its records (l = 1)",
+    )
+
+
+def _by_formula(found: Sequence[Solution], wanted: Pair) -> Solution | None:
+    return cheapest(found, lambda s: _first(s) >= wanted[0] and _second(s) >= wanted[1])
+
+
+def _truly(found: Sequence[Solution], wanted: Pair) -> Solution | None:
+    return cheapest(found, lambda s: s.k >= wanted[0] and s.l >= wanted[1])
+
+
+def _pairs_chart(title: str, found: Sequence[Solution]) -> Chart:
+    series = (points("by the formula", found, _first, _second), points("truly", found, _k, _l))
+    return Chart(title, "k", "l", series, shape="points", log_x=True)
+
+
+def _published_pairs() -> Series:
+    pairs = [_pair(row) for row in published("dewri", "figure-11").figures]
+    ks, diversities = tuple(float(k) for k, _ in pairs), tuple(float(diversity) for _, diversity in pairs)
+    return Series("named in the paper (published)", ks, diversities, published=True)
+
+
+def _pair(row: str) -> Pair:
+    k, diversity = map(int, re.findall(r"\d+", row))
+    return k, diversity
+
+
+def _different(found: Sequence[Solution], place: int) -> int:
+    return len({s.pair[place] for s in found if s.pair is not None})
+
+
+def _first(solution: Solution) -> float:
+    return solution.pair[0] if solution.pair else solution.k
+
+
+def _second(solution: Solution) -> float:
+    return solution.pair[1] if solution.pair else solution.l
+
+
+def _k(solution: Solution) -> float:
+    return solution.k
+
+
+def _l(solution: Solution) -> float:
+    return solution.l

@@ -1,0 +1,123 @@
+"""Pictures: an exhibit's chart in the paper's axes, ours filled and the published points hollow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato import words
+from sfumato.report.plane import COLOURS, MARKERS, draw_legend, say_empty, ticks
+from sfumato.report.svg import draw_svg
+from sfumato.reproduce.exhibits import Chart, Series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)), (0, (1, 1)))
+_WIDTH_OF_BARS = 0.84
+
+
+def chart_svg(chart: Chart) -> str:
+    """Draw a chart as an SVG element."""
+
+    def draw(axes: Axes) -> None:
+        axes.set(xlabel=chart.x_label, ylabel=chart.y_label)
+        if not any(_known(series) for series in chart.series):
+            say_empty(axes, "not computed in this run")
+            return
+        (_draw_bars if chart.shape == "bars" else _draw_marks)(axes, chart)
+        axes.yaxis.set_major_formatter(ticks(words.number))
+        if chart.log_y:
+            axes.set_yscale("log")
+        axes.grid(axis="y")
+        draw_legend(axes, columns=3)
+
+    names = ", ".join(series.name for series in chart.series)
+    return draw_svg(
+        chart.title, f"{chart.title}: {chart.y_label} against {chart.x_label} for {names}", 3.4, draw
+    )
+
+
+def _draw_marks(axes: Axes, chart: Chart) -> None:
+    """Draw points, joined by lines where they are a curve; words on the x axis stand evenly spaced."""
+    words_on_x = any(isinstance(x, str) for series in chart.series for x in series.x)
+    places = _places(chart.series) if words_on_x else {}
+    looks = _looks(chart.series)
+    for series in chart.series:
+        points = [(places.get(str(x), x), y) for x, y in _known(series)]
+        if not points:
+            continue
+        colour, marker, dashes = looks[series.name.removesuffix(" (published)")]
+        x, y = zip(*points, strict=True)
+        joined = chart.shape == "lines" and not series.published
+        axes.plot(
+            x,
+            y,
+            color=colour,
+            marker=marker,
+            markersize=5.5 if chart.shape == "lines" else 4,
+            markerfacecolor="white" if series.published else colour,
+            linestyle=dashes if joined else "none",
+            label=series.name,
+        )
+    if places:
+        _name_ticks(axes, list(places))
+    elif chart.log_x:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(lambda *_: "")
+    if not places:
+        axes.xaxis.set_major_formatter(ticks(words.number))
+
+
+def _draw_bars(axes: Axes, chart: Chart) -> None:
+    """Draw the bars of all series side by side, the published ones hollow."""
+    places = _places(chart.series)
+    width = _WIDTH_OF_BARS / len(chart.series)
+    looks = _looks(chart.series)
+    for position, series in enumerate(chart.series):
+        points = [(places[str(x)], y) for x, y in _known(series)]
+        if not points:
+            continue
+        colour, _, _ = looks[series.name.removesuffix(" (published)")]
+        x, heights = np.array(points, dtype=np.float64).T
+        axes.bar(
+            x + (position - (len(chart.series) - 1) / 2) * width,
+            heights,
+            width * 0.92,
+            facecolor="white" if series.published else colour,
+            edgecolor=colour,
+            linewidth=1.0,
+            label=series.name,
+        )
+    axes.axhline(0, color="black", linewidth=0.6)
+    _name_ticks(axes, list(places))
+
+
+def _known(series: Series) -> list[tuple[float | str, float]]:
+    return [(x, y) for x, y in zip(series.x, series.y, strict=True) if y is not None and np.isfinite(y)]
+
+
+def _places(series: Sequence[Series]) -> dict[str, int]:
+    """Return the place of every word on the x axis, in the order of their first appearance."""
+    names = dict.fromkeys(str(x) for each in series for x in each.x)
+    return {name: place for place, name in enumerate(names)}
+
+
+def _looks(series: Sequence[Series]) -> dict[str, tuple[str, str, object]]:
+    """Give each curve a colour, a mark and dashes; the paper's points share those of ours."""
+    names = dict.fromkeys(each.name.removesuffix(" (published)") for each in series)
+    return {
+        name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], _DASHES[i % len(_DASHES)])
+        for i, name in enumerate(names)
+    }
+
+
+def _name_ticks(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_xticks(range(len(names)))
+    crowded = sum(map(len, names)) > 60
+    axes.set_xticklabels(
+        names, rotation=30 if crowded else 0, ha="right" if crowded else "center", rotation_mode="anchor"
+    )
+    axes.tick_params(axis="x", length=0)

@@ -1,0 +1,31 @@
+"""Ranks: whether two figures grow together, whatever their scales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.arrays import Floats
+
+
+def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Return Spearman's rank correlation; ``None`` where there is too little to say.
+
+    Examples
+    --------
+    >>> round(rank_correlation([1, 2, 3, 4], [8, 4, 2, 1]), 3)
+    -1.0
+    """
+    if len(x) < 3 or np.isnan([x, y]).any() or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return float(np.asarray(np.corrcoef(_ranks(x), _ranks(y)))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> Floats:
+    """Return the rank of each value; equal values share the mean of theirs."""
+    _, place, counts = np.unique(
+        np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True
+    )
+    ranks: Floats = np.cumsum(counts) - (counts - 1) / 2
+    return ranks[place]

@@ -1,0 +1,65 @@
+"""Addresses: how a name that may hold anything stands in an address, and how it is found again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.routing import NoMatchFound
+
+
+def slug(name: str) -> str:
+    """Write a name as one part of an address: letters, digits and ``_-`` stay, the rest is ``~`` and hex.
+
+    So a column called ``..`` or ``a/b`` has an address that no browser and no server takes for a path.
+
+    Examples
+    --------
+    >>> slug("marital-status"), slug("../x"), slug("..")
+    ('marital-status', '~2e~2e~2fx', '~2e~2e')
+    """
+    return "".join(sign if _stays(sign) else _hex(sign) for sign in name)
+
+
+def named(address: str, names: Iterable[str], what: str) -> str:
+    """Return the one of these names that stands in the address; an unknown one is a page that lacks."""
+    for name in names:
+        if slug(name) == address:
+            return name
+    raise HTTPException(404, f"There is no {what} at this address.")
+
+
+def data_page(project: str) -> str:
+    """Return the address of a project's data page, by which everything begins."""
+    return f"/projects/{slug(project)}/data"
+
+
+def link(request: Request, page: str, **parts: Any) -> str:
+    """Return the address of a page by the name of its route; its parts are names as they are.
+
+    ``link(request, "attribute", project="adult", attribute="marital status")``. The project is that of
+    the request where none is named.
+    """
+    here = request.path_params.get("project")
+    written = {key: slug(str(value)) for key, value in parts.items()}
+    if here is not None:
+        try:
+            return str(request.app.url_path_for(page, **{"project": here, **written}))
+        except NoMatchFound:
+            pass  # a page that belongs to no project
+    return str(request.app.url_path_for(page, **written))
+
+
+def has_page(request: Request, page: str) -> bool:
+    """Whether a page of this name is served."""
+    return any(getattr(route, "name", None) == page for route in request.app.routes)
+
+
+def _stays(sign: str) -> bool:
+    return sign.isalnum() or sign in "_-"
+
+
+def _hex(sign: str) -> str:
+    return "".join(f"~{byte:02x}" for byte in sign.encode("utf-8", "surrogateescape"))

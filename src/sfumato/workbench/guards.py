@@ -1,0 +1,261 @@
+"""Guards: who may speak to the workbench, what may be sent, and what a page may load.
+
+The order, from the outside: headers on every answer, faults without details, hosts, the door, writes, sizes.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sfumato.workbench.pages import problem
+
+CONTENT_POLICY = {
+    "default-src": "'self'",
+    "img-src": "'self' data:",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+}
+"""What a page may load: only our own files, no script or style within the page."""
+
+HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{what} {where}" for what, where in CONTENT_POLICY.items()),
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    # tells others nothing; with "no-referrer" browsers would also hide from us where a form comes from
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+"""The headers of every answer; a route that needs another value sets it itself."""
+
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+STATIC = "/static/"
+UPLOAD = "/files"
+FORM_BYTES = 16 * 2**20
+UPLOAD_BYTES = 4 * 2**30
+
+Announce = Callable[[str], None]
+
+
+def guards(
+    *, token: str, announce: Announce | None, hosts: Iterable[str], upload_bytes: int
+) -> list[Middleware]:
+    """Return all guards in their order."""
+    return [
+        Middleware(WithHeaders),
+        Middleware(WithoutDetails),
+        Middleware(KnownHosts, hosts=frozenset((*LOCAL, *hosts))),
+        Middleware(Door, token=token, announce=announce),
+        Middleware(OwnWrites),
+        Middleware(LimitedSize, upload_bytes=upload_bytes),
+    ]
+
+
+class WithHeaders:
+    """Put the headers on every answer that does not have them."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on to the next guard."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+class WithoutDetails:
+    """Show a fault as a page; only its kind and its place in our code are told, no value."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on to the next guard."""
+        started = False
+
+        async def send_noting(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_noting)
+        except Exception as error:
+            _note(error)
+            if not started and scope["type"] == "http":
+                said = "Something went wrong inside sfumato. Nothing that was stored is lost."
+                await problem(Request(scope), 500, said)(scope, receive, send)
+
+
+def _note(error: Exception) -> None:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{last.filename.rpartition('sfumato')[2].lstrip('/')}:{last.lineno}"
+    sys.stderr.write(f"sfumato workbench: {type(error).__name__} at {place}\n")
+
+
+class KnownHosts:
+    """Refuse requests for another host, which a foreign page could make point here."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self.app = app
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on to the next guard."""
+        if scope["type"] == "http" and _host(Headers(scope=scope).get("host", "")) not in self.hosts:
+            said = "This workbench answers only under its own address."
+            await problem(Request(scope), 400, said)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
+def _host(written: str) -> str:
+    """Return the host without its port.
+
+    Examples
+    --------
+    >>> _host("localhost:8000"), _host("[::1]:80"), _host("127.0.0.1.evil.example:80")
+    ('localhost', '[::1]', '127.0.0.1.evil.example')
+    """
+    name, colon, port = written.rpartition(":")
+    return (name if colon and (port.isdecimal() and not name.endswith(":")) else written).lower()
+
+
+class Door:
+    """Let in who brings the token, once; a cookie then speaks for that browser.
+
+    Each token opens the door one time. The next one is announced to the person at the terminal.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, announce: Announce | None) -> None:
+        self.app = app
+        self.token = token
+        self.announce = announce
+        self.pass_ = secrets.token_urlsafe(32)
+        # cookies know no ports: two workbenches must not overwrite each other's
+        self.cookie = f"sfumato-{sha256(token.encode()).hexdigest()[:12]}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on to the next guard."""
+        if scope["type"] != "http" or scope["path"].startswith(STATIC):
+            await self.app(scope, receive, send)
+            return
+        brought = QueryParams(scope["query_string"]).get("token", "")
+        if self._knows(scope):
+            app: ASGIApp = RedirectResponse(_without_token(scope), 303) if brought else self.app
+        elif brought and scope["method"] == "GET" and self._is_token(brought):
+            app = self._let_in(scope)
+        else:
+            said = "Open the address that the workbench wrote in the terminal. It works once, in one browser."
+            app = problem(Request(scope), 403, said)
+        await app(scope, receive, send)
+
+    def _is_token(self, brought: str) -> bool:
+        return hmac.compare_digest(brought.encode(), self.token.encode())
+
+    def _knows(self, scope: Scope) -> bool:
+        try:
+            cookies = SimpleCookie(Headers(scope=scope).get("cookie", ""))
+        except CookieError:
+            return False
+        shown = cookies[self.cookie].value if self.cookie in cookies else ""
+        return hmac.compare_digest(shown.encode(), self.pass_.encode())
+
+    def _let_in(self, scope: Scope) -> RedirectResponse:
+        self.token = secrets.token_urlsafe(24)
+        if self.announce is not None:
+            self.announce(self.token)
+        response = RedirectResponse(_without_token(scope), 303)
+        response.set_cookie(self.cookie, self.pass_, httponly=True, samesite="strict", path="/")
+        return response
+
+
+def _without_token(scope: Scope) -> str:
+    """Return the address that was asked for, as a path of our own and never of another host."""
+    kept = [
+        (name, value) for name, value in QueryParams(scope["query_string"]).multi_items() if name != "token"
+    ]
+    path = "/" + scope["path"].lstrip("/\\")
+    return path + ("?" + urlencode(kept) if kept else "")
+
+
+class OwnWrites:
+    """Refuse to change anything for a page that is not ours."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on to the next guard."""
+        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD") and not _is_own(scope):
+            said = "Only the workbench's own pages may change anything."
+            await problem(Request(scope), 403, said)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
+def _is_own(scope: Scope) -> bool:
+    headers = Headers(scope=scope)
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = urlsplit(headers.get("origin", ""))
+    return origin.scheme in ("http", "https") and origin.netloc == headers.get("host")
+
+
+class LimitedSize:
+    """Refuse bodies that are too large, by what they say and by what arrives."""
+
+    def __init__(self, app: ASGIApp, upload_bytes: int) -> None:
+        self.app = app
+        self.upload_bytes = upload_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on to the next guard."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        most = self.upload_bytes if scope["path"] == UPLOAD else FORM_BYTES
+        too_large = HTTPException(
+            413, f"This is larger than the {most / 2**20:,.0f} MiB that are taken here."
+        )
+        said = Headers(scope=scope).get("content-length", "0")
+        if not said.isdecimal() or int(said) > most:
+            await problem(Request(scope), too_large.status_code, too_large.detail)(scope, receive, send)
+            return
+        arrived = 0
+
+        async def receive_counting() -> Message:
+            nonlocal arrived
+            message = await receive()
+            arrived += len(message.get("body", b""))
+            if arrived > most:
+                raise too_large
+            return message
+
+        await self.app(scope, receive_counting, send)

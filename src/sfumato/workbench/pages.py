@@ -1,0 +1,174 @@
+"""Pages: templates become answers; every value is escaped, every page knows its way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from functools import cache, partial
+from typing import Any
+
+import jinja2
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+import sfumato
+from sfumato.errors import SfumatoError
+from sfumato.markup import html_templates
+from sfumato.workbench.addresses import has_page, link, slug
+
+NAVIGATION = {
+    "data": "Data",
+    "explore": "Explore",
+    "ask": "Ask",
+    "compare": "Compare",
+    "report": "Report",
+}
+"""The pages of a project that the navigation shows, by the names of their routes, in the order of work."""
+
+FRAGMENT = "Sfumato-Fragment"
+"""The header with which our script asks for a page without its frame."""
+
+_ONLY_ASKING = "ready"
+_SAID = "sfumato-said"
+_TITLES = {
+    400: "Not understood",
+    403: "Not open to you",
+    404: "Nothing here",
+    405: "Not possible here",
+    409: "Changed meanwhile",
+    413: "Too large",
+    422: "That cannot be used",
+    500: "A fault of ours",
+}
+
+
+def page(request: Request, template: str, *, status: int = 200, **facts: Any) -> HTMLResponse:
+    """Render a template; our own script gets it without the frame around it.
+
+    Every template knows ``link(page, …)`` for addresses, ``slug(name)``, ``request`` and ``project``, the
+    slug of the project that the address speaks of. The filters ``count`` (1,234), ``share`` (12%) and
+    ``joined`` (a, b and c) write numbers and lists, ``sentence`` what an error says.
+    """
+    framed = "frame.html.j2" if FRAGMENT not in request.headers else "fragment.html.j2"
+    known = {
+        "frame": framed,
+        "request": request,
+        "link": partial(link, request),
+        "project": request.path_params.get("project"),
+        "navigation": _navigation(request),
+        "messages": [] if status == 202 else _messages(request),
+        "version": sfumato.__version__,
+    }
+    body = environment().get_template(template).render(known | facts)
+    response = HTMLResponse(body, status, headers={"Vary": FRAGMENT})
+    if known["messages"]:
+        response.delete_cookie(_SAID, httponly=True, samesite="strict", path="/")
+    return response
+
+
+def problem(request: Request, status: int, said: str, remedy: str = "") -> HTMLResponse:
+    """Show what went wrong, in words."""
+    title = _TITLES.get(status, "That did not work")
+    return page(request, "problem.html.j2", status=status, title=title, said=said, remedy=remedy)
+
+
+def back(request: Request, address: str, said: str = "") -> RedirectResponse:
+    """Lead on to a page after something was changed, with one sentence that it shows there."""
+    response = RedirectResponse(address, 303)
+    if said:
+        response.set_cookie(_SAID, json.dumps(said), max_age=60, httponly=True, samesite="strict", path="/")
+    return response
+
+
+def posted(handler: Callable[[Request, FormData], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """Make an endpoint of a function of the request and its form, which then runs in a thread."""
+
+    async def endpoint(request: Request) -> Response:
+        async with request.form(max_fields=100_000, max_files=8) as form:
+            return await run_in_threadpool(handler, request, form)
+
+    return endpoint
+
+
+def on_http_exception(request: Request, error: Exception) -> Response:
+    """Show what a route refuses."""
+    if not isinstance(error, HTTPException):
+        raise error
+    said = error.detail if error.detail and " " in error.detail else _default(error.status_code)
+    return problem(request, error.status_code, said)
+
+
+def on_sfumato_error(request: Request, error: Exception) -> Response:
+    """Show an error of ours, whose message names the remedy and no record's value."""
+    if not isinstance(error, SfumatoError):
+        raise error
+    return problem(request, getattr(error, "status", 422), sentence(str(error)))
+
+
+def sentence(said: str) -> str:
+    """Write what an error says as a sentence.
+
+    Examples
+    --------
+    >>> sentence("no attribute 'x'; did you mean 'y'?"), sentence("a.toml is not TOML")
+    ("No attribute 'x'; did you mean 'y'?", 'a.toml is not TOML.')
+    """
+    words = " ".join(said.split())
+    begins = words.partition(" ")[0]
+    capital = words[:1].upper() + words[1:] if begins.isalpha() else words
+    return capital if capital.endswith((".", "?", "!")) else f"{capital}."
+
+
+def _default(status: int) -> str:
+    if status == 404:
+        return "There is no page at this address."
+    return "The page cannot be used like this." if status == 405 else "The request cannot be answered."
+
+
+def _navigation(request: Request) -> list[tuple[str, str, bool]]:
+    """Return address, title and whether we are there, of every page of the project that is served."""
+    projects = {slug(path.stem) for path in request.app.state.shelf.projects()}
+    if request.path_params.get("project") not in projects:
+        return []
+    here = request.url.path
+    addresses = [
+        (link(request, name), title) for name, title in NAVIGATION.items() if has_page(request, name)
+    ]
+    return [
+        (address, title, here == address or here.startswith(address + "/")) for address, title in addresses
+    ]
+
+
+def _messages(request: Request) -> list[str]:
+    """Return the sentence that the change before this page left for it, unless nobody will see it."""
+    if request.headers.get(FRAGMENT) == _ONLY_ASKING:
+        return []
+    try:
+        said = json.loads(request.cookies.get(_SAID, '""'))
+    except ValueError:
+        return []
+    return [said] if isinstance(said, str) and said else []
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """Return the environment of all templates."""
+    made = html_templates("sfumato.workbench")
+    made.filters["count"] = lambda value: f"{value:,}"
+    made.filters["joined"] = partial(_in_words, "joined")
+    made.filters["share"] = partial(_in_words, "share")
+    made.filters["sentence"] = sentence
+    made.filters["number"] = partial(_in_words, "number")
+    made.globals["slug"] = slug
+    return made
+
+
+def _in_words(how: str, *given: Any) -> str:
+    """Write by one of the functions of `sfumato.words`, which the first page can do without."""
+    from sfumato import words
+
+    written: str = getattr(words, how)(*given)
+    return written

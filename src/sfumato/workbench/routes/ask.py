@@ -1,0 +1,174 @@
+"""The ask page: a question in the publisher's language, its answer, and what a little relaxing would buy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sfumato.answer import Answer, LimitWorth, Step
+from sfumato.errors import ParameterError
+from sfumato.frontier import Candidate, broken_limits
+from sfumato.measures.base import Measurement
+from sfumato.question import EXAMPLE, SHORT_NAMES, Misread, full_name, label_of, parse, places_of, unmeasured
+from sfumato.workbench.explored import Explored, explored_of
+from sfumato.workbench.pages import page
+
+STANDING = {
+    "max weighted-k where suppression = 0% and loss <= 25%": "How much privacy can be had if no record may "
+    "be left out and a quarter of the information may be lost?",
+    "max k where suppression <= 10% and loss <= 25%": "What is a good k if a tenth of the records may be "
+    "left out and a quarter of the information lost?",
+    "min loss where k >= 20 and l >= 3": "What does it cost to keep both a k of 20 and an l of 3, against "
+    "an adversary who knows more?",
+    "max l, max k where suppression <= 10% and loss <= 20%": "Is there a release with a high l and a high "
+    "k if a tenth of the records may be left out and a fifth of the information lost?",
+}
+"""The four questions of Dewri and others, 2011, with which a publisher begins."""
+
+_WORDS = {"max": "as large as can be", "min": "as small as can be", "best": "as good as can be"}
+_LINKS = {"where": "then limits", "and": "one more", "at most": "limit", "at least": "limit"}
+_MOST_NAMED = 6
+
+
+def ask(request: Request) -> Response:
+    """Show the box, the standing questions, and the answer to what the address asks."""
+    opened, explored = explored_of(request)
+    made = explored.frontier.candidates
+    asked = " ".join(request.query_params.get("q", "").split())[:2_000]
+    facts: dict[str, Any] = {"error": "", "answer": None}
+    if made and asked:
+        facts |= _answered(explored, asked, opened.project.policy)
+    measurements = explored.measured
+    return page(
+        request,
+        "ask.html.j2",
+        status=422 if facts["error"] else 200,
+        title=opened.project.publication.title or opened.project.path.stem,
+        question=asked,
+        example=EXAMPLE,
+        n_candidates=len(made),
+        standing=[
+            (question, said, unmeasured(parse(question), measurements)) for question, said in STANDING.items()
+        ],
+        completions=_completions(measurements),
+        found=facts,
+    )
+
+
+def _answered(explored: Explored, asked: str, policy: Any) -> dict[str, Any]:
+    from sfumato.answer import ask as answer
+
+    try:
+        found = answer(explored.frontier, asked)
+    except Misread as error:
+        return {"error": _sentence(error), "parts": _parts(asked, (error.start, error.end))}
+    except ParameterError as error:
+        return {"error": _sentence(error), "parts": _parts(asked, _unknown(asked, explored.measured))}
+    return {"answer": _facts(found, policy)}
+
+
+def _unknown(asked: str, measurements: list[Measurement]) -> tuple[int, int] | None:
+    """Return where the first measure stands that is not known, or the last of those that are misused."""
+    question = parse(asked)
+    for name in question.measures:
+        try:
+            label_of(name, measurements)
+        except ParameterError:
+            return places_of(asked, name)
+    return places_of(asked, question.bounds[-1].measure) if question.bounds else None
+
+
+def _parts(asked: str, place: tuple[int, int] | None) -> tuple[str, str, str]:
+    """Take a question apart: before the place that is wrong, the place, and the rest."""
+    if place is None:
+        return asked, "", ""
+    start, end = place
+    return asked[:start], asked[start:end] or "…", asked[end:]
+
+
+def _facts(found: Answer, policy: Any) -> dict[str, Any]:
+    return {
+        "question": str(found.question),
+        "candidate": None if found.candidate is None else _named(found, found.candidate),
+        "broken": [] if found.candidate is None else broken_limits(found.candidate, policy),
+        "ties": [candidate.id for candidate in found.ties[:_MOST_NAMED]],
+        "n_ties": len(found.ties),
+        "trade_offs": [_named(found, candidate) for candidate in found.trade_offs[:_MOST_NAMED]],
+        "n_trade_offs": len(found.trade_offs),
+        "runner_up": _named(found, found.runner_up) if found.runner_up and not found.trade_offs else None,
+        "limits": [_worth(found, worth) for worth in found.limits],
+        "nearest": None if found.nearest is None else _named(found, found.nearest),
+        "n_compared": found.n_compared,
+        "n_keeping": found.n_keeping,
+        "not_applicable": found.not_applicable,
+        "not_measured": found.not_measured,
+    }
+
+
+def _named(found: Answer, candidate: Candidate) -> dict[str, Any]:
+    from sfumato import words
+
+    values = {name: candidate.value(name) for name in found.question.measures}
+    return {
+        "id": candidate.id,
+        "recipe": words.recipe_in_words(candidate.recipe),
+        "figures": [
+            (words.measure_words(name).title, words.value_of(name, value))
+            for name, value in values.items()
+            if value is not None
+        ],
+    }
+
+
+def _worth(found: Answer, worth: LimitWorth) -> dict[str, Any]:
+    from sfumato import words
+
+    name = worth.limit.measure
+    have = "you could have" if found.candidate is not None else "there is"
+    steps = [
+        ("looser", worth.looser, have),
+        ("best buy", worth.best_buy, have),
+        ("tighter", worth.tighter, "you would have"),
+    ]
+    return {
+        "limit": str(worth.limit),
+        "value": "" if worth.value is None else words.value_of(name, worth.value),
+        "steps": [(kind, _step(worth, step, said)) for kind, step, said in steps if step is not None],
+        "stuck": worth.looser is None,
+    }
+
+
+def _step(worth: LimitWorth, step: Step, said: str) -> dict[str, str]:
+    from sfumato import words
+
+    name = worth.limit.measure
+    short, limit = words.value_of(name, step.at), words.value_of(name, worth.limit.number)
+    at = words.exactly(name, step.at) if short == limit else short
+    figures = words.joined(f"{each} {words.value_of(each, value)}" for each, value in step.figures.items())
+    return {"at": at, "said": said, "figures": figures, "id": step.candidate.id}
+
+
+def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
+    """Return what may be written: the word, what kind of word it is, and what it means."""
+    from sfumato import words
+
+    labels = list(dict.fromkeys(m.label for m in measurements))
+    names = {m.measure for m in measurements}
+    short = [(word, full_name(word)) for word in SHORT_NAMES if full_name(word) in names]
+    return [
+        *((word, "aim", said) for word, said in _WORDS.items()),
+        *((word, "link", said) for word, said in _LINKS.items()),
+        *((word, "measure", words.measure_words(stands_for).title) for word, stands_for in short),
+        *((label, "measure", words.measure_words(label).title) for label in labels),
+    ]
+
+
+def _sentence(error: Exception) -> str:
+    said = " ".join(str(error).split())
+    return f"{said[:1].upper()}{said[1:]}."
+
+
+routes = [Route("/projects/{project}/ask", ask, name="ask")]

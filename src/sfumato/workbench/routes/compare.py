@@ -1,0 +1,123 @@
+"""The compare page: two or three releases side by side, and for how many people one is worse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sfumato.errors import UserError
+from sfumato.frontier import Candidate, Frontier
+from sfumato.workbench.dossiers import candidate_of, released
+from sfumato.workbench.explored import explored_of
+from sfumato.workbench.opened import Opened, shelf_of, waited
+from sfumato.workbench.pages import page
+
+MOST = 3
+_MOST_CHOICES = 400
+_PERCENT = "{}% of the records are in classes of at most"
+
+
+def compare(request: Request) -> Response:
+    """Show the releases that the address names, or let two or three be chosen."""
+    opened, explored = explored_of(request)
+    frontier = explored.frontier
+    wanted = list(dict.fromkeys(filter(None, request.query_params.getlist("id"))))
+    if len(wanted) > MOST:
+        raise UserError(f"at most {MOST} releases can be compared at once; take some out of the address")
+    chosen = [candidate_of(frontier.candidates, identity) for identity in wanted]
+    facts = _compared(request, opened, chosen) if len(chosen) > 1 else {}
+    return page(
+        request,
+        "compare.html.j2",
+        title=opened.project.publication.title or opened.project.path.stem,
+        chosen=[(candidate.id, _recipe(candidate)) for candidate in chosen],
+        choices=_choices(frontier, chosen),
+        places=range(MOST),
+        found=facts or None,
+        n_candidates=len(frontier.candidates),
+    )
+
+
+def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict[str, Any]:
+    """Make the releases again and compare them, in a thread."""
+    from sfumato.side_by_side import side_by_side
+
+    said = "The releases are made once more, to count who is better off in which."
+    names = " and ".join(candidate.id for candidate in chosen)
+    words = {"doing": "Comparing", "said": said}
+    begun = [released(request, opened, each) for each in chosen]
+    releases = [waited(request, each, names, **words) for each in begun]
+    key = ("comparison", opened.project.path, opened.source, *(each.id for each in chosen))
+    measured = tuple(len(each.measurements) for each in chosen)
+
+    def make() -> dict[str, Any]:
+        from sfumato.markup import inline_picture
+        from sfumato.report.curves import class_size_curves
+
+        sizes = {each.id: release.classes.sizes for each, release in zip(chosen, releases, strict=True)}
+        return _facts(side_by_side(chosen, releases), inline_picture(class_size_curves(sizes)))
+
+    return waited(request, shelf_of(request).work((*key, measured), make), names, **words)
+
+
+def _facts(found: Any, curves: Markup) -> dict[str, Any]:
+    from sfumato import words
+    from sfumato.report.comparisons import comparison_words
+    from sfumato.report.rows import shown
+
+    return {
+        "lines": [
+            {
+                "words": words.measure_words(line.label),
+                "attribute": line.attribute,
+                "direction": words.direction(line.better),
+                "values": [shown(line.label, value) for value in line.values],
+                "best": line.best,
+            }
+            for line in found.lines
+        ],
+        "sizes": _size_rows(found.class_sizes),
+        "losses": {
+            name: ["n/a" if loss is None else words.share(loss) for loss in losses]
+            for name, losses in found.losses.items()
+        },
+        "pairs": [(pair.names, comparison_words(pair)) for pair in found.pairs],
+        "curves": curves,
+    }
+
+
+def _size_rows(sizes: Any) -> list[tuple[str, list[str]]]:
+    from sfumato import words
+
+    rows = {
+        "classes": [each.n_classes for each in sizes],
+        "smallest class": [each.smallest for each in sizes],
+        **{_PERCENT.format(p): [each.percentiles[p] for each in sizes] for p in sizes[0].percentiles},
+        "largest class": [each.largest for each in sizes],
+        "a record's class on average": [each.weighted_k for each in sizes],
+    }
+    return [(name, [words.number(value) for value in values]) for name, values in rows.items()]
+
+
+def _choices(frontier: Frontier, chosen: list[Candidate]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return what can be chosen: what is chosen, then efficient candidates, then others."""
+    efficient = frontier.efficient()
+    named = {candidate.id for candidate in efficient}
+    others = [c for c in frontier.candidates if c.id not in named][:_MOST_CHOICES]
+    listed = {candidate.id for candidate in (*efficient, *others)}
+    others += [candidate for candidate in chosen if candidate.id not in listed]
+    groups = {"efficient": efficient, "others": others}
+    return [(name, [(c.id, _recipe(c)) for c in those]) for name, those in groups.items() if those]
+
+
+def _recipe(candidate: Candidate) -> str:
+    from sfumato.report.rows import recipe_words
+
+    return recipe_words(candidate)
+
+
+routes = [Route("/projects/{project}/compare", compare, name="compare")]

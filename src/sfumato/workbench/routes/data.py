@@ -1,0 +1,101 @@
+"""The data page: what each attribute is, as guessed and as confirmed, and how unique people are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sfumato import words
+from sfumato.schema import KINDS, ROLES, Attribute
+from sfumato.workbench.addresses import link, slug
+from sfumato.workbench.editing import edit, set_attribute
+from sfumato.workbench.opened import Look, look_of, shelf_of
+from sfumato.workbench.pages import back, page, posted
+from sfumato.workbench.pictures import distribution
+from sfumato.workbench.routes.publication import FIELDS
+
+
+def data(request: Request) -> Response:
+    """Show the attributes and the risk as the table stands."""
+    look = look_of(request)
+    return page(
+        request,
+        "data.html.j2",
+        name=look.project.path.stem,
+        publication=look.project.publication,
+        publication_fields=FIELDS,
+        file=look.project.data.path,
+        digest=look.version,
+        n_records=look.records.table.n_records,
+        rows=[_row(look, name) for name in look.records.table.names],
+        gone=[a.name for a in look.project.schema.attributes if a.name not in look.records.table.columns],
+        hindrance=str(look.hindrance or ""),
+        inspection=look.opened.inspection if look.opened else None,
+        schema=look.project.schema,
+        missing=look.project.data.missing,
+        all_roles=ROLES,
+        meanings=words.ROLES,
+        kinds=KINDS,
+    )
+
+
+def confirm(request: Request, form: FormData) -> Response:
+    """Write the chosen roles, kinds and treatment of missing values into the project file."""
+    look = look_of(request)
+    chosen = {name: _chosen(form, name) for name in look.records.table.names}
+
+    def change(document: Any) -> None:
+        for name, (role, kind) in chosen.items():
+            if name not in document["attributes"]:
+                document["attributes"][name] = {"role": role}
+            set_attribute(document, name, "role", role)
+            if kind is not None and kind != _kind(look, name):
+                set_attribute(document, name, "kind", kind)
+                if "intervals" in document["attributes"][name].get("hierarchy", {}):
+                    set_attribute(document, name, "hierarchy", None)
+        if form.get("missing") in ("category", "drop"):
+            document["data"]["missing"] = str(form["missing"])
+
+    edit(look.project.path, str(form.get("version")), change, shelf_of(request).bound)
+    return back(request, link(request, "data"), "The roles are written in the project file.")
+
+
+def _chosen(form: FormData, name: str) -> tuple[str, str | None]:
+    role, kind = (form.get(f"{key}-{slug(name)}") for key in ("role", "kind"))
+    return str(role or ""), None if kind is None else str(kind)
+
+
+def _attribute(look: Look, name: str) -> Attribute | None:
+    return next((each for each in look.project.schema.attributes if each.name == name), None)
+
+
+def _kind(look: Look, name: str) -> str:
+    described = _attribute(look, name)
+    return (described.kind if described else None) or look.records.table[name].kind
+
+
+def _row(look: Look, name: str) -> dict[str, Any]:
+    """Return what the page says of one attribute; of an identifying one no value is shown."""
+    guess = next(guess for guess in look.records.guesses if guess.name == name)
+    described = _attribute(look, name)
+    role = described.role if described else None
+    bound = look.opened if look.opened and name in look.opened.table.columns else None
+    table = bound.table if bound else look.records.table
+    return {
+        "name": name,
+        "role": role,
+        "kind": _kind(look, name),
+        "guess": guess,
+        "levels": bound.schema.hierarchy(name).height + 1 if bound else None,
+        "picture": None if role == "identifying" else distribution(table, table[name]),
+    }
+
+
+routes = [
+    Route("/projects/{project}/data", data, name="data"),
+    Route("/projects/{project}/data", posted(confirm), methods=["POST"], name="confirm"),
+]

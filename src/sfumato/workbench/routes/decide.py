@@ -1,0 +1,202 @@
+"""Decide and publish: the policy, the reason, the name; then what was written, and whether it verifies."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from sfumato.errors import SfumatoError, UserError
+from sfumato.frontier import Candidate, Frontier
+from sfumato.project import Project
+from sfumato.workbench.addresses import link, named, slug
+from sfumato.workbench.opened import Opened, project_of, shelf_of, waited
+from sfumato.workbench.pages import page, posted
+from sfumato.workbench.published import Folder, decisions_of, folder_name, folders_of, free_name
+from sfumato.workbench.routes.release import chosen_of, measured_facts
+
+FILES = {
+    "one-table": ("data.csv", "data.parquet"),
+    "two-tables": (
+        "quasi-identifiers.csv",
+        "quasi-identifiers.parquet",
+        "sensitive.csv",
+        "sensitive.parquet",
+    ),
+}
+_MOST_LETTERS = 20_000
+
+
+def decide(request: Request) -> Response:
+    """Show what must hold, what would be written, and the form of the decision."""
+    opened, frontier, candidate = chosen_of(request)
+    given = {"why": "", "by": opened.project.publication.steward, "folder": ""}
+    return _form(request, opened, frontier, candidate, given, {})
+
+
+def publish(request: Request, form: FormData) -> Response:
+    """Check the form, begin to write in a thread, and lead on to the page that waits for it."""
+    opened, frontier, candidate = chosen_of(request)
+    given = {key: str(form.get(key, "")).strip()[:_MOST_LETTERS] for key in ("why", "by", "folder")}
+    errors = _errors(opened.project, given)
+    if candidate.infeasible is not None or measured_facts(opened, frontier, candidate)["broken"]:
+        errors["policy"] = "This release does not meet the policy, so it cannot be published."
+    if errors:
+        return _form(request, opened, frontier, candidate, given, errors)
+    name = folder_name(given["folder"])
+    _forget_finished(request, _key(opened.project, slug(name)))
+    _begin(request, opened, candidate, name, given)
+    return RedirectResponse(link(request, "publishing", id=candidate.id, folder=name), 303)
+
+
+def publishing(request: Request) -> Response:
+    """Wait for a folder that is being written, and lead on to it."""
+    project = project_of(request)
+    begun = shelf_of(request).known(_key(project, request.path_params["folder"]))
+    if begun is not None:
+        said = "The release is made once more, measured, written and verified from the files alone."
+        name: str = waited(request, begun, "the release", doing="Publishing", said=said)
+        return RedirectResponse(link(request, "published", folder=name), 303)
+    return RedirectResponse(link(request, "decide", id=request.path_params["id"]), 303)
+
+
+def published(request: Request) -> Response:
+    """Show a published folder and check it anew from its files alone."""
+    project = project_of(request)
+    folder = folder_of(request, project)
+    key = ("verify", folder.path, _stamps(folder.path))
+    said = "Every checksum is compared and every claim is computed anew from the files."
+    checked = shelf_of(request).work(key, lambda: _verified(folder.path))
+    checks, problem = waited(request, checked, folder.name, doing="Verifying", said=said)
+    files = sorted(path for path in folder.path.iterdir() if path.is_file())
+    return page(
+        request,
+        "published.html.j2",
+        title=project.publication.title or project.path.stem,
+        folder=folder,
+        files=[(path.name, path.stat().st_size) for path in files],
+        checks=checks,
+        problem=problem,
+        where=str(folder.path),
+    )
+
+
+def folder_of(request: Request, project: Project) -> Folder:
+    """Return the published folder that the address speaks of; no path is made of what an address says."""
+    folders = {folder.name: folder for folder in folders_of(project)}
+    return folders[named(request.path_params["folder"], folders, "published folder")]
+
+
+def _errors(project: Project, given: dict[str, str]) -> dict[str, str]:
+    errors = {}
+    if not given["why"]:
+        errors["why"] = "Say why this release: a reviewer will ask."
+    if not given["by"]:
+        errors["by"] = "Say who decides."
+    try:
+        if os.path.lexists(project.path.parent / folder_name(given["folder"])):
+            errors["folder"] = "There is something of this name already, and nothing is ever overwritten."
+    except UserError as error:
+        said = str(error)
+        errors["folder"] = f"{said[:1].upper()}{said[1:]}."
+    return errors
+
+
+def _form(
+    request: Request,
+    opened: Opened,
+    frontier: Frontier,
+    candidate: Candidate,
+    given: dict[str, str],
+    errors: dict[str, str],
+) -> Response:
+    given = {**given, "folder": given["folder"] or free_name(opened.project.path.parent)}
+    return page(
+        request,
+        "decide.html.j2",
+        status=422 if errors else 200,
+        candidate=candidate,
+        given=given,
+        errors=errors,
+        data_files=FILES.get(str(candidate.recipe.parameters.get("form")), FILES["one-table"]),
+        publication=opened.project.publication,
+        where=opened.project.path.parent.name,
+        decisions=_decisions(opened.project),
+        **measured_facts(opened, frontier, candidate),
+    )
+
+
+def _decisions(project: Project) -> list[dict[str, Any]]:
+    there = {folder.name for folder in folders_of(project)}
+    return [
+        {"decision": decision, "folder": folder, "is_there": folder in there}
+        for decision, folder in decisions_of(project)
+    ]
+
+
+def _forget_finished(request: Request, key: tuple[Any, ...]) -> None:
+    """Forget what came of an earlier attempt; one that is under way goes on."""
+    earlier = shelf_of(request).known(key)
+    if earlier is not None and earlier.done():
+        shelf_of(request).forget(key)
+
+
+def _key(project: Project, folder: str) -> tuple[Any, ...]:
+    """Return by what a folder that is being written is known: its name as it stands in the address."""
+    return ("publish", project.path, folder)
+
+
+def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, given: dict[str, str]) -> None:
+    """Write what `sfumato publish` writes, by the same function, and record the decision."""
+
+    def write() -> str:
+        from sfumato.exploration import frontier_of
+        from sfumato.publish import Evidence
+        from sfumato.publish import publish as write_folder
+        from sfumato.store import Store
+
+        project, target = opened.project, opened.project.path.parent / name
+        with Store(project.store_path, create=False) as store:
+            evidence = Evidence(*frontier_of(project, store, opened.table, opened.schema))
+            decision, _ = write_folder(
+                project,
+                opened.table,
+                opened.schema,
+                candidate,
+                evidence,
+                target,
+                why=given["why"],
+                by=given["by"],
+            )
+            store.record(decision, str(target))
+        return name
+
+    shelf_of(request).work(_key(opened.project, slug(name)), write)
+
+
+def _verified(path: Path) -> tuple[list[tuple[str, str]], str]:
+    """Return everything that was checked with what was found wrong, and what hindered the check."""
+    from sfumato.verify import verify
+
+    try:
+        return [(check.what, check.problem) for check in verify(path)], ""
+    except SfumatoError as error:
+        return [], str(error)
+
+
+def _stamps(path: Path) -> tuple[tuple[str, int, int], ...]:
+    found = [(each.name, each.stat()) for each in sorted(path.iterdir())]
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in found)
+
+
+routes = [
+    Route("/projects/{project}/decide/{id}", decide, name="decide"),
+    Route("/projects/{project}/decide/{id}", posted(publish), methods=["POST"], name="publish"),
+    Route("/projects/{project}/decide/{id}/{folder}", publishing, name="publishing"),
+    Route("/projects/{project}/published/{folder}", published, name="published"),
+]

@@ -1,0 +1,288 @@
+"""The explore page: the frontier, the candidates and how the exploration stands."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sfumato import words
+from sfumato.errors import SfumatoError
+from sfumato.frontier import Candidate, Frontier
+from sfumato.store import is_being_explored
+from sfumato.workbench.addresses import link
+from sfumato.workbench.jobs import Job, Jobs
+from sfumato.workbench.opened import Opened, opened_of, project_file_of, shelf_of, waited
+from sfumato.workbench.pages import back, page, posted
+from sfumato.workbench.plan import Plan
+from sfumato.workbench.sheet import Sheet, Sheets
+from sfumato.workbench.views import (
+    ROWS,
+    View,
+    candidate_rows,
+    marks,
+    plain_data,
+    shown_value,
+    usual_axes,
+)
+
+_PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_MOST_DRAWN = 2_000
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one request sees: the project, its candidates as of now, and which of them break the policy."""
+
+    opened: Opened
+    sheet: Sheet
+    stamp: str
+    broken: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, request: Request) -> Seen:
+        """Open the project of a request and bring its candidates up to date."""
+        opened, sheets = opened_of(request), sheets_of(request)
+        project = opened.project
+        place = project.store_path, opened.source
+        _read_once(request, sheets, *place)
+        sheet, stamp = sheets.of(*place, first=_labels(project.measures))
+        return cls(opened, sheet, stamp, sheets.broken(*place, sheet, project.policy))
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """The axes of the project."""
+        return self.opened.project.axes
+
+
+def _read_once(request: Request, sheets: Sheets, store: Path, source: str) -> None:
+    """Read a store for the first time in a thread; a page that waits too long is told so."""
+    shelf, key = shelf_of(request), ("sheet", store, source)
+    try:
+        waited(request, shelf.work(key, lambda: sheets.of(store, source)), store.stem)
+    except SfumatoError:
+        shelf.forget(key)
+        raise
+
+
+def sheets_of(request: Request) -> Sheets:
+    """Return the candidates that were read for earlier requests."""
+    if not hasattr(request.app.state, "sheets"):
+        request.app.state.sheets = Sheets()
+    sheets: Sheets = request.app.state.sheets
+    return sheets
+
+
+def jobs_of(request: Request) -> Jobs:
+    """Return the explorations that this workbench started."""
+    if not hasattr(request.app.state, "jobs"):
+        request.app.state.jobs = Jobs()
+    jobs: Jobs = request.app.state.jobs
+    return jobs
+
+
+def explore(request: Request) -> Response:
+    """Show the frontier and the candidates."""
+    seen = Seen.of(request)
+    view = View.of(request.query_params, seen.sheet, seen.usual)
+    rows, n_rows = candidate_rows(seen.sheet, view, seen.broken)
+    chosen = seen.sheet.find(view.chosen)
+    return page(
+        request,
+        "explore.html.j2",
+        title=seen.opened.project.publication.title or seen.opened.project.path.stem,
+        seen=seen,
+        view=view,
+        columns={column.label: column for column in seen.sheet.columns},
+        axis_titles=[words.measure_words(axis).title for axis in view.axes],
+        recipe_words=lambda candidate: words.recipe_in_words(candidate.recipe),
+        rows=rows,
+        n_rows=n_rows,
+        n_pages=max(-(-n_rows // ROWS), 1),
+        apart=int((~seen.sheet.comparable(view.axes)).sum()) if seen.sheet.columns else 0,
+        unmeasured=[axis for axis in seen.usual if seen.sheet.columns and axis not in seen.sheet.labels],
+        methods=sorted({c.recipe.sanitizer for c in seen.sheet.candidates}),
+        usual=usual_axes(seen.sheet, seen.usual),
+        details=_details(seen, view, chosen) if chosen else None,
+        policy=_policy_words(seen),
+        **_job_facts(request, seen),
+    )
+
+
+def progress(request: Request) -> Response:
+    """Show how the exploration stands; the page asks again and again."""
+    return page(request, "explore_progress.html.j2", **_job_facts(request, Seen.of(request)))
+
+
+def candidates(request: Request) -> Response:
+    """Give the chart's script all candidates, unless it has them already."""
+    seen = Seen.of(request)
+    if request.query_params.get("stamp") == seen.stamp:
+        return Response(status_code=204)
+    facts = plain_data(seen.sheet, seen.opened.project.policy, seen.broken)
+    return JSONResponse({"stamp": seen.stamp, **facts})
+
+
+def details(request: Request) -> Response:
+    """Show one candidate beside the chart."""
+    seen = Seen.of(request)
+    view = View.of(request.query_params, seen.sheet, seen.usual)
+    chosen = seen.sheet.find(view.chosen)
+    facts = _details(seen, view, chosen) if chosen else None
+    return page(request, "explore_details.html.j2", details=facts, view=view, seen=seen)
+
+
+def picture(request: Request) -> Response:
+    """Draw the frontier for a browser without scripts; a very long list is drawn by its efficient part."""
+    from sfumato.report.matrix import frontier_picture
+
+    seen = Seen.of(request)
+    view = View.of(request.query_params, seen.sheet, seen.usual)
+    drawn: tuple[Candidate, ...] = seen.sheet.candidates
+    if len(drawn) > _MOST_DRAWN:
+        kept = seen.sheet.efficient(view.axes)
+        drawn = tuple(c for c, keep in zip(drawn, kept, strict=True) if keep)[:_MOST_DRAWN]
+    frontier = Frontier(drawn, view.axes)
+    svg = frontier_picture(frontier, chosen=seen.sheet.find(view.chosen), limits=seen.opened.project.policy)
+    headers = {"Content-Security-Policy": _PICTURE_POLICY}
+    return Response(svg, media_type="image/svg+xml", headers=headers)
+
+
+def start(request: Request, form: FormData) -> Response:
+    """Start the exploration, or go on with it."""
+    workers = str(form.get("workers", ""))
+    given = min(int(workers), 256) if workers.isdecimal() and len(workers) < 9 else 0
+    jobs_of(request).start(project_file_of(request), given or None)
+    return back(request, _here(request, form))
+
+
+def pause(request: Request, form: FormData) -> Response:
+    """Let the exploration end behind the next candidate."""
+    job = _job(request)
+    if job is not None:
+        job.pause()
+    return back(request, _here(request, form))
+
+
+def cancel(request: Request, form: FormData) -> Response:
+    """End the exploration at once."""
+    job = _job(request)
+    if job is not None:
+        job.cancel()
+    return back(request, _here(request, form))
+
+
+def _job(request: Request) -> Job | None:
+    return jobs_of(request).of(project_file_of(request))
+
+
+def _here(request: Request, form: FormData) -> str:
+    """Return the page from which a form was sent, with its axes and its list."""
+    asked = str(form.get("query", ""))
+    return link(request, "explore") + (asked if asked.startswith("?") else "")
+
+
+def _job_facts(request: Request, seen: Seen) -> dict[str, Any]:
+    """Return how the exploration stands: ours, or one that was started elsewhere."""
+    job, plan = _job(request), Plan.of(seen.opened.project.path)
+    report = job.report if job else None
+    at_work = report is not None and report.at_work
+    counts = [block.n_candidates for block in plan.tries]
+    return {
+        "report": report,
+        "elsewhere": not at_work and is_being_explored(seen.opened.project.store_path),
+        "n_made": len(seen.sheet.candidates),
+        "n_infeasible": len(seen.sheet.infeasible),
+        "n_tries": len(counts),
+        "n_planned": sum(count for count in counts if count),
+        "n_searches": counts.count(None),
+        "stamp": seen.stamp,
+        "remaining": _duration(report.remaining) if report else "",
+        "elapsed": _duration(report.elapsed) if report else "",
+        "workers": job.workers if job else None,
+        "processors": os.cpu_count() or 1,
+        "query": "?" + request.url.query if request.url.query else "",
+    }
+
+
+def _duration(seconds: float | None) -> str:
+    """Say a time in the words of a clock.
+
+    Examples
+    --------
+    >>> _duration(4), _duration(75), _duration(4000)
+    ('4 seconds', '1 min 15 s', '1 h 6 min')
+    """
+    if seconds is None:
+        return ""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} second{'s' if whole != 1 else ''}"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
+    """Return everything that is said beside the chart about one candidate."""
+    if chosen.infeasible is not None:
+        return {
+            "id": chosen.id,
+            "recipe": words.recipe_in_words(chosen.recipe),
+            "infeasible": chosen.infeasible,
+        }
+    row = seen.sheet.candidates.index(chosen)
+    efficient = seen.sheet.efficient(view.axes)
+    points = seen.sheet.points(view.axes)
+    beating = (points <= points[row]).all(axis=1) & (points < points[row]).any(axis=1)
+    knee = seen.sheet.knee(view.axes, efficient)
+    values = seen.sheet.rows[row]
+    figures = [
+        (column, shown_value(column.label, values.get(column.label)), column.label in view.axes)
+        for column in seen.sheet.columns
+        if any(m.label == column.label for m in chosen.measurements)
+    ]
+    return {
+        "id": chosen.id,
+        "recipe": seen.sheet.recipes[row],
+        "infeasible": None,
+        "summary": words.sanitizer_words(chosen.recipe.sanitizer),
+        "marks": marks(chosen, efficient=bool(efficient[row]), knee=knee),
+        "n_beating": int(beating.sum()),
+        "beaten_by": next((seen.sheet.candidates[i].id for i in beating.nonzero()[0] if efficient[i]), None),
+        "broken": seen.broken[chosen.id],
+        "figures": sorted(figures, key=lambda figure: not figure[2]),
+        "seconds": _duration(chosen.seconds) if chosen.seconds >= 1 else "less than a second",
+        "knee": knee.id if knee is not None and knee.id != chosen.id else None,
+    }
+
+
+def _policy_words(seen: Seen) -> list[str]:
+    return [
+        f"{words.measure_words(name).title} {words.limit_of(name, limit)}"
+        for name, limit in seen.opened.project.policy.items()
+    ]
+
+
+def _labels(measures: Any) -> list[str]:
+    from sfumato import registry
+
+    return [registry.build_measure(written).label for written in measures]
+
+
+routes = [
+    Route("/projects/{project}/explore", explore, name="explore"),
+    Route("/projects/{project}/explore/progress", progress, name="progress"),
+    Route("/projects/{project}/explore/candidates.json", candidates, name="candidates"),
+    Route("/projects/{project}/explore/details", details, name="details"),
+    Route("/projects/{project}/explore/frontier.svg", picture, name="picture"),
+    Route("/projects/{project}/explore/start", posted(start), methods=["POST"], name="start"),
+    Route("/projects/{project}/explore/pause", posted(pause), methods=["POST"], name="pause"),
+    Route("/projects/{project}/explore/cancel", posted(cancel), methods=["POST"], name="cancel"),
+]

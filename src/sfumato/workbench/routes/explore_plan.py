@@ -1,0 +1,293 @@
+"""The plan pages: what is tried, measured and required, as forms over the project file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sfumato import registry, words
+from sfumato.errors import ParameterError, ProjectError, SfumatoError
+from sfumato.measures.base import Axis
+from sfumato.policies import POLICIES
+from sfumato.table import number
+from sfumato.workbench.addresses import link
+from sfumato.workbench.editing import edit
+from sfumato.workbench.forms import Field, Reading, blame, fields, read, summary, tidy, with_typed
+from sfumato.workbench.measure_rows import measure_rows, read_measures
+from sfumato.workbench.opened import project_file_of
+from sfumato.workbench.pages import back, page, posted
+from sfumato.workbench.plan import (
+    SIDES,
+    Plan,
+    Try,
+    TryKind,
+    check_try,
+    put_measures,
+    put_policy,
+    put_try,
+    remove_try,
+)
+from sfumato.workbench.tomls import toml_lines
+from sfumato.workbench.typing_in import NotShown
+
+_TRIVIAL = ("as-is", "suppress-quasi-identifiers", "suppress-sensitive")
+_MORE_LIMITS = 2
+
+
+def plan(request: Request) -> Response:
+    """Show what is tried, measured and required."""
+    return _shown(request, Plan.of(project_file_of(request)))
+
+
+def _shown(
+    request: Request,
+    shown: Plan,
+    *,
+    measures: Mapping[Axis, Any] | None = None,
+    measure_error: str = "",
+    limits: list[dict[str, str]] | None = None,
+    named: str | None = None,
+    policy_error: str = "",
+) -> Response:
+    also = request.query_params.get("also", "")
+    policy = shown.policy
+    return page(
+        request,
+        "plan.html.j2",
+        status=422 if measure_error or policy_error else 200,
+        plan=shown,
+        file=shown.project.path.name,
+        methods=_methods(),
+        also=also,
+        sides=measures or {side: measure_rows(shown, side, also) for side in SIDES},
+        measure_error=measure_error,
+        policies=POLICIES,
+        named=policy.get("named", "") if named is None else named,
+        limits=limits if limits is not None else _limit_rows(policy),
+        policy_error=policy_error,
+        measurable=sorted(
+            {*registry.registered("measure"), *registry.registered("model"), *policy} - {"named"}
+        ),
+        titles=lambda name: words.measure_words(name).title,
+    )
+
+
+def _methods() -> list[tuple[str, list[tuple[TryKind, str, tuple[str, ...]]]]]:
+    """Return what can be tried, in groups."""
+    sanitizers = registry.registered("sanitizer")
+    groups: list[tuple[str, TryKind, list[str]]] = [
+        ("Methods", "sanitizer", [name for name in sanitizers if name not in _TRIVIAL]),
+        ("Searches", "search", [name for name in registry.registered("search") if name != "sweep"]),
+        ("The two ends, to compare with", "sanitizer", [name for name in _TRIVIAL if name in sanitizers]),
+    ]
+    return [
+        (title, [(kind, name, summary(registry.look_up(kind, name))) for name in names])
+        for title, kind, names in groups
+    ]
+
+
+def new_try(request: Request) -> Response:
+    """Show the form of a method that is to be tried."""
+    kind: TryKind = "search" if "search" in request.query_params else "sanitizer"
+    name = request.query_params.get(kind, "")
+    shown = Plan.of(project_file_of(request))
+    registry.look_up(kind, name)
+    return _try_page(request, shown, Try(len(shown.tries) + 1, kind, name, {}))
+
+
+def one_try(request: Request) -> Response:
+    """Show the form of a block that is there."""
+    shown = Plan.of(project_file_of(request))
+    return _try_page(request, shown, shown.block(_number(request)))
+
+
+def _try_page(
+    request: Request,
+    shown: Plan,
+    block: Try,
+    inputs: tuple[Field, ...] | None = None,
+    *,
+    text: str | None = None,
+    error: str = "",
+    status: int = 200,
+) -> Response:
+    cls = registry.look_up(block.kind, block.name)
+    is_text = text is not None or "text" in request.query_params
+    if inputs is None and not is_text:
+        try:
+            inputs = fields(cls, block.given, swept=block.kind == "sanitizer", known=shown.known)
+        except NotShown:
+            is_text = True
+    return page(
+        request,
+        "plan_try.html.j2",
+        status=status,
+        block=block,
+        is_new=block.number > len(shown.tries),
+        inputs=None if is_text else inputs,
+        text=toml_lines(block.given) if text is None else text,
+        summary=(words.SANITIZERS[block.name],) if block.name in words.SANITIZERS else summary(cls),
+        error=error,
+        digest=shown.version,
+    )
+
+
+def save_try(request: Request, form: FormData) -> Response:
+    """Write a block, or show beside its inputs what is wrong."""
+    shown = Plan.of(project_file_of(request))
+    number_ = _number(request)
+    kind: TryKind = "search" if form.get("kind") == "search" else "sanitizer"
+    is_new = number_ == len(shown.tries) + 1
+    old = Try(number_, kind, str(form.get("name")), {}) if is_new else shown.block(number_)
+    cls = registry.look_up(old.kind, old.name)
+    text = form.get("text")
+    if isinstance(text, str):
+        try:
+            given = tomllib.loads(text)
+            check_try(old.kind, old.name, given)
+        except (tomllib.TOMLDecodeError, SfumatoError) as error:
+            return _try_page(request, shown, old, text=text, error=_sentence(error), status=422)
+        return _saved(request, shown, old, given, str(form.get("version")))
+    swept = old.kind == "sanitizer"
+    reading = read(cls, form, swept=swept)
+    given = tidy(cls, reading.parameters, old.given)
+    if not reading.errors:
+        _check(old, given, reading)
+    if reading.errors:
+        inputs = with_typed(fields(cls, {}, swept=swept, known=shown.known), form, reading.errors)
+        return _try_page(request, shown, old, inputs, error=reading.errors.get("", ""), status=422)
+    return _saved(request, shown, old, given, str(form.get("version")))
+
+
+def _check(block: Try, given: dict[str, Any], reading: Reading) -> None:
+    """Note what the library says of the parameters at the input to which it belongs."""
+    try:
+        check_try(block.kind, block.name, given)
+    except SfumatoError as error:
+        key = blame(block.kind, block.name, given, str(error))
+        said = str(error).removeprefix(f"{block.name}: ")
+        for part in key.split(".")[1:]:
+            said = said.removeprefix(f"{part}: ")
+        reading.errors[key] = said
+
+
+def _saved(request: Request, shown: Plan, old: Try, given: dict[str, Any], version: str) -> Response:
+    block = Try(old.number, old.kind, old.name, given)
+    edit(shown.project.path, version, lambda document: put_try(document, block))
+    return back(request, link(request, "plan"), f"Written in the project file: {block.words}.")
+
+
+def drop_try(request: Request, form: FormData) -> Response:
+    """Remove a block from the project file."""
+    shown = Plan.of(project_file_of(request))
+    block = shown.block(_number(request))
+    edit(shown.project.path, str(form.get("version")), lambda document: remove_try(document, block.number))
+    said = f"No longer tried: {block.words}. What was explored of it stays in the store."
+    return back(request, link(request, "plan"), said)
+
+
+def save_measures(request: Request, form: FormData) -> Response:
+    """Write what is measured."""
+    shown = Plan.of(project_file_of(request))
+    read_sides = {side: read_measures(shown, side, form) for side in SIDES}
+    listed = {side: written for side, (written, _, _) in read_sides.items()}
+    problems = [said for _, _, said in read_sides.values() if said]
+    try:
+        if problems:
+            raise ParameterError(problems[0])
+        edit(shown.project.path, str(form.get("version")), lambda document: put_measures(document, listed))
+    except (ParameterError, ProjectError) as error:
+        rows = {side: shown_rows for side, (_, shown_rows, _) in read_sides.items()}
+        return _shown(request, shown, measures=rows, measure_error=_sentence(error))
+    said = "The measures are written in the project file. Explore to take those that are new."
+    return back(request, link(request, "plan") + "#measures", said)
+
+
+def save_policy(request: Request, form: FormData) -> Response:
+    """Write what must hold before anything may be published."""
+    shown = Plan.of(project_file_of(request))
+    rows = _typed_limits(form)
+    named = str(form.get("named", ""))
+    try:
+        policy: dict[str, Any] = {"named": named} if named else {}
+        for row in rows:
+            if row["measure"] and (row["most"] or row["least"]):
+                policy[row["measure"]] = _limit(row)
+        edit(shown.project.path, str(form.get("version")), lambda document: put_policy(document, policy))
+    except (ParameterError, ProjectError) as error:
+        return _shown(request, shown, limits=rows, named=named, policy_error=_sentence(error))
+    return back(request, link(request, "plan") + "#policy", "The policy is written in the project file.")
+
+
+def _limit_rows(policy: dict[str, Any]) -> list[dict[str, str]]:
+    rows = [
+        {
+            "measure": name,
+            "most": str(block.get("at-most", "")),
+            "least": str(block.get("at-least", "")),
+            "error": "",
+        }
+        for name, block in policy.items()
+        if name != "named"
+    ]
+    return [*rows, *({"measure": "", "most": "", "least": "", "error": ""} for _ in range(_MORE_LIMITS))]
+
+
+def _typed_limits(form: FormData) -> list[dict[str, str]]:
+    columns = [
+        [str(text).strip() for text in form.getlist(f"limit.{key}")] for key in ("measure", "most", "least")
+    ]
+    return [
+        {"measure": measure, "most": most, "least": least, "error": ""}
+        for measure, most, least in zip(*columns, strict=False)
+    ]
+
+
+def _limit(row: dict[str, str]) -> dict[str, float]:
+    limit = {}
+    for key, typed in (("at-most", row["most"]), ("at-least", row["least"])):
+        if not typed:
+            continue
+        value = number(typed.removesuffix("%").strip())
+        if value is None:
+            row["error"] = f"{key}: expected a number, for example 0.09"
+            raise ParameterError(f"policy.{row['measure']}: {row['error']}")
+        limit[key] = value / 100 if typed.endswith("%") else value
+    return limit
+
+
+def _number(request: Request) -> int:
+    written = request.path_params["number"]
+    if not written.isdecimal() or len(written) > 6:
+        raise HTTPException(404, "There is no such block in the project file.")
+    return int(written)
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text[:1].upper() + text[1:] + "." * (text[-1:] not in (".", "?", ")"))
+
+
+routes = [
+    Route("/projects/{project}/explore/plan", plan, name="plan"),
+    Route(
+        "/projects/{project}/explore/plan/measures", posted(save_measures), methods=["POST"], name="measures"
+    ),
+    Route("/projects/{project}/explore/plan/policy", posted(save_policy), methods=["POST"], name="policy"),
+    Route("/projects/{project}/explore/plan/new", new_try, name="new-try"),
+    Route("/projects/{project}/explore/plan/{number}", one_try, name="try"),
+    Route("/projects/{project}/explore/plan/{number}", posted(save_try), methods=["POST"], name="save-try"),
+    Route(
+        "/projects/{project}/explore/plan/{number}/remove",
+        posted(drop_try),
+        methods=["POST"],
+        name="drop-try",
+    ),
+]

@@ -1,0 +1,217 @@
+"""Sheet: the candidates of a store as columns of numbers, read once and then only what was added."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato import words
+from sfumato.arrays import Booleans, Floats
+from sfumato.frontier import Candidate, Frontier, Limit, broken_limits, dominated
+from sfumato.measures.base import Axis, worst_value
+from sfumato.models.base import Better
+from sfumato.report.plane import families, family
+from sfumato.store import Mark, Store
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure over all candidates."""
+
+    label: str
+    axis: Axis
+    better: Better
+
+    @property
+    def title(self) -> str:
+        """The measure's name in running text."""
+        return words.measure_words(self.label).title
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The candidates that could be made, one row each, and those that could not.
+
+    Parameters
+    ----------
+    candidates
+        The candidates that could be made.
+    infeasible
+        Those that could not.
+    columns
+        What was measured, in the order of the project.
+    rows
+        For each candidate the values by label, the worst over the sensitive attributes.
+    recipes
+        For each candidate its recipe in words.
+    """
+
+    candidates: tuple[Candidate, ...]
+    infeasible: tuple[Candidate, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[Mapping[str, float], ...]
+    recipes: tuple[str, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the columns."""
+        return tuple(column.label for column in self.columns)
+
+    def values(self, label: str) -> Floats:
+        """Return one column; NaN where the measure does not apply."""
+        return np.array([row.get(label, math.nan) for row in self.rows], dtype=np.float64)
+
+    def points(self, axes: Iterable[str]) -> Floats:
+        """Return the rows along some axes, turned so that lower is better."""
+        better = {column.label: column.better for column in self.columns}
+        signed = [self.values(axis) * (1 if better.get(axis) != "higher" else -1) for axis in axes]
+        return np.stack(signed, axis=1) if self.rows else np.zeros((0, len(signed)))
+
+    def comparable(self, axes: Iterable[str]) -> Booleans:
+        """Return which candidates have a value on every axis."""
+        return np.logical_not(np.isnan(self.points(axes)).any(axis=1))
+
+    def efficient(self, axes: tuple[str, ...]) -> Booleans:
+        """Return which candidates no other dominates."""
+        points = self.points(axes)
+        compared = np.flatnonzero(~np.isnan(points).any(axis=1))
+        kept = np.zeros(len(points), dtype=np.bool_)
+        kept[compared[~dominated(points[compared])]] = True
+        return kept
+
+    def knee(self, axes: tuple[str, ...], efficient: Booleans) -> Candidate | None:
+        """Return the efficient candidate farthest from the line between the two ends."""
+        front = tuple(self.candidates[row] for row in np.flatnonzero(efficient))
+        return Frontier(front, axes).knee() if front else None
+
+    @cached_property
+    def families(self) -> list[tuple[str, str, str]]:
+        """Each method with its colour and shape, as in the report's pictures."""
+        return families(self.candidates)
+
+    @cached_property
+    def family_names(self) -> tuple[str, ...]:
+        """The family of each candidate."""
+        return tuple(family(candidate) for candidate in self.candidates)
+
+    def find(self, identity: str) -> Candidate | None:
+        """Return a candidate by its id."""
+        return next((c for c in (*self.candidates, *self.infeasible) if c.id == identity), None)
+
+
+_Key = tuple[Path, int, str]
+"""A store's file, which of the files that lay there in turn, and the source."""
+
+
+def _key(store: Path, source: str) -> _Key:
+    return store, store.stat().st_ino if store.exists() else 0, source
+
+
+@dataclass
+class _Known:
+    """What was read of one store."""
+
+    mark: Mark | None = None
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    rows: dict[str, dict[str, float]] = field(default_factory=dict)
+    recipes: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, Column] = field(default_factory=dict)
+    broken: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    policy: Mapping[str, Limit] = field(default_factory=dict)
+    sheet: Sheet | None = None
+
+
+class Sheets:
+    """The sheets of all projects that were looked at."""
+
+    def __init__(self) -> None:
+        self._known: dict[_Key, _Known] = {}
+        self._lock = threading.Lock()
+
+    def of(self, store: Path, source: str, first: Iterable[str] = ()) -> tuple[Sheet, str]:
+        """Return the sheet of a store as of now, and a stamp that changes with it.
+
+        Parameters
+        ----------
+        store
+            The store's file, which need not exist.
+        source
+            What tells the candidates of this data and schema from others.
+        first
+            The labels to put first, in this order.
+        """
+        with self._lock:
+            key = _key(store, source)
+            known = self._known.setdefault(key, _Known())
+            if store.exists():
+                known = self._up_to_date(key, known)
+            if known.sheet is None:
+                known.sheet = _sheet(known)
+            return _ordered(known.sheet, tuple(first)), _stamp(known.mark)
+
+    def broken(
+        self, store: Path, source: str, sheet: Sheet, policy: Mapping[str, Limit]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return for each candidate which limits of the policy it breaks, in words."""
+        with self._lock:
+            known = self._known.setdefault(_key(store, source), _Known())
+            if known.policy != policy:
+                known.policy, known.broken = dict(policy), {}
+            for candidate in sheet.candidates:
+                if candidate.id not in known.broken:
+                    known.broken[candidate.id] = tuple(broken_limits(candidate, policy))
+            return known.broken
+
+    def _up_to_date(self, key: _Key, known: _Known) -> _Known:
+        store, _, source = key
+        with Store(store, create=False) as opened:
+            mark = opened.mark()
+            if known.mark is not None and any(then > now for then, now in zip(known.mark, mark, strict=True)):
+                known = self._known[key] = _Known()
+            if mark == known.mark:
+                return known
+            for candidate in opened.candidates(source, since=known.mark):
+                _take_in(known, candidate)
+            known.mark, known.sheet = mark, None
+        return known
+
+
+def _take_in(known: _Known, candidate: Candidate) -> None:
+    known.candidates[candidate.id] = candidate
+    known.broken.pop(candidate.id, None)
+    by_label: dict[str, list[Any]] = {}
+    for m in candidate.measurements:
+        by_label.setdefault(m.label, []).append(m)
+    for label, found in by_label.items():
+        known.columns.setdefault(label, Column(label, found[0].axis, found[0].better))
+    values = {label: worst_value(found, label) for label, found in by_label.items()}
+    known.recipes[candidate.id] = words.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
+    known.rows[candidate.id] = {label: value for label, value in values.items() if value is not None}
+
+
+def _sheet(known: _Known) -> Sheet:
+    made = tuple(c for c in known.candidates.values() if c.infeasible is None)
+    return Sheet(
+        made,
+        tuple(c for c in known.candidates.values() if c.infeasible is not None),
+        tuple(known.columns.values()),
+        tuple(known.rows[c.id] for c in made),
+        tuple(known.recipes[c.id] for c in made),
+    )
+
+
+def _ordered(sheet: Sheet, first: tuple[str, ...]) -> Sheet:
+    place = {label: i for i, label in enumerate(first)}
+    columns = sorted(sheet.columns, key=lambda c: (c.axis == "utility", place.get(c.label, len(place))))
+    return sheet if columns == list(sheet.columns) else replace(sheet, columns=tuple(columns))
+
+
+def _stamp(mark: Mark | None) -> str:
+    return "0" if mark is None else "-".join(map(str, mark))

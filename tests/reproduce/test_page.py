@@ -1,0 +1,80 @@
+from xml.etree import ElementTree
+
+import pytest
+
+from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato.reproduce.page import reproduction_html
+from sfumato.reproduce.paper import Paper
+from sfumato.reproduce.pictures import chart_svg
+
+EVIL = "<script>alert(1)</script>"
+
+
+def chart(shape: str, **more: object) -> Chart:
+    return Chart(
+        "Loss by k",
+        "k",
+        "loss",
+        (
+            Series("ours", (2, 10, 100), (0.1, 0.2, None)),
+            Series("ours (published)", (2, 10, 100), (0.12, 0.2, 0.3), published=True),
+            Series("empty", (2,), (None,)),
+        ),
+        shape,  # type: ignore[arg-type]
+        **more,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("shape", ["lines", "bars", "points"])
+def test_every_shape_is_drawn_with_its_legend(shape):
+    drawn = ElementTree.fromstring(chart_svg(chart(shape)))
+    said = [element.text for element in drawn.iter() if element.text]
+    assert {"k", "loss", "ours", "ours (published)"} <= set(said)
+    assert "empty" not in said
+
+
+def test_words_on_the_x_axis_stand_in_the_order_given():
+    drawn = chart_svg(Chart("c", "release", "gain", (Series("tree", ("intact", "k = 10"), (0.3, 0.1)),)))
+    assert drawn.index("intact") < drawn.index("k = 10")
+
+
+def test_a_chart_without_figures_says_so():
+    empty = Chart("c", "k", "loss", (Series("ours", (2,), (None,)),))
+    assert "not computed in this run" in chart_svg(empty)
+
+
+def page(*exhibits: Exhibit, quick: bool = False) -> str:
+    return reproduction_html(
+        {Paper("li", "Li and Li 2009", "cited", (), lambda _: ()): exhibits}, quick=quick
+    )
+
+
+def test_the_page_shows_figure_published_figure_difference_and_verdict():
+    cell = Cell("k = 5", "loss", 0.25, "0.20", 0.1)
+    narrow = page(Exhibit("t", "Losses", "page 3", (cell,), (Claim("So it is.", True, "0.25"),)))
+    wide = page(Exhibit("t", "Losses", "page 3", (cell, Cell("k = 5", "risk", 0.5))))
+    assert '<td class="figure">0.20</td><td class="figure">0.250</td><td class="figure">+0.050</td>' in narrow
+    assert "published 0.20 (+0.050)" in wide
+    for shown in (narrow, wide):
+        assert '<span class="tag within-tolerance">within tolerance</span>' in shown
+    assert "holds" in narrow
+
+
+def test_only_a_quick_run_is_called_quick():
+    assert "quick look" in page(quick=True)
+    assert "quick look" not in page()
+
+
+def test_nothing_on_the_page_is_taken_for_markup():
+    shown = page(
+        Exhibit(
+            "t",
+            EVIL,
+            EVIL,
+            (Cell(EVIL, EVIL, 1.0, "2"),),
+            (Claim(EVIL, False, EVIL),),
+            (chart("lines"),),
+            notes=(EVIL,),
+        )
+    )
+    assert "<script" not in shown

@@ -1,0 +1,289 @@
+"""Who may speak to the workbench, what may be sent, what a page may load."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from sfumato.workbench import guards, server
+from sfumato.workbench.server import application
+
+from .conftest import ADDRESS, TOKEN, visitor
+
+# The door
+
+
+def test_nobody_comes_in_without_the_token(stranger: TestClient) -> None:
+    for address in ("/", "/projects/people/data", "/projects/people/data/age", "/nowhere"):
+        response = stranger.get(address)
+        assert response.status_code == 403
+        assert "terminal" in response.text
+        assert "people" not in response.text
+
+
+@pytest.mark.parametrize("token", ["", "wrong", TOKEN + "x", TOKEN[:-1], "\u00e9"])
+def test_a_wrong_token_opens_nothing(stranger: TestClient, token: str) -> None:
+    response = stranger.get("/", params={"token": token})
+    assert response.status_code == 403
+    assert "set-cookie" not in response.headers
+
+
+def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(stranger: TestClient) -> None:
+    response = stranger.get(f"/projects/people/data?token={TOKEN}&x=1")
+    assert response.status_code == 303
+    assert response.headers["location"] == "/projects/people/data?x=1"
+    cookie = response.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert TOKEN not in cookie
+    assert stranger.get("/").status_code == 200
+
+
+def test_the_token_opens_the_door_once(app: Starlette) -> None:
+    assert visitor(app).get(f"/?token={TOKEN}").status_code == 303
+    assert visitor(app).get(f"/?token={TOKEN}").status_code == 403
+
+
+def test_the_next_token_is_announced(folder: Path) -> None:
+    told: list[str] = []
+    app = application(folder, token=TOKEN, announce=told.append)
+    visitor(app).get(f"/?token={TOKEN}")
+    assert len(told) == 1
+    assert visitor(app).get(f"/?token={told[0]}").status_code == 303
+
+
+def test_the_same_browser_may_use_the_address_again(guest: TestClient) -> None:
+    response = guest.get(f"/?token={TOKEN}")
+    assert (response.status_code, response.headers["location"]) == (303, "/")
+
+
+def test_a_made_up_cookie_opens_nothing(app: Starlette, guest: TestClient) -> None:
+    (name,) = guest.cookies.keys()
+    for value in ("", "x", TOKEN, '"'):
+        assert visitor(app, Cookie=f"{name}={value}").get("/").status_code == 403
+
+
+def test_coming_in_leads_to_no_other_host(stranger: TestClient) -> None:
+    response = stranger.get(f"{ADDRESS}//evil.example/?token={TOKEN}")
+    assert response.headers["location"] == "/evil.example/"
+
+
+# Hosts and writes
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "evil.example:8765", "", "localhost@evil.example", "[::2]"],
+)
+def test_a_foreign_host_is_refused(guest: TestClient, host: str) -> None:
+    response = guest.get("/", headers={"Host": host})
+    assert response.status_code == 400
+    assert "own address" in response.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "localhost", "LOCALHOST:99", "[::1]:80"])
+def test_the_names_of_this_machine_are_known(guest: TestClient, host: str) -> None:
+    assert guest.get("/", headers={"Host": host}).status_code in (200, 403)  # a cookie belongs to one name
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Sec-Fetch-Site": "same-origin"}, 404),
+        ({"Sec-Fetch-Site": "none"}, 404),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": ADDRESS}, 403),
+        ({"Origin": ADDRESS}, 404),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({}, 403),
+    ],
+)
+def test_only_our_own_pages_may_write(app: Starlette, headers: dict[str, str], status: int) -> None:
+    client = TestClient(app, base_url=ADDRESS, follow_redirects=False)
+    client.get(f"/?token={TOKEN}")
+    assert client.post("/projects", data={"file": "nothing"}, headers=headers).status_code == status
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_no_foreign_page_writes_by_any_method(guest: TestClient, method: str) -> None:
+    response = guest.request(method, "/projects", headers={"Sec-Fetch-Site": "cross-site"})
+    assert response.status_code == 403
+
+
+# What a page may load
+
+
+def addresses() -> list[str]:
+    return ["/", "/nowhere", "/projects/people/data", "/projects/people/data/age", "/static/workbench.css"]
+
+
+@pytest.mark.parametrize("address", addresses())
+def test_every_answer_carries_the_headers(guest: TestClient, address: str) -> None:
+    headers = guest.get(address).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] in ("no-referrer", "same-origin")
+    assert headers["cache-control"] == ("no-cache" if address.startswith("/static") else "no-store")
+
+
+def test_refusals_carry_the_headers_too(stranger: TestClient) -> None:
+    for response in (stranger.get("/"), stranger.get("/", headers={"Host": "evil.example"})):
+        assert "default-src 'self'" in response.headers["content-security-policy"]
+
+
+def test_nothing_is_requested_from_outside_and_nothing_is_inline(ready: Callable[..., Any]) -> None:
+    for address in ("/", "/nowhere", "/projects/people/data", "/projects/people/data/age"):
+        page = ready(address).text
+        assert re.findall(r'(?:src|href|action)="(?:[a-z]+:)?//', page) == []
+        assert re.findall(r"<script(?! src=)|<style|\sstyle=|\son[a-z]+=", page) == []
+
+
+def test_static_files_name_no_other_place() -> None:
+    for path in (Path(server.__file__).parent / "static").iterdir():
+        found = re.findall(r"https?://[^\s\"')]+", path.read_text())
+        assert set(found) <= {"http://www.w3.org/2000/svg"}, path.name
+
+
+# Sizes
+
+
+def test_a_body_that_says_it_is_too_large_is_refused_unread(guest: TestClient) -> None:
+    response = guest.post("/projects", content=b"x", headers={"Content-Length": str(guards.FORM_BYTES + 1)})
+    assert response.status_code == 413
+
+
+def test_a_body_that_grows_too_large_is_refused(guest: TestClient) -> None:
+    def pieces() -> Any:
+        for _ in range(guards.FORM_BYTES // 2**20 + 1):
+            yield b"x" * 2**20
+
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert guest.post("/projects", content=pieces(), headers=form).status_code == 413
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "1e9", ""])
+def test_a_length_that_is_none_is_refused(guest: TestClient, length: str) -> None:
+    assert guest.post("/projects", content=b"x", headers={"Content-Length": length}).status_code == 413
+
+
+# Faults
+
+
+def test_a_fault_shows_neither_values_nor_traceback(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def break_down(request: Request) -> PlainTextResponse:
+        raise ValueError("the patient Ann has flu")
+
+    app = application(folder, token=TOKEN)
+    app.router.routes.insert(0, Route("/break", break_down))
+    client = visitor(app)
+    client.get(f"/?token={TOKEN}")
+    response = client.get("/break")
+    assert response.status_code == 500
+    assert "A fault of ours" in response.text
+    for said in (response.text, capsys.readouterr().err):
+        assert "Ann" not in said
+        assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("address", ["/nowhere", "/projects/nothing/data", "/projects/people/data/nothing"])
+def test_an_unknown_address_is_a_page(ready: Callable[..., Any], address: str) -> None:
+    response = ready(address)
+    assert response.status_code == 404
+    assert "<h1>Nothing here</h1>" in response.text
+
+
+def test_a_method_that_is_not_served_is_a_page(guest: TestClient) -> None:
+    response = guest.post("/projects/people/data/age")
+    assert response.status_code == 405
+    assert "<h1>" in response.text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/static/../server.py",
+        "/static/%2e%2e/server.py",
+        "/static/..%2fserver.py",
+        "/static/..%5cserver.py",
+        "/static//etc/passwd",
+        "/static/%00",
+        "/projects/../people/data",
+        "/projects/..%2f..%2fetc%2fpasswd/data",
+        "/projects/%2e%2e/data",
+        "/projects/people.toml/data",
+        "/projects/people/data/..%2f..%2fpeople.toml",
+        "/projects/people/data/%00",
+        "/beginning/..%2fpeople.csv",
+        "/beginning/people.csv",
+    ],
+)
+def test_no_address_leads_out_of_its_place(ready: Callable[..., Any], address: str) -> None:
+    response = ready(address)
+    assert response.status_code in (400, 404)
+    assert "import" not in response.text
+    assert "root:" not in response.text
+
+
+def test_a_file_of_the_folder_is_never_served(ready: Callable[..., Any]) -> None:
+    for name in ("people.csv", "people.toml", "static/people.csv", "files/people.csv"):
+        assert ready(f"/{name}").status_code in (404, 405)
+
+
+# Where it listens
+
+
+def test_it_listens_on_this_machine_only() -> None:
+    with server._bound("127.0.0.1", 0) as listening:
+        assert listening.getsockname()[0] == "127.0.0.1"
+        assert listening.getsockname()[1] > 0
+
+
+def run_served(monkeypatch: pytest.MonkeyPatch, folder: Path, **options: Any) -> tuple[list[str], list[str]]:
+    """Serve without serving; return what was said and opened."""
+    said: list[str] = []
+    opened: list[str] = []
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    server.serve(folder, say=said.append, tell=said.append, **options)
+    return said, opened
+
+
+def test_the_address_with_its_token_is_said_and_opened(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    said, opened = run_served(monkeypatch, folder, project="my people")
+    assert re.search(r"http://127\.0\.0\.1:\d+/projects/my~20people/data\?token=\S{20,}", said[0])
+    assert opened[0] in said[0]
+    assert not any("warning" in line for line in said)
+
+
+def test_no_browser_is_opened_when_none_is_wanted(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    assert run_served(monkeypatch, folder, browser=False)[1] == []
+
+
+def test_another_address_is_warned_of(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    said, _ = run_served(monkeypatch, folder, address="0.0.0.0", browser=False)
+    assert "warning" in said[0]
+
+
+def test_a_taken_port_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(server.UserError, match="cannot listen"):
+            run_served(monkeypatch, folder, port=taken.getsockname()[1])
