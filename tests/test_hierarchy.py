@@ -537,6 +537,12 @@ def test_any_dates_nest_in_any_format(dates: list[Any]) -> None:
         assert labels_of(built, spelled)[1:-1] == expected
 
 
+@pytest.mark.parametrize("written", ["%Y%Y", "%c%c", "%", "("])
+def test_a_format_that_is_none_is_said(written: str) -> None:
+    with pytest.raises(HierarchyError, match="give the right format"):
+        Dates(("year",), written).build(("2026-11-15", "2026-12-01"), "categorical")
+
+
 def test_dates_that_are_numbers_keep_the_order_of_numbers() -> None:
     built = Dates(("year",), "%d%m%Y").build((15112025, 31122020), "numeric")
     check_tree(built, "numeric")

@@ -333,6 +333,22 @@ class TestFile:
             Store(path)
         assert "No such file" in one_line(caught, path)
 
+    def test_that_only_lacks_a_place_to_write_is_not_called_damaged(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        connect = sqlite3.connect
+
+        def read_only(place: Path, **given: object) -> sqlite3.Connection:
+            connection = connect(place, **given)  # type: ignore[call-overload]
+            connection.execute("pragma query_only = on")
+            return connection
+
+        path.touch()
+        monkeypatch.setattr(sqlite3, "connect", read_only)
+        with pytest.raises(StoreError) as caught:
+            Store(path, create=False)
+        assert "it is not damaged" in one_line(caught, path)
+
     def test_in_the_place_of_a_folder_is_refused(self, path: Path) -> None:
         path.mkdir()
         with pytest.raises(StoreError) as caught:

@@ -260,8 +260,12 @@ def _work(task: _Task) -> _Result:
 
 def _start_worker(pickled: bytes, store: Path, heard: _Words) -> None:
     """Prepare a worker: Ctrl-C is the parent's business, and nobody outlives the parent."""
+    from threadpoolctl import threadpool_limits
+
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # there are as many workers as processors: threads of linear algebra would only get in each other's way
+    threadpool_limits(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     table, schema = pickle.loads(pickled)
     _worker = _Worker(table, schema, Store(store, create=False), heard)

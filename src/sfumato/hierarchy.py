@@ -7,6 +7,7 @@ import datetime
 import io
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -375,7 +376,7 @@ def _prefixes(written: Sequence[str], length: int) -> list[Label]:
 def _date(written: str, format_: str) -> datetime.date | None:
     try:
         return datetime.datetime.strptime(written, format_).date()
-    except ValueError:
+    except (ValueError, re.error):  # a format that names a part twice is no pattern
         return None
 
 

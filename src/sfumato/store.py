@@ -47,6 +47,7 @@ create table if not exists figure (
 create table if not exists decision (candidate text not null, folder text not null, facts text not null);
 """
 _HEAD = b"SQLite format 3\0"
+_NO_PLACE = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM")
 
 
 class Mark(NamedTuple):
@@ -70,7 +71,7 @@ class Store:
         try:
             self._connection = _connect(path)
         except sqlite3.Error as error:
-            raise StoreError(f"cannot open the store {path.name}: {error}; move it away or mend it") from None
+            raise StoreError(f"cannot open the store {path.name}: {error}; {_remedy(error)}") from None
         except OSError as error:
             raise StoreError(f"cannot create the store {path.name}: {error.strerror}") from None
 
@@ -271,9 +272,7 @@ class Store:
         except (sqlite3.Error, ParameterError, ValueError, KeyError, TypeError, AttributeError) as error:
             # what a parser says may show what it stumbled over: only the name of SQLite's code is passed on
             reason = getattr(error, "sqlite_errorname", "what it holds cannot be understood")
-            raise StoreError(
-                f"cannot read the store {self.path.name}: {reason}; move it away or mend it"
-            ) from None
+            raise StoreError(f"cannot read the store {self.path.name}: {reason}; {_remedy(error)}") from None
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -297,6 +296,13 @@ def is_being_explored(path: Path) -> bool:
     except sqlite3.Error as error:
         return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
     return False
+
+
+def _remedy(error: Exception) -> str:
+    """Say what to do: a sound store that only lacks a place to write must not be moved away."""
+    if getattr(error, "sqlite_errorname", "").startswith(_NO_PLACE):
+        return "even to be read it needs room on the disk and a folder that may be written; it is not damaged"
+    return "move it away or mend it"
 
 
 def _lock_of(path: Path) -> Path:

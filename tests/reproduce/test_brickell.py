@@ -195,6 +195,9 @@ def test_the_conclusion_is_judged_by_the_figures(occupation, left, holds):
     assert claim.holds is holds
     (ahead,) = [claim for claim in found.claims if claim.text.startswith("Every sanitized")]
     assert ahead.holds is True
+    assert f"smallest lead is {100 * (0.04 - left):.2f} points at k = 100" in ahead.evidence
+    (no_better,) = [claim for claim in found.claims if claim.text.startswith("No sanitized")]
+    assert no_better.holds is holds
 
 
 def test_a_release_that_was_made_twice_counts_once(occupation):

@@ -78,3 +78,14 @@ def test_nothing_on_the_page_is_taken_for_markup():
         )
     )
     assert "<script" not in shown
+
+
+def test_rows_without_a_published_figure_are_folded_where_a_chart_shows_them():
+    cells = (Cell("k = 2", "loss", 0.11, "0.1"), Cell("k = 3", "loss", 0.2), Cell("k = 3", "gain", 0.3))
+    drawn = Exhibit("f", "Figure 1: loss", "page 2", cells, charts=(chart("lines"),))
+    before, _, folded = page(drawn).partition("<details>")
+    assert "k = 2" in before.partition("</figure>")[2]
+    assert "k = 3" not in before
+    assert "k = 3" in folded.partition("</details>")[0]
+    plain = Exhibit("t", "Table 1: loss", "page 2", cells)
+    assert "<details>" not in page(plain)

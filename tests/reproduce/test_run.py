@@ -1,10 +1,11 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import tomlkit
 
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, UserError
 from sfumato.explore import Progress
 from sfumato.project import Project
 from sfumato.reproduce import experiments, run, together
@@ -81,6 +82,20 @@ def test_changed_data_or_another_grid_change_the_figures(tiny):
     assert len(figures) == 3
 
 
+def test_a_project_that_lacks_what_the_tables_show_is_named(tiny, monkeypatch):
+    def unreadable(found: Found) -> tuple[Exhibit, ...]:
+        return (Exhibit("t", str({}[found["together"].candidates[0].id]), "page 1"),)
+
+    monkeypatch.setattr(together, "PAPER", replace(together.PAPER, exhibits=unreadable))
+    with pytest.raises(KeyError):
+        run.reproduce(["together"], tiny, quick=True, workers=1)
+    project = tiny / "together-quick.toml"
+    project.write_text(project.read_text() + "\n")
+    with pytest.raises(UserError, match=r"in .* together-quick\.toml was changed"):
+        run.reproduce(["together"], tiny, quick=True, workers=1)
+    assert not (tiny / "index.html").exists()
+
+
 def test_quick_and_full_runs_lie_side_by_side(tiny):
     run.reproduce(["together"], tiny, quick=True, workers=1)
     written = experiments.Experiment("together", "complete", smallest).written(tiny, quick=False)
@@ -91,6 +106,13 @@ def test_quick_and_full_runs_lie_side_by_side(tiny):
 def test_an_unknown_paper_is_named_with_a_near_miss(tmp_path):
     with pytest.raises(ParameterError, match="no paper 'bricell'; did you mean 'brickell'"):
         run.reproduce(["bricell"], tmp_path)
+
+
+def test_a_file_in_the_place_of_the_pictures_is_said_in_one_line(tiny, monkeypatch):
+    monkeypatch.setattr(run, "_pictures", lambda _: [("one", "<svg/>")])
+    (tiny / "figures").write_text("")
+    with pytest.raises(UserError, match=r"cannot create the folder .*figures"):
+        run.reproduce(["together"], tiny, quick=True, workers=1)
 
 
 def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):

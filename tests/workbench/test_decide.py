@@ -134,13 +134,14 @@ def test_nothing_is_ever_overwritten(project: Path, ready: Ready, guest: TestCli
         ('=HYPERLINK("x")', "_HYPERLINK(_x_)"),
         ("a\x00b", "a_b"),
         ("grün", "grün"),
+        ("--help", "help"),
     ],
 )
 def test_a_folder_s_name_never_leads_out_of_the_project_s_folder(given: str, name: str) -> None:
     assert folder_name(given) == name
 
 
-@pytest.mark.parametrize("given", ["", "..", "/", "...", "con", "NUL.txt"])
+@pytest.mark.parametrize("given", ["", "..", "/", "...", "con", "NUL.txt", "-", "Hierarchies"])
 def test_a_name_that_is_none_is_refused(given: str) -> None:
     from sfumato.errors import UserError
 
@@ -175,6 +176,44 @@ def test_a_folder_that_was_changed_does_not_verify(project: Path, ready: Ready, 
     page = Seen(ready("/projects/patients/published/first~20release").text)
     assert "It does not verify" in page.text
     assert "the file was changed after it was published" in page.text
+
+
+def test_a_name_is_given_to_one_release_even_when_two_are_sent_at_once(
+    project: Path, ready: Ready, guest: TestClient
+) -> None:
+    project.write_text(project.read_text().replace("at-most = 0.5", "at-most = 1"))
+    first, second = address(project), address(project, "as-is")
+    ready(first), ready(second)
+    answers = [guest.post(each, data=GIVEN) for each in (first, second)]
+    shown = ready(answers[0].headers["location"])
+    assert "Verified." in shown.text
+    if answers[1].status_code == 303:
+        assert ready(answers[1].headers["location"]).status_code == 422
+    (decided,) = folders_of(Project.load(project))
+    assert decided.decision["candidate"] == candidates(project)["mondrian-3"].id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: "[" * 100_000,
+        lambda text: "",
+        lambda text: text.replace('"when"', '"then"'),
+        lambda text: text.replace('"candidate"', '"other"'),
+    ],
+    ids=["deep", "empty", "no date", "no release"],
+)
+def test_a_damaged_manifest_is_said_on_every_page(
+    project: Path, ready: Ready, guest: TestClient, change: Callable[[str], str]
+) -> None:
+    published(guest, ready, project)
+    place = project.parent / "first release"
+    (place / "lost").symlink_to("nowhere")
+    manifest = place / "manifest.json"
+    manifest.write_text(change(manifest.read_text()))
+    for page in ("report", "published/first~20release"):
+        assert ready(f"/projects/patients/{page}").status_code == 200
+    assert ready(address(project)).status_code == 200
 
 
 def test_only_published_folders_of_the_project_are_shown(

@@ -50,6 +50,27 @@ def found(folder: Path) -> dict[str, Any]:
     return dict(candidates(folder / "patients.toml"))
 
 
+def test_what_was_explored_with_other_roles_is_said_to_be_kept(
+    ready: Callable[..., Any], folder: Path
+) -> None:
+    project = folder / "patients.toml"
+    before = project.read_text()
+    project.write_text(before.replace("[5, 10, 20]", "[10, 20]"))
+    page = Seen(ready(EXPLORE).text).text
+    assert "Nothing explored yet with these roles" in page
+    assert "What was explored before is kept" in page
+    project.write_text(before)
+    assert "Efficient candidates" in ready(EXPLORE).text
+
+
+def test_no_policy_is_kept_where_none_is_set(ready: Callable[..., Any], folder: Path) -> None:
+    project = folder / "patients.toml"
+    address = f"{EXPLORE}/details?id={found(folder)['mondrian-3'].id}"
+    assert "keeps the policy" in ready(address).text
+    project.write_text(project.read_text().partition("[policy]")[0])
+    assert "keeps the policy" not in ready(address).text
+
+
 def test_the_page_shows_frontier_candidates_and_reasons(ready: Callable[..., Any], folder: Path) -> None:
     page = ready(EXPLORE).text
     seen = Seen(page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -41,9 +42,29 @@ def test_an_empty_folder_invites(tmp_path: Path) -> None:
     assert "Drop a file here" in page
 
 
+def test_who_has_no_table_takes_the_example(tmp_path: Path) -> None:
+    client = visitor(application(tmp_path, token=TOKEN))
+    client.get(f"/?token={TOKEN}")
+    assert "Take the example" in client.get("/").text
+    response = client.post("/example")
+    assert response.headers["location"] == "/projects/adult/data"
+    assert Project.load(tmp_path / "adult.toml").data_path.is_file()
+    assert "Take the example" not in client.get("/").text
+
+
 def test_a_broken_project_file_is_said_on_its_card(folder: Path, guest: TestClient) -> None:
     (folder / "broken.toml").write_text("[data]\npath = \n")
     assert "cannot be read as it is" in guest.get("/").text
+
+
+def test_what_only_looks_like_a_project_file_hinders_nothing(folder: Path, guest: TestClient) -> None:
+    (folder / "folder.toml").mkdir()
+    (folder / "lost.toml").symlink_to(folder / "nowhere")
+    (folder / "round.toml").symlink_to("round.toml")
+    page = guest.get("/")
+    assert page.status_code == 200
+    assert "people" in page.text
+    assert "lost" not in page.text
 
 
 def test_a_dropped_file_becomes_a_project(folder: Path, guest: TestClient, ready: Callable[..., Any]) -> None:
@@ -95,6 +116,8 @@ def test_a_project_of_the_same_name_for_other_data_is_left_alone(
         (".hidden.csv", "hidden.csv"),
         ("...txt.csv", "txt.csv"),
         ("con.csv", "data.csv"),
+        ("con.old.csv", "data.csv"),
+        ("--help.csv", "help.csv"),
         ("größe.csv", "größe.csv"),
         ("x" * 500 + ".csv", "x" * 120 + ".csv"),
         ("a.csv.gz", "a.csv.gz"),
@@ -138,6 +161,30 @@ def test_an_upload_that_is_too_large_leaves_nothing(folder: Path) -> None:
     kind = {"Content-Type": "multipart/form-data; boundary=b"}
     assert client.post("/files", content=pieces(), headers=kind).status_code == 413
     assert sorted(os.listdir(folder)) == before
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_leaves_nothing(folder: Path) -> None:
+    client = visitor(application(folder, token=TOKEN, upload_bytes=10_000))
+    client.get(f"/?token={TOKEN}")
+    before = sorted(os.listdir(folder))
+    answer = dropped(client, "bomb.csv.GZ", gzip.compress(b"age,sex\n" + b"1,f\n" * 50_000))
+    assert answer.status_code == 413
+    assert "Unpacked, this is larger" in answer.text
+    assert sorted(os.listdir(folder)) == before
+    assert dropped(client, "fine.csv.gz", gzip.compress(b"age,sex\n" + b"1,f\n" * 500)).status_code == 303
+
+
+def test_a_project_that_cannot_be_written_is_not_blamed_on_the_data(
+    guest: TestClient, ready: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*given: object) -> None:
+        raise UserError("cannot write people-2.toml: Permission denied; nothing was left behind")
+
+    monkeypatch.setattr("sfumato.starting_project.start_project", refused)
+    page = ready(guest.post("/projects", data={"file": "people~2ecsv"}).headers["location"])
+    assert page.status_code == 422
+    assert "Cannot write people-2.toml" in page.text
+    assert "could not be read" not in page.text
 
 
 def test_an_upload_is_written_as_it_arrives_and_read_by_the_owner_only(

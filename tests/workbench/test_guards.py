@@ -73,6 +73,14 @@ def test_a_made_up_cookie_opens_nothing(app: Starlette, guest: TestClient) -> No
         assert visitor(app, Cookie=f"{name}={value}").get("/").status_code == 403
 
 
+@pytest.mark.parametrize("other", ['a={"x": 1}', "a=b c", "=x", "[x]=1", 'a="open', "a=1;;", "caf\u00e9=1"])
+def test_odd_cookies_of_other_programs_lock_nobody_out(guest: TestClient, other: str) -> None:
+    ours = "; ".join(f"{name}={value}" for name, value in guest.cookies.items())
+    guest.cookies.clear()
+    for written in (f"{other}; {ours}", f"{ours}; {other}"):
+        assert guest.get("/", headers={"cookie": written.encode("latin-1")}).status_code == 200  # type: ignore[dict-item]
+
+
 def test_coming_in_leads_to_no_other_host(stranger: TestClient) -> None:
     response = stranger.get(f"{ADDRESS}//evil.example/?token={TOKEN}")
     assert response.headers["location"] == "/evil.example/"
@@ -200,6 +208,35 @@ def test_a_fault_shows_neither_values_nor_traceback(folder: Path, capsys: pytest
     for said in (response.text, capsys.readouterr().err):
         assert "Ann" not in said
         assert "Traceback" not in said
+
+
+def test_a_fault_that_hinders_every_page_is_said_plainly(
+    monkeypatch: pytest.MonkeyPatch, guest: TestClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(self: object) -> None:
+        raise RuntimeError("Ann, 31")
+
+    monkeypatch.setattr("sfumato.workbench.opened.Shelf.projects", broken)
+    answer = guest.get("/")
+    assert answer.status_code == 500
+    assert "Nothing that was stored is lost" in answer.text
+    assert "Ann" not in answer.text + capsys.readouterr().err
+    assert "Content-Security-Policy" in answer.headers
+
+
+def test_too_little_memory_is_no_fault_of_ours(monkeypatch: pytest.MonkeyPatch, guest: TestClient) -> None:
+    def greedy(self: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("sfumato.workbench.opened.Shelf.data_files", greedy)
+    answer = guest.get("/")
+    assert answer.status_code == 507
+    assert "<h1>Not enough memory</h1>" in answer.text
+
+
+def test_what_is_not_served_is_said_in_our_words(guest: TestClient) -> None:
+    assert "There is no page at this address." in guest.get("/nowhere").text
+    assert "The page cannot be used like this." in guest.put("/").text
 
 
 @pytest.mark.parametrize("address", ["/nowhere", "/projects/nothing/data", "/projects/people/data/nothing"])

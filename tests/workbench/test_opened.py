@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -94,6 +95,13 @@ def test_a_hierarchy_file_that_changes_is_read_again(folder: Path) -> None:
     look = shelf.look(path).result(60)
     assert look.opened
     assert "person" in look.opened.schema.hierarchy("sex").labels[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders")
+def test_a_pipe_is_not_waited_for(folder: Path, ready: Callable[..., Any]) -> None:
+    (folder / "people.csv").unlink()
+    os.mkfifo(folder / "people.csv")
+    assert "is not a plain file" in ready("/projects/people/data").text
 
 
 def test_only_the_last_few_are_kept(folder: Path) -> None:

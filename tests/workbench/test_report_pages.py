@@ -25,10 +25,7 @@ def project(folder: Path) -> Path:
 def test_with_nothing_explored_there_is_nothing_to_report(folder: Path, ready: Ready) -> None:
     page = Seen(ready("/projects/people/report").text)
     assert "Nothing was explored yet" in page.text
-    assert (
-        "not said yet: title, purpose, recipients, safeguards, data steward and to be reviewed by"
-        in page.text
-    )
+    assert "not said yet: title, purpose, recipients, safeguards, data steward and review date" in page.text
 
 
 def test_the_report_of_the_exploration_is_served_sealed(project: Path, ready: Ready) -> None:
@@ -86,7 +83,7 @@ def test_what_reports_say_first_is_written_into_the_project_file(
     version = field(ready("/projects/patients/report").text, "version")
     given = {
         "title": 'A "new" title',
-        "purpose": "</textarea><b>x",
+        "purpose": "</textarea><b>x\r\nin two lines",
         "recipients": "",
         "review-by": "2030-02-01",
         "version": version,
@@ -94,7 +91,7 @@ def test_what_reports_say_first_is_written_into_the_project_file(
     assert guest.post("/projects/patients/report", data=given).status_code == 303
     publication = Project.load(project).publication
     assert publication.title == 'A "new" title'
-    assert publication.purpose == "</textarea><b>x"
+    assert publication.purpose == "</textarea><b>x\nin two lines"
     assert publication.recipients == ""
     assert str(publication.review_by) == "2030-02-01"
     assert project.read_text().startswith("# by a human")

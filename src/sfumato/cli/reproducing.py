@@ -25,8 +25,9 @@ from sfumato.terminal import print_json, print_table, progress_shown, say
 def reproduce(papers: tuple[str, ...], folder: Path, quick: bool, workers: int | None, as_json: bool) -> None:
     """Rerun the experiments of PAPERS on the census table Adult: each published figure beside ours.
 
-    Writes one page, index.html, and results.json into the folder. It can be stopped and goes on where it
-    was.
+    Writes one page, index.html, and results.json into the folder: they show the PAPERS of the last run. It
+    can be stopped and goes on where it was. A project file or data in the folder that you change gives
+    other figures.
 
     \b
     Example: sfumato reproduce li --quick

@@ -253,5 +253,7 @@ def attribute_losses(release: Release) -> dict[str, float]:
         cells = release.cells[name]
         if cells.sets is None:
             raise NotApplicable(f"the released values of {name!r} are not sets of original values")
-        losses[name] = float(cells.sets.losses[cells.codes] @ release.weights / release.n_original)
+        each = cells.sets.losses
+        counts = np.bincount(cells.codes, release.weights, len(each))
+        losses[name] = float(counts @ each / release.n_original)
     return losses

@@ -16,6 +16,11 @@ def cell(paper: str, key: str, row: str, column: str, ours: float | None, series
     return Cell(row, column, ours, known.figure(row, column), known.tolerance, series)
 
 
+def found_or_open(is_found: bool, *, quick: bool) -> bool | None:
+    """Return whether a release was found; that a short search misses one does not show that there is none."""
+    return True if is_found else None if quick else False
+
+
 def exhibit(
     paper: str,
     key: str,

@@ -100,7 +100,8 @@ def _barely_changes(learned: Mapping[str, float]) -> Claim:
         if label.startswith("k") and learned.get(INTACT)
     }
     return Claim(
-        "k-anonymity hardly lowers what the adversary learns, even for a large k.",
+        "k-anonymity hardly lowers what the adversary learns, even for a large k "
+        f"(at least {_BARELY:.0%} remain).",
         min(left.values()) >= _BARELY if left else None,
         "Of A_know of the table as it is remains: " + listed(left, ".0%"),
     )
@@ -111,7 +112,8 @@ def _diversity_is_trivial(learned: Mapping[str, float]) -> Claim:
     whole = learned.get(INTACT)
     low = [label for label, gain in diverse.items() if whole and gain <= _DESTROYED * whole]
     return Claim(
-        "l-diversity limits what the adversary learns only where it suppresses the quasi-identifiers.",
+        f"l-diversity limits what the adversary learns substantially (to {_DESTROYED:.0%}) only where it "
+        "suppresses the quasi-identifiers.",
         all(diverse[label] == 0 for label in low) if low else None,
         "A_know: " + listed(diverse, ".4f"),
     )

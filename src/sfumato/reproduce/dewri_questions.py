@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from sfumato.answer import ask
-from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit
+from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
 from sfumato.reproduce.dewri_solutions import GUARANTEE, ZERO, Solution, solutions, some
 from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Explored
@@ -15,7 +15,7 @@ from sfumato.reproduce.published import published
 _COMBINED = "min loss where k >= 2 and l >= 2"
 
 
-def questions(whole: Explored, safety: Explored) -> Exhibit:
+def questions(whole: Explored, safety: Explored, *, quick: bool) -> Exhibit:
     """Answer the four questions, and say whether one can have here what the paper answers."""
     cells: list[Cell] = []
     claims: list[Claim] = []
@@ -28,7 +28,7 @@ def questions(whole: Explored, safety: Explored) -> Exhibit:
             for name in wanted
             if name in best
         ]
-        claims.append(_reached(question, found, wanted))
+        claims.append(_reached(question, found, wanted, quick=quick))
     best = _best(solutions(safety, GUARANTEE), _COMBINED)
     claims.append(
         Claim(
@@ -60,7 +60,7 @@ def _best(found: Sequence[Solution], question: str) -> dict[str, float]:
     return {name: value for name, value in taken.items() if value is not None}
 
 
-def _reached(question: str, found: Sequence[Solution], wanted: Mapping[str, float]) -> Claim:
+def _reached(question: str, found: Sequence[Solution], wanted: Mapping[str, float], *, quick: bool) -> Claim:
     """Say whether some release keeps the limits of a question and has what the paper answers."""
     what = " and ".join(f"{name} of {least:,.0f}" for name, least in wanted.items())
     limits = question.partition(" where ")[2]
@@ -75,4 +75,4 @@ def _reached(question: str, found: Sequence[Solution], wanted: Mapping[str, floa
         [f"the best within the limits: {', '.join(f'{n} {best[n]:,.4g}' for n in wanted)}"] if best else []
     )
     words += [f"the paper's answer is had at a loss of {anyway['total-loss']:.1%}"] if anyway else []
-    return Claim(text, bool(reached), "; ".join(words))
+    return Claim(text, found_or_open(bool(reached), quick=quick), "; ".join(words))

@@ -47,8 +47,8 @@ class Experiment:
     subset: Subset
     reduce: Callable[[Any], None] = field(default=lambda _: None, repr=False)
 
-    def written(self, folder: Path, *, quick: bool) -> Path:
-        """Write the project file and what it reads, where they are not there yet."""
+    def document(self, *, quick: bool) -> Any:
+        """Return the project as this package has it."""
         import tomlkit
 
         document = tomlkit.parse(
@@ -56,12 +56,23 @@ class Experiment:
         )
         if quick:
             self.reduce(document)
-        place = folder / f"{self.name}{'-quick' if quick else ''}.toml"
-        try:
-            (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot create the folder {folder}: {error.strerror}") from None
-        _write_once(place, tomlkit.dumps(document).encode())
+        return document
+
+    def file_name(self, *, quick: bool) -> str:
+        """Return the name of the project file."""
+        return f"{self.name}{'-quick' if quick else ''}.toml"
+
+    def is_changed(self, folder: Path, *, quick: bool) -> bool:
+        """Return whether somebody changed the project file in the folder."""
+        return (folder / self.file_name(quick=quick)).read_bytes() != _text(self.document(quick=quick))
+
+    def written(self, folder: Path, *, quick: bool) -> Path:
+        """Write the project file and what it reads, where they are not there yet."""
+        document = self.document(quick=quick)
+        place = folder / self.file_name(quick=quick)
+        folder_made(folder)
+        folder_made(folder / "hierarchies")
+        _write_once(place, _text(document))
         for hierarchy in sorted((FOLDER / "hierarchies" / "adult").glob("*.csv")):
             _write_once(folder / "hierarchies" / hierarchy.name, hierarchy.read_bytes())
         data = folder / str(document["data"]["path"])
@@ -151,6 +162,20 @@ def run(
         explore(project, store, seed=_SEED, workers=workers, progress=progress)
         candidates = store.candidates(source_of(*project.read()))
     return Explored(project, candidates)
+
+
+def folder_made(folder: Path) -> None:
+    """Create a folder where there is none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot create the folder {folder}: {error.strerror}") from None
+
+
+def _text(document: Any) -> bytes:
+    import tomlkit
+
+    return tomlkit.dumps(document).encode()
 
 
 def _includes(given: Any, wanted: Any) -> bool:

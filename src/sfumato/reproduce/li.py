@@ -28,6 +28,7 @@ from sfumato.reproduce.li_curves import (
     bucketization_wins,
     curves,
     drawn_points,
+    lies_below,
     not_empty,
     pairs_of,
     requirement_of,
@@ -51,6 +52,7 @@ _WAYS = {
 }
 _QUICK = (0, 2, 5, 7)
 """Which of the eight parameters of a requirement a quick look keeps."""
+_QUICK_QUERIES = 200
 
 
 def exhibits(found: Found) -> tuple[Exhibit, ...]:
@@ -227,14 +229,23 @@ def _notes_2a(generalized: Mapping[str, Curve]) -> tuple[str, ...]:
             "The paper does not say whether a value that a class lacks breaks semantic privacy. By Brickell "
             f"and Shmatikov's definition it does; the privacy loss then spans {words[STRICT_DELTA]}. Where "
             f"absent values are passed over it spans {words[DELTA]}. The paper wants all four requirements "
-            "to span about the same range, and remarks that semantic privacy does not make every value "
-            "occur: so the second reading is drawn as the paper's, the first beside it."
+            "to span about the same range, and remarks (section 4.1) that semantic privacy does not make "
+            "every value occur: so the second reading is drawn as the paper's, the first beside it. Under "
+            f"the first t-closeness runs {_against_strict(generalized)}."
         )
-    notes.append(
-        "'Better estimate' reads the same releases by maximum entropy instead of evenly, which the paper "
-        "proposes as future work."
-    )
+    if any(not np.isnan(p.value(BETTER_READING)) for p in generalized[T]):
+        notes.append(
+            "'Better estimate' reads the same releases by maximum entropy instead of evenly, which the paper "
+            "proposes as future work."
+        )
     return tuple(notes)
+
+
+def _against_strict(generalized: Mapping[str, Curve]) -> str:
+    """Say how t-closeness compares with semantic privacy where every value must be present."""
+    points = drawn_points(generalized[STRICT_DELTA])
+    below, compared = lies_below(generalized[T], points, UTILITY)
+    return f"below {below} of the {compared} points (of {len(points)}) that can be compared with it"
 
 
 def _cutting(explored: Explored) -> Exhibit:
@@ -262,7 +273,7 @@ def _cutting(explored: Explored) -> Exhibit:
         Claim(
             "Nor does Figure 2(b): bucketization always loses less utility than generalization.",
             _all_known(bucketization_wins(each) for each in pairs.values()),
-            "; ".join(f"{name}: {wins(each)} pairs" for name, each in pairs.items()),
+            "; ".join(f"{name}: {wins(each)} pairs" for name, each in pairs.items() if each) or NOT_COMPUTED,
         ),
     )
     known = published("li", "cutting")
@@ -293,10 +304,11 @@ def _figure_2b(generalized: Mapping[str, Curve], bucketized: Mapping[str, Curve]
     ratios = [one.value(UTILITY) / other.value(UTILITY) for one, other in pairs if other.value(UTILITY) > 0]
     claims = (
         Claim(
-            "Bucketization keeps more utility than generalization, where only attribute disclosure counts.",
+            "Bucketization keeps (substantially) more utility than generalization, where only attribute "
+            "disclosure counts.",
             bucketization_wins(pairs),
-            f"it loses less in {wins(pairs)} pairs, in the median {np.median(ratios):.2f} times less; both "
-            f"have the same privacy loss in {same} of them"
+            f"it loses less in {wins(pairs)} pairs; in the median generalization loses "
+            f"{np.median(ratios):.2f} times as much; both have the same privacy loss in {same} of them"
             if ratios
             else NOT_COMPUTED,
         ),
@@ -337,22 +349,31 @@ def _frontier(explored: Explored, generalized: Mapping[str, Curve]) -> Exhibit:
         known = sorted((x, y) for x, y in pairs if x is not None and y is not None)
         return Series(name, tuple(x for x, _ in known), tuple(y for _, y in known))
 
+    chosen = set(efficient)
     series = [
-        points(method, (c for c in frontier.comparable if c.recipe.sanitizer == method))
+        points(
+            f"{method}, efficient" if is_efficient else method,
+            (
+                c
+                for c in frontier.comparable
+                if c.recipe.sanitizer == method and (c in chosen) == is_efficient
+            ),
+        )
+        for is_efficient in (False, True)
         for method in dict.fromkeys(c.recipe.sanitizer for c in frontier.comparable)
     ]
     chart = Chart(
         "All releases, and the efficient ones",
         "privacy loss",
         "utility loss",
-        (points("efficient", efficient), *series),
+        not_empty(series),
         shape="points",
     )
     return exhibit("li", "frontier", cells, claims=claims, charts=(chart,))
 
 
 def _reduce(document: Any) -> None:
-    """Keep half of the parameters, and the paper's own estimate of queries."""
+    """Keep half of the parameters, fewer queries, and the paper's own estimate of them."""
     for block in document["try"]:
         _thin(block.get("model", {}))
         sizes = block.get("smallest-group")
@@ -360,8 +381,12 @@ def _reduce(document: Any) -> None:
             block["smallest-group"] = [sizes[place] for place in _QUICK]
     utility = document["measure"]["utility"]
     for place in reversed(range(len(utility))):
-        if not isinstance(utility[place], str) and "maximum-entropy" in str(utility[place]):
+        if isinstance(utility[place], str):
+            continue
+        if "maximum-entropy" in str(utility[place]):
             del utility[place]
+        elif "query-error" in utility[place]:
+            utility[place]["query-error"]["queries"] = _QUICK_QUERIES
 
 
 def _reduce_cutting(document: Any) -> None:

@@ -109,7 +109,10 @@ def beats_all(best: str, drawn: Mapping[str, Curve], measure: str) -> tuple[bool
     if not all(compared for _, compared in counts.values()):
         return None, NOT_COMPUTED
     words = [f"{below} of {compared} points of {name}" for name, (below, compared) in counts.items()]
-    return all(below == compared for below, compared in counts.values()), f"below {', '.join(words)}"
+    left_out = sum(len(points) for name, points in drawn.items() if name != best)
+    left_out -= sum(compared for _, compared in counts.values())
+    said = f"below {', '.join(words)}" + (f"; {left_out} lie left of its beginning" if left_out else "")
+    return all(below == compared for below, compared in counts.values()), said
 
 
 Pairs = list[tuple[Point, Point]]

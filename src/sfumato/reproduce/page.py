@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 
 import jinja2
@@ -41,10 +42,14 @@ def printed(cell: Cell, value: float | None) -> str:
     if value is None:
         return "n/a"
     if abs(value) >= 1000 or (cell.decimals == 0 and value == round(value)):
-        return f"{value:,.0f}"
+        return _with_minus(f"{value:,.0f}")
     if cell.published is None:
         return words.number(value)
-    return f"{value:,.{min(cell.decimals + 1, 6)}f}"
+    return _with_minus(f"{value:,.{min(cell.decimals + 1, 6)}f}")
+
+
+def _with_minus(figure: str) -> str:
+    return figure.replace("-", "\N{MINUS SIGN}")
 
 
 def _difference(cell: Cell) -> str:
@@ -59,11 +64,48 @@ def _template() -> jinja2.Template:
     environment.filters["picture"] = inline_picture
     environment.globals["printed"] = printed
     environment.globals["difference"] = _difference
-    environment.globals["grid"] = _grid
+    environment.globals["split"] = _split
     return environment.get_template("reproduction.html.j2")
 
 
-def _grid(exhibit: Exhibit) -> list[tuple[str, list[Cell | None]]]:
-    """Return the cells of an exhibit by row, in the order of the columns."""
-    cells = {(cell.row, cell.column): cell for cell in exhibit.cells}
-    return [(row, [cells.get((row, column)) for column in exhibit.columns]) for row in exhibit.rows]
+@dataclass(frozen=True)
+class _Part:
+    """Some rows of an exhibit's table, with the columns that they need."""
+
+    exhibit: Exhibit
+    rows: tuple[str, ...]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Their cells, in the order of the exhibit."""
+        return [cell for cell in self.exhibit.cells if cell.row in self.rows]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns in which they have a figure."""
+        return list(dict.fromkeys(cell.column for cell in self.cells))
+
+    @property
+    def grid(self) -> list[tuple[str, list[Cell | None]]]:
+        """The cells by row, in the order of the columns."""
+        cells = {(cell.row, cell.column): cell for cell in self.cells}
+        return [(row, [cells.get((row, column)) for column in self.columns]) for row in self.rows]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether all its figures stand in one column, beside published ones."""
+        return len(self.columns) == 1 and any(cell.published is not None for cell in self.cells)
+
+
+def _split(exhibit: Exhibit) -> tuple[_Part | None, _Part | None]:
+    """Return the rows that are shown, and those that are folded because a chart shows their figures.
+
+    Where there is a chart, rows without any published figure are folded.
+    """
+    compared = {cell.row for cell in exhibit.cells if cell.published is not None}
+    shown = tuple(row for row in exhibit.rows if row in compared or not exhibit.charts)
+    folded = tuple(row for row in exhibit.rows if row not in shown)
+    return (
+        _Part(exhibit, shown) if shown else None,
+        _Part(exhibit, folded) if folded else None,
+    )

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)), (0, (1, 1)))
 _WIDTH_OF_BARS = 0.84
+_LINE = 90
+"""Letters that three names side by side in the legend may have."""
+_DECADES = 2
+"""Up to how many decades a logarithmic axis has room for 2 and 5 as well."""
 
 
 def chart_svg(chart: Chart) -> str:
@@ -32,7 +36,8 @@ def chart_svg(chart: Chart) -> str:
         if chart.log_y:
             axes.set_yscale("log")
         axes.grid(axis="y")
-        draw_legend(axes, columns=3)
+        longest = sorted(len(series.name) for series in chart.series)[-3:]
+        draw_legend(axes, columns=3 if sum(longest) <= _LINE else 2)
 
     names = ", ".join(series.name for series in chart.series)
     return draw_svg(
@@ -65,10 +70,20 @@ def _draw_marks(axes: Axes, chart: Chart) -> None:
     if places:
         _name_ticks(axes, list(places))
     elif chart.log_x:
-        axes.set_xscale("log")
-        axes.xaxis.set_minor_formatter(lambda *_: "")
+        _space_by_ratio(axes)
     if not places:
         axes.xaxis.set_major_formatter(ticks(words.number))
+
+
+def _space_by_ratio(axes: Axes) -> None:
+    """Make the x axis logarithmic, with more numbers on it where it is short."""
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    if high < low * 10**_DECADES:
+        from matplotlib.ticker import LogLocator
+
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_minor_formatter(lambda *_: "")
 
 
 def _draw_bars(axes: Axes, chart: Chart) -> None:
@@ -109,7 +124,11 @@ def _looks(series: Sequence[Series]) -> dict[str, tuple[str, str, object]]:
     """Give each curve a colour, a mark and dashes; the paper's points share those of ours."""
     names = dict.fromkeys(each.name.removesuffix(" (published)") for each in series)
     return {
-        name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], _DASHES[i % len(_DASHES)])
+        name: (
+            COLOURS[i % len(COLOURS)],
+            MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
+            _DASHES[i % len(_DASHES)],
+        )
         for i, name in enumerate(names)
     }
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import sfumato
-from sfumato.errors import ParameterError, suggestion
+from sfumato.errors import ParameterError, UserError, suggestion
 from sfumato.explore import Progress
 from sfumato.files import file_beside
 from sfumato.reproduce.exhibits import Exhibit, counted
-from sfumato.reproduce.experiments import Experiment, Explored, Found, run
+from sfumato.reproduce.experiments import Experiment, Explored, Found, folder_made, run
 from sfumato.reproduce.page import reproduction_html
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
@@ -111,13 +112,30 @@ def reproduce(
         explored[experiment] = run(experiment, folder, quick=quick, workers=workers, progress=progress)
     for each in chosen:
         found = {experiment.name: explored[experiment] for experiment in each.experiments}
-        exhibits[each.key] = each.exhibits(Found(found, quick))
+        with _changes_blamed(each, folder, quick):
+            exhibits[each.key] = each.exhibits(Found(found, quick))
     done = Reproduction(exhibits, quick, folder)
     _write(done.results, json.dumps(done.to_dict(), indent=1, ensure_ascii=False, allow_nan=False))
     _write(done.page, reproduction_html({paper(key): shown for key, shown in exhibits.items()}, quick=quick))
     for name, drawn in _pictures(exhibits):
         _write(folder / "figures" / f"{name}.svg", drawn)
     return done
+
+
+@contextmanager
+def _changes_blamed(paper: Paper, folder: Path, quick: bool) -> Iterator[None]:
+    """Say which project files to look at when a paper's tables cannot be read from what they explored."""
+    try:
+        yield
+    except (LookupError, ValueError, TypeError) as error:
+        changed = [e for e in paper.experiments if e.is_changed(folder, quick=quick)]
+        if not changed:
+            raise
+        names = ", ".join(each.file_name(quick=quick) for each in changed)
+        raise UserError(
+            f"the tables of {paper.key} cannot be read from what was explored: in {folder} {names} was "
+            "changed and may lack what they show; remove the file to have it written anew"
+        ) from error
 
 
 def _pictures(papers: Mapping[str, tuple[Exhibit, ...]]) -> Iterator[tuple[str, str]]:
@@ -130,6 +148,6 @@ def _pictures(papers: Mapping[str, tuple[Exhibit, ...]]) -> Iterator[tuple[str, 
 
 
 def _write(place: Path, text: str) -> None:
-    place.parent.mkdir(exist_ok=True)
+    folder_made(place.parent)
     with file_beside(place) as beside:
         beside.write_text(text, encoding="utf-8")

@@ -51,7 +51,7 @@ def table_2(noise: Explored, clustered: Releases, noisy: Releases, others: Mappi
     }
     return Exhibit(
         "table-2",
-        "How many people an adversary comes nearer to (A), finds exactly (B), or nearer among a few (C)",
+        known.title,
         known.source,
         tuple(
             cell for (label, scenario), each in bad.items() for cell in _people_cells(label, scenario, each)
@@ -153,11 +153,11 @@ def _notes_of_people(bad: _Bad, clustered: Releases) -> tuple[str, ...]:
         "regression, support vectors, boosted trees and forests for numbers) were left out.",
         *_directions([bad[label, "A"] for label in clustered if (label, "A") in bad]),
         "A cluster of people of the same age is released with that age, so that exact ages can be "
-        f"predicted. So many people's age is told before any mining: {listed(told, '.1%')}. In the paper "
-        "ages seem to have been generalised by 5 years at least.",
-        f"C: {people:,.0f} people with a graduate degree and a high salary. Whom the paper chose is not "
-        f"said; they cannot have been drawn at random, since {few} of the {all_of_them} nearer predictions "
-        "at k = 2 fell on these five per cent.",
+        f"predicted. So many people's age is told before any mining: {listed(told, '.1%')}. The paper says "
+        "that all ages became intervals, the shortest of 5 years; then no prediction can be exact.",
+        f"C: {people:,.0f} people with a graduate degree and a high salary. The paper selects five per cent "
+        f"and does not say whom; they cannot have been drawn at random, since {few} of the {all_of_them} "
+        "nearer predictions at k = 2 fell on them.",
     )
 
 
@@ -214,20 +214,22 @@ def _expected(noise: Explored, bad: _Bad, noisy: Releases) -> tuple[str, ...]:
     known = {
         label: float(published("sramka", "table-2-noise").figure(label, "A worst") or 0) for label in counts
     }
+    is_whole = f"{weights.sum():,}" == published("sramka", "data").figure("records", "count")
     above = {
         label: count
         for label, count in known.items()
-        if count > counts[label] + _sampling(counts[label], weights)
+        if is_whole and count > counts[label] + _sampling(counts[label], weights)
     }
     said = f" Above that the paper has {listed(above, ',.0f')}." if above else ""
     return (
         "Who says one age of everybody is nearer wherever the noise is larger than the distance of that age "
         "from the true one; by the density of the noise this can be expected, for the best such age, of "
-        f"{listed(counts, ',.0f')} people.{said} An adversary knows only the mean of noisy ages, which is "
-        f"far off where epsilon is small: {listed(ours, ',.0f')} people.",
-        "The noise comes from a cryptographic source, not from a seed, so that these figures differ a little "
-        "from run to run, and much for the smallest epsilon. That a smaller epsilon makes exact "
-        "predictions rarer came out true in one run and false in another: one run does not settle it.",
+        f"{listed(counts, ',.0f')} people.{said} An adversary knows only the mean of the noisy ages, which "
+        "may be far off where epsilon is small; who says that comes nearer to "
+        f"{listed(ours, ',.0f')} people.",
+        "The noise comes from a cryptographic source, not from a seed, so that these figures differ from run "
+        "to run, most of all for the smallest epsilon. That a smaller epsilon makes exact predictions rarer "
+        "came out true in one earlier run and false in another: one run does not settle it.",
     )
 
 

@@ -84,9 +84,12 @@ def _views(found: Explored) -> tuple[_View, ...]:
     every = {m.label: m for candidate in found.made for m in candidate.measurements}
     gains = {
         target: next(
-            label
-            for label, m in every.items()
-            if m.measure == "workload-utility" and m.parameters.get("target") == target
+            (
+                label
+                for label, m in every.items()
+                if m.measure == "workload-utility" and m.parameters.get("target") == target
+            ),
+            "workload-utility",
         )
         for target in ("salary", "occupation")
     }

@@ -11,14 +11,13 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.requests import Request, cookie_parser
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.workbench.pages import problem
@@ -108,8 +107,20 @@ class WithoutDetails:
         except Exception as error:
             _note(error)
             if not started and scope["type"] == "http":
-                said = "Something went wrong inside sfumato. Nothing that was stored is lost."
-                await problem(Request(scope), 500, said)(scope, receive, send)
+                await _fault(scope, error)(scope, receive, send)
+
+
+def _fault(scope: Scope, error: Exception) -> Response:
+    status, said = 500, "Something went wrong inside sfumato."
+    if isinstance(error, MemoryError):
+        status, said = 507, "This machine has not enough memory for that; take a smaller table."
+    said += " Nothing that was stored is lost."
+    try:
+        return problem(Request(scope), status, said)
+    except Exception as another:
+        # what hinders one page may hinder this one too
+        _note(another)
+        return PlainTextResponse(said, status)
 
 
 def _note(error: Exception) -> None:
@@ -179,11 +190,8 @@ class Door:
         return hmac.compare_digest(brought.encode(), self.token.encode())
 
     def _knows(self, scope: Scope) -> bool:
-        try:
-            cookies = SimpleCookie(Headers(scope=scope).get("cookie", ""))
-        except CookieError:
-            return False
-        shown = cookies[self.cookie].value if self.cookie in cookies else ""
+        # other programs of this machine set cookies here too, and not all of them are well formed
+        shown = cookie_parser(Headers(scope=scope).get("cookie", "")).get(self.cookie, "")
         return hmac.compare_digest(shown.encode(), self.pass_.encode())
 
     def _let_in(self, scope: Scope) -> RedirectResponse:

@@ -125,7 +125,7 @@ class Shelf:
     def projects(self) -> tuple[Path, ...]:
         """Return the project files of the folder."""
         found = sorted(path for path in self.folder.glob("*.toml") if not path.name.startswith("."))
-        return tuple(path for path in found if "[data]" in path.read_text("utf-8", "replace"))
+        return tuple(path for path in found if _describes_data(path))
 
     def data_files(self) -> tuple[Path, ...]:
         """Return the files of the folder that may hold records."""
@@ -268,8 +268,13 @@ def _records_key(project: Project) -> Hashable:
 
 
 def _read(project: Project) -> Records:
+    from sfumato.errors import DataError
     from sfumato.guess import guess
 
+    path = project.data_path
+    if path.exists() and not path.is_file() and not path.is_dir():
+        # a pipe would be waited for without end, and all other work behind it
+        raise DataError(f"{path.name} is not a plain file; write the records to one")
     table = project.table()
     return Records(table, guess(table))
 
@@ -284,6 +289,14 @@ def _stamps(path: Path, text: bytes) -> tuple[Hashable, ...]:
     except (ValueError, AttributeError, TypeError, RecursionError):
         return ()
     return tuple(_stamp(path.parent / name) for name in named_files if isinstance(name, str))
+
+
+def _describes_data(path: Path) -> bool:
+    """Whether a file looks like a project; a folder, a broken link or an unreadable file does not."""
+    try:
+        return path.is_file() and "[data]" in path.read_text("utf-8", "replace")
+    except OSError:
+        return False
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
+from http import HTTPStatus
 from typing import Any
 
 import jinja2
@@ -42,6 +43,7 @@ _TITLES = {
     413: "Too large",
     422: "That cannot be used",
     500: "A fault of ours",
+    507: "Not enough memory",
 }
 
 
@@ -97,7 +99,8 @@ def on_http_exception(request: Request, error: Exception) -> Response:
     """Show what a route refuses."""
     if not isinstance(error, HTTPException):
         raise error
-    said = error.detail if error.detail and " " in error.detail else _default(error.status_code)
+    is_ours = error.detail != HTTPStatus(error.status_code).phrase
+    said = error.detail if is_ours and " " in error.detail else _default(error.status_code)
     return problem(request, error.status_code, said)
 
 

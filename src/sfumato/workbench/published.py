@@ -7,15 +7,16 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sfumato.errors import SfumatoError, UserError
+from sfumato.workbench.hierarchy_files import FOLDER as HIERARCHIES
 
 if TYPE_CHECKING:
     from sfumato.decision import Decision
     from sfumato.project import Project
 
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+_RESERVED = re.compile(rf"(con|prn|aux|nul|com\d|lpt\d|{HIERARCHIES})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Folder:
 
     name: str
     path: Path
-    decision: dict[str, Any]
+    decision: dict[str, str]
 
 
 def folder_name(given: str) -> str:
@@ -37,6 +38,8 @@ def folder_name(given: str) -> str:
     """
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", given).strip())[-1]
     plain = "".join(sign if sign.isalnum() or sign in " ._-()+," else "_" for sign in last).strip(" .")
+    # a command line would take it for an option
+    plain = plain.lstrip(" .-")
     plain = plain.encode()[:120].decode("utf-8", "ignore").strip(" .")
     if not plain or _RESERVED.fullmatch(plain.partition(".")[0]):
         raise UserError("give the folder a name of letters and digits, such as published")
@@ -58,7 +61,7 @@ def folders_of(project: Project) -> tuple[Folder, ...]:
         folder = _read(path)
         if folder is not None:
             found.append(folder)
-    return tuple(sorted(found, key=lambda each: str(each.decision.get("when", "")), reverse=True))
+    return tuple(sorted(found, key=lambda each: each.decision.get("when", ""), reverse=True))
 
 
 def decisions_of(project: Project) -> list[tuple[Decision, str]]:
@@ -79,6 +82,8 @@ def _read(path: Path) -> Folder | None:
     if not (path / NAME).is_file():
         return None
     try:
-        return Folder(path.name, path, dict(Manifest.read(path).decision))
-    except (SfumatoError, ValueError, TypeError):
+        decision = Manifest.read(path).decision
+        told = {key: str(decision.get(key) or "") for key in ("candidate", "by", "why", "when")}
+        return Folder(path.name, path, told if told["candidate"] else {})
+    except (SfumatoError, ValueError, TypeError, AttributeError, RecursionError):
         return Folder(path.name, path, {})

@@ -64,6 +64,7 @@ def application(
     )
     app.router.redirect_slashes = False
     app.state.shelf = Shelf(folder)
+    app.state.upload_bytes = upload_bytes
     app.state.is_complete = False
     return app
 

@@ -7,11 +7,12 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -59,9 +60,26 @@ async def received(request: Request, folder: Path, suffixes: Iterable[str] = DAT
             raise UserError("no file was chosen; choose one and send the form again")
         if arriving.size == 0:
             raise UserError("the file is empty; give one with records")
-        target = _claimed(folder, clean_name(arriving.name, arriving.suffixes))
+        name = clean_name(arriving.name, arriving.suffixes)
+        if name.lower().endswith(".gz"):
+            await run_in_threadpool(_require_unpacked, place, request.app.state.upload_bytes)
+        target = _claimed(folder, name)
         os.replace(place, target)
     return Uploaded(target, arriving.fields)
+
+
+def _require_unpacked(place: Path, most: int) -> None:
+    """Refuse a compressed file that holds more than a plain one may; a damaged one is told of on reading."""
+    import gzip
+    import zlib
+
+    unpacked = 0
+    with gzip.open(place) as stream, suppress(EOFError, zlib.error, gzip.BadGzipFile):
+        while piece := stream.read(2**20):
+            unpacked += len(piece)
+            if unpacked > most:
+                said = f"Unpacked, this is larger than the {most / 2**20:,.0f} MiB that are taken here."
+                raise HTTPException(413, said)
 
 
 @contextmanager
@@ -88,14 +106,15 @@ def clean_name(given: str, suffixes: Iterable[str] = DATA_SUFFIXES) -> str:
     """
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", given))[-1]
     plain = "".join(sign if sign.isalnum() or sign in " ._-()+," else "_" for sign in last)
-    plain = plain.strip(" .")
+    # a command line would take a dash for an option
+    plain = plain.strip(" .").lstrip(" .-")
     lowered = plain.lower().removesuffix(".gz")
     suffix = next((suffix for suffix in suffixes if lowered.endswith(suffix)), None)
     if suffix is None:
         raise UserError(f"this kind of file cannot be used; give one of {' '.join(suffixes)}")
     ending = plain[len(lowered) - len(suffix) :]
     stem = plain[: len(lowered) - len(suffix)].strip(" .").encode()[:120].decode("utf-8", "ignore")
-    return ("data" if not stem or _DEVICES.fullmatch(stem) else stem) + ending
+    return ("data" if not stem or _DEVICES.fullmatch(stem.partition(".")[0]) else stem) + ending
 
 
 def free_place(folder: Path, name: str) -> Path:

@@ -49,7 +49,7 @@ def publish(request: Request, form: FormData) -> Response:
     if errors:
         return _form(request, opened, frontier, candidate, given, errors)
     name = folder_name(given["folder"])
-    _forget_finished(request, _key(opened.project, slug(name)))
+    _forget_finished(request, _key(opened.project, candidate.id, slug(name)))
     _begin(request, opened, candidate, name, given)
     return RedirectResponse(link(request, "publishing", id=candidate.id, folder=name), 303)
 
@@ -57,7 +57,7 @@ def publish(request: Request, form: FormData) -> Response:
 def publishing(request: Request) -> Response:
     """Wait for a folder that is being written, and lead on to it."""
     project = project_of(request)
-    begun = shelf_of(request).known(_key(project, request.path_params["folder"]))
+    begun = shelf_of(request).known(_key(project, request.path_params["id"], request.path_params["folder"]))
     if begun is not None:
         said = "The release is made once more, measured, written and verified from the files alone."
         name: str = waited(request, begun, "the release", doing="Publishing", said=said)
@@ -146,9 +146,9 @@ def _forget_finished(request: Request, key: tuple[Any, ...]) -> None:
         shelf_of(request).forget(key)
 
 
-def _key(project: Project, folder: str) -> tuple[Any, ...]:
-    """Return by what a folder that is being written is known: its name as it stands in the address."""
-    return ("publish", project.path, folder)
+def _key(project: Project, release: str, folder: str) -> tuple[Any, ...]:
+    """Return by what a folder that is being written is known: the release and the name in the address."""
+    return ("publish", project.path, release, folder)
 
 
 def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, given: dict[str, str]) -> None:
@@ -176,7 +176,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
             store.record(decision, str(target))
         return name
 
-    shelf_of(request).work(_key(opened.project, slug(name)), write)
+    shelf_of(request).work(_key(opened.project, candidate.id, slug(name)), write)
 
 
 def _verified(path: Path) -> tuple[list[tuple[str, str]], str]:
@@ -187,10 +187,12 @@ def _verified(path: Path) -> tuple[list[tuple[str, str]], str]:
         return [(check.what, check.problem) for check in verify(path)], ""
     except SfumatoError as error:
         return [], str(error)
+    except RecursionError:
+        return [], "the manifest is nested too deeply to be one of ours"
 
 
 def _stamps(path: Path) -> tuple[tuple[str, int, int], ...]:
-    found = [(each.name, each.stat()) for each in sorted(path.iterdir())]
+    found = [(each.name, each.lstat()) for each in sorted(path.iterdir())]
     return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in found)
 
 

@@ -56,6 +56,12 @@ class Seen:
         return cls(opened, sheet, stamp, sheets.broken(*place, sheet, project.policy))
 
     @property
+    def holds_only_others(self) -> bool:
+        """Whether the store is filled, but only with candidates of other data, roles or hierarchies."""
+        is_filled = self.stamp.partition("-")[0] != "0"
+        return is_filled and not self.sheet.candidates and not self.sheet.infeasible
+
+    @property
     def usual(self) -> tuple[str, ...]:
         """The axes of the project."""
         return self.opened.project.axes
@@ -98,6 +104,7 @@ def explore(request: Request) -> Response:
         "explore.html.j2",
         title=seen.opened.project.publication.title or seen.opened.project.path.stem,
         seen=seen,
+        earlier=seen.holds_only_others,
         view=view,
         columns={column.label: column for column in seen.sheet.columns},
         axis_titles=[words.measure_words(axis).title for axis in view.axes],
@@ -257,6 +264,7 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
         "n_beating": int(beating.sum()),
         "beaten_by": next((seen.sheet.candidates[i].id for i in beating.nonzero()[0] if efficient[i]), None),
         "broken": seen.broken[chosen.id],
+        "keeps": bool(seen.opened.project.policy) and not seen.broken[chosen.id],
         "figures": sorted(figures, key=lambda figure: not figure[2]),
         "seconds": _duration(chosen.seconds) if chosen.seconds >= 1 else "less than a second",
         "knee": knee.id if knee is not None and knee.id != chosen.id else None,

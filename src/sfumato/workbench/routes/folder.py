@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from sfumato.errors import SfumatoError
+from sfumato.errors import DataError
 from sfumato.workbench.addresses import data_page, link, named
 from sfumato.workbench.guards import UPLOAD
 from sfumato.workbench.opened import DATA_SUFFIXES, Records, Shelf, shelf_of, waited
@@ -56,6 +56,13 @@ def begin(request: Request, form: FormData) -> Response:
     return _begin(request, files[name], form)
 
 
+def example(request: Request, form: FormData) -> Response:
+    """Begin with the embedded example, for who has no table at hand."""
+    from sfumato.datasets.demo import write_demo
+
+    return RedirectResponse(data_page(write_demo(shelf_of(request).folder).stem), 303)
+
+
 def beginning(request: Request) -> Response:
     """Wait for a project that is being begun, and lead on to it."""
     shelf = shelf_of(request)
@@ -66,7 +73,7 @@ def beginning(request: Request) -> Response:
         return RedirectResponse(link(request, "folder"), 303)
     try:
         project: Path = waited(request, begun, data.name)
-    except SfumatoError as error:
+    except DataError as error:
         facts = {"file": data.name, "separators": _SEPARATORS, "encodings": _ENCODINGS}
         return page(request, "unreadable.html.j2", status=422, said=str(error), **facts)
     return RedirectResponse(data_page(project.stem), 303)
@@ -126,5 +133,6 @@ routes = [
     Route("/", folder, name="folder"),
     Route(UPLOAD, upload, methods=["POST"], name="upload"),
     Route("/projects", posted(begin), methods=["POST"], name="begin"),
+    Route("/example", posted(example), methods=["POST"], name="example"),
     Route("/beginning/{file}", beginning, name="beginning"),
 ]

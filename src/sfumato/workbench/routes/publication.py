@@ -25,8 +25,8 @@ FIELDS = {
         "Safeguards",
         "Contracts, access control and other things that protect it beside the release.",
     ),
-    "steward": ("Steward", "Who answers for it."),
-    "review-by": ("Review by", "When the assessment should be repeated."),
+    "steward": ("Data steward", "Who answers for it: name and position."),
+    "review-by": ("Review date", "When the assessment should be repeated."),
 }
 """The keys of ``[publication]``, their titles and what they ask."""
 

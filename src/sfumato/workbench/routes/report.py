@@ -35,7 +35,7 @@ WORDS = {
     "recipients": ("Recipients", "Who may have it.", "lines"),
     "safeguards": ("Safeguards", "Contracts, access control and whatever else protects it.", "lines"),
     "steward": ("Data steward", "Who answers for it: name and position.", "line"),
-    "review-by": ("To be reviewed by", "When the assessment must be repeated.", "date"),
+    "review-by": ("Review date", "When the assessment must be repeated.", "date"),
 }
 """What a reader of the report should know, by its key in the project file: title, help, kind of field."""
 
@@ -48,7 +48,8 @@ def report(request: Request) -> Response:
 def write(request: Request, form: FormData) -> Response:
     """Write what the reports say of the publication into the project file."""
     opened = opened_of(request)
-    given = {key: " ".join(str(form.get(key, "")).split())[:_MOST_LETTERS] for key in WORDS}
+    written = {key: str(form.get(key, "")).replace("\r\n", "\n").strip() for key in WORDS}
+    given = {key: text[:_MOST_LETTERS] for key, text in written.items()}
     try:
         reviewed = date.fromisoformat(given["review-by"]) if given["review-by"] else None
     except ValueError:
