@@ -11,8 +11,8 @@ from sfumato.datasets import adult_records
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
-from sfumato.reproduce import brickell
-from sfumato.reproduce.brickell_releases import rows
+from sfumato.reproduce.brickell import rerun as brickell
+from sfumato.reproduce.brickell.releases import rows
 from sfumato.reproduce.exhibits import Cell, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found, run
 

@@ -14,10 +14,10 @@ from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.project import Project
 from sfumato.recipe import Recipe
-from sfumato.reproduce import dewri
-from sfumato.reproduce.dewri_questions import questions
-from sfumato.reproduce.dewri_safety import figure_10, figure_11
-from sfumato.reproduce.dewri_solutions import (
+from sfumato.reproduce.dewri import rerun as dewri
+from sfumato.reproduce.dewri.questions import questions
+from sfumato.reproduce.dewri.safety import figure_10, figure_11
+from sfumato.reproduce.dewri.solutions import (
     ANY,
     FORMULA,
     GUARANTEE,

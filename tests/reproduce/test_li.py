@@ -15,10 +15,10 @@ from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.project import Project
 from sfumato.recipe import Recipe
-from sfumato.reproduce import li
 from sfumato.reproduce.exhibits import Claim, Exhibit
 from sfumato.reproduce.experiments import Explored, Found, run
-from sfumato.reproduce.li_curves import (
+from sfumato.reproduce.li import rerun as li
+from sfumato.reproduce.li.curves import (
     DELTA,
     STRICT_DELTA,
     K,
@@ -30,7 +30,7 @@ from sfumato.reproduce.li_curves import (
     lies_below,
     pairs_of,
 )
-from sfumato.reproduce.li_queries import figure_3b
+from sfumato.reproduce.li.queries import figure_3b
 from sfumato.reproduce.published import published
 from sfumato.search import Sweep
 

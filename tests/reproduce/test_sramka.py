@@ -12,11 +12,11 @@ from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.project import Project
 from sfumato.recipe import Recipe
-from sfumato.reproduce import sramka
 from sfumato.reproduce.exhibits import Cell, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found, run
-from sfumato.reproduce.sramka_people import table_2
-from sfumato.reproduce.sramka_releases import clustered_releases, noisy_releases
+from sfumato.reproduce.sramka import rerun as sramka
+from sfumato.reproduce.sramka.people import table_2
+from sfumato.reproduce.sramka.releases import clustered_releases, noisy_releases
 from sfumato.scenario import weights_of
 
 EXPERIMENTS = {experiment.name: experiment for experiment in sramka.PAPER.experiments}

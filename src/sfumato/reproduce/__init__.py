@@ -1,6 +1,6 @@
 """The four papers, rerun: every published figure beside ours, with a verdict.
 
-One module per paper says which explorations it needs (project files like anybody's) and how its tables
+One room per paper says which explorations it needs (project files like anybody's) and how its tables
 and figures are read from the candidates that were explored.
 """
 

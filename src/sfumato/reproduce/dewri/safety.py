@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
-from sfumato.reproduce.dewri_solutions import (
+from sfumato.reproduce.dewri.solutions import (
     FORMULA,
     GUARANTEE,
     Solution,

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.measures.base import named
 from sfumato.reproduce.beside import NOT_COMPUTED, exhibit
 from sfumato.reproduce.exhibits import Chart, Claim, Exhibit
-from sfumato.reproduce.li_curves import (
+from sfumato.reproduce.li.curves import (
     DELTA,
     UTILITY,
     Curve,

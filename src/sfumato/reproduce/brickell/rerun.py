@@ -1,4 +1,4 @@
-"""Brickell and Shmatikov 2008: what an adversary gains from a release beside what a researcher gains."""
+"""Rerun: the tables and figures of the paper, read from what was explored."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sfumato.reproduce.brickell_figures import learning_another, learning_the_same
-from sfumato.reproduce.brickell_releases import (
+from sfumato.reproduce.brickell.figures import learning_another, learning_the_same
+from sfumato.reproduce.brickell.releases import (
     INTACT,
     label_of,
     listed,

@@ -12,7 +12,7 @@ from sfumato.measures.base import Measurement
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Explored
 from sfumato.reproduce.published import published
-from sfumato.reproduce.sramka_releases import (
+from sfumato.reproduce.sramka.releases import (
     Releases,
     epsilon_of,
     listed,

@@ -1,4 +1,4 @@
-"""Dewri and others 2011: the publisher's dilemma, four problems and the answers to four questions."""
+"""Rerun: the tables and figures of the paper, read from what was explored."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sfumato.hierarchy import Hierarchy
 from sfumato.measures.base import measure
 from sfumato.models.anonymity import KAnonymity
 from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
-from sfumato.reproduce.dewri_questions import questions
-from sfumato.reproduce.dewri_safety import figure_10, figure_11
-from sfumato.reproduce.dewri_solutions import (
+from sfumato.reproduce.dewri.questions import questions
+from sfumato.reproduce.dewri.safety import figure_10, figure_11
+from sfumato.reproduce.dewri.solutions import (
     ANY,
     ZERO,
     Solution,

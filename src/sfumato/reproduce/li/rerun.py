@@ -1,4 +1,4 @@
-"""Li and Li 2009: privacy loss against utility loss, for four requirements and two ways to publish."""
+"""Rerun: the tables and figures of the paper, read from what was explored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sfumato.recipe import Recipe
 from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Experiment, Explored, Found
-from sfumato.reproduce.li_curves import (
+from sfumato.reproduce.li.curves import (
     DELTA,
     PRIVACY,
     SMALLEST_DELTA,
@@ -35,7 +35,7 @@ from sfumato.reproduce.li_curves import (
     series_of,
     wins,
 )
-from sfumato.reproduce.li_queries import figure_3a, figure_3b, figure_3c
+from sfumato.reproduce.li.queries import figure_3a, figure_3b, figure_3c
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
 from sfumato.sanitizers.base import sanitize

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sfumato.measures.base import Measurement
-from sfumato.reproduce.brickell_releases import (
+from sfumato.reproduce.brickell.releases import (
     INTACT,
     Row,
     accuracies,

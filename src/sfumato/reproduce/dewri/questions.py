@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from sfumato.answer import ask
 from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
-from sfumato.reproduce.dewri_solutions import GUARANTEE, ZERO, Solution, solutions, some
+from sfumato.reproduce.dewri.solutions import GUARANTEE, ZERO, Solution, solutions, some
 from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Explored
 from sfumato.reproduce.published import published

@@ -1,4 +1,4 @@
-"""Sramka and others 2010: data miners as users and as adversaries, k-anonymity against noise."""
+"""Rerun: the tables and figures of the paper, read from what was explored."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
-from sfumato.reproduce.sramka_people import table_2
-from sfumato.reproduce.sramka_releases import (
+from sfumato.reproduce.sramka.people import table_2
+from sfumato.reproduce.sramka.releases import (
     Releases,
     clustered_releases,
     listed,

@@ -1,0 +1,7 @@
+"""Dewri and others 2011: the publisher's dilemma, four problems and the answers to four questions."""
+
+from __future__ import annotations
+
+from sfumato.reproduce.dewri.rerun import PAPER
+
+__all__ = ["PAPER"]

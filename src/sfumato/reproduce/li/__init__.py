@@ -1,0 +1,7 @@
+"""Li and Li 2009: privacy loss against utility loss, for four requirements and two ways to publish."""
+
+from __future__ import annotations
+
+from sfumato.reproduce.li.rerun import PAPER
+
+__all__ = ["PAPER"]
