@@ -17,7 +17,7 @@ def chart(shape: str, **more: object) -> Chart:
         "loss",
         (
             Series("ours", (2, 10, 100), (0.1, 0.2, None)),
-            Series("ours (published)", (2, 10, 100), (0.12, 0.2, 0.3), published=True),
+            Series("ours", (2, 10, 100), (0.12, 0.2, 0.3), published=True),
             Series("empty", (2,), (None,)),
         ),
         shape,  # type: ignore[arg-type]

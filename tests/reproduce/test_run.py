@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import tomlkit
 
+from sfumato.cli import run as command_line
 from sfumato.errors import ParameterError, UserError
 from sfumato.explore import Progress
 from sfumato.project import Project
@@ -119,3 +120,9 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Exception, match="cannot create the folder"):
         Experiment("together", "complete").written(tmp_path / "file", quick=True)
+
+
+def test_a_wrong_name_beside_all_is_not_passed_over(tmp_path, capsys):
+    assert command_line(["reproduce", "all", "bricell", "--folder", str(tmp_path / "here")]) == 1
+    assert "did you mean 'brickell'" in capsys.readouterr().err
+    assert not (tmp_path / "here").exists()

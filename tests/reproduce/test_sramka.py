@@ -100,8 +100,8 @@ def test_averages_are_not_above_the_worst(exhibits):
 
 def test_the_chart_of_scenario_a_has_every_miner(exhibits):
     clustered, noisy = exhibits["table-2"].charts
-    assert {series.name for series in clustered.series} == {"majority", "naive-bayes", "worst (published)"}
-    assert {series.name for series in noisy.series} == {"mean-number", "worst (published)"}
+    assert {series.label for series in clustered.series} == {"majority", "naive-bayes", "worst (published)"}
+    assert {series.label for series in noisy.series} == {"mean-number", "worst (published)"}
     assert noisy.series[0].x == ("epsilon = 0.5", "epsilon = 0.01")
 
 

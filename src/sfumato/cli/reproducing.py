@@ -36,7 +36,7 @@ def reproduce(papers: tuple[str, ...], folder: Path, quick: bool, workers: int |
     from sfumato.reproduce.exhibits import VERDICTS, counted
     from sfumato.reproduce.run import PAPERS, reproduce
 
-    chosen = PAPERS if "all" in papers else papers
+    chosen = [paper for given in papers for paper in (PAPERS if given == "all" else (given,))]
     with progress_shown() as show:
         done = reproduce(chosen, folder, quick=quick, workers=workers, progress=show, begun=say)
     if as_json:

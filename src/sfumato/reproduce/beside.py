@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit
+from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.published import published
 
 NOT_COMPUTED = "not computed in this run"
@@ -14,6 +14,21 @@ def cell(paper: str, key: str, row: str, column: str, ours: float | None, series
     """Return one of our figures beside the published one, if there is one."""
     known = published(paper, key)
     return Cell(row, column, ours, known.figure(row, column), known.tolerance, series)
+
+
+def printed_series(paper: str, key: str, name: str, rows: Sequence[str], column: str) -> Series:
+    """Return the figures that a paper prints in a column, row by row, as points of a chart."""
+    figures = [published(paper, key).figure(row, column) for row in rows]
+    return Series(name, tuple(rows), tuple(float(f) if f else None for f in figures), published=True)
+
+
+def bars_beside(
+    paper: str, key: str, column: str, ours: Mapping[str, float], *, title: str, name: str, y_label: str
+) -> Chart:
+    """Draw our figures, by row, and those that the paper prints in a column as bars side by side."""
+    own = Series(name, tuple(ours), tuple(ours.values()))
+    printed = printed_series(paper, key, name, tuple(ours), column)
+    return Chart(title, "release", y_label, (own, printed), "bars")
 
 
 def found_or_open(is_found: bool, *, quick: bool) -> bool | None:

@@ -97,7 +97,7 @@ class Series:
     Parameters
     ----------
     name
-        What the legend says.
+        What is drawn; the paper's points of the same name share its colour and mark.
     x, y
         The points; x may be words, for bars.
     published
@@ -108,6 +108,11 @@ class Series:
     x: tuple[float | str, ...]
     y: tuple[float | None, ...]
     published: bool = False
+
+    @property
+    def label(self) -> str:
+        """What the legend says."""
+        return f"{self.name} (published)" if self.published else self.name
 
 
 @dataclass(frozen=True)

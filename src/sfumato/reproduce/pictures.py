@@ -36,10 +36,10 @@ def chart_svg(chart: Chart) -> str:
         if chart.log_y:
             axes.set_yscale("log")
         axes.grid(axis="y")
-        longest = sorted(len(series.name) for series in chart.series)[-3:]
+        longest = sorted(len(series.label) for series in chart.series)[-3:]
         draw_legend(axes, columns=3 if sum(longest) <= _LINE else 2)
 
-    names = ", ".join(series.name for series in chart.series)
+    names = ", ".join(series.label for series in chart.series)
     return draw_svg(
         chart.title, f"{chart.title}: {chart.y_label} against {chart.x_label} for {names}", 3.4, draw
     )
@@ -54,7 +54,7 @@ def _draw_marks(axes: Axes, chart: Chart) -> None:
         points = [(places.get(str(x), x), y) for x, y in _known(series)]
         if not points:
             continue
-        colour, marker, dashes = looks[series.name.removesuffix(" (published)")]
+        colour, marker, dashes = looks[series.name]
         x, y = zip(*points, strict=True)
         joined = chart.shape == "lines" and not series.published
         axes.plot(
@@ -65,7 +65,7 @@ def _draw_marks(axes: Axes, chart: Chart) -> None:
             markersize=5.5 if chart.shape == "lines" else 4,
             markerfacecolor="white" if series.published else colour,
             linestyle=dashes if joined else "none",
-            label=series.name,
+            label=series.label,
         )
     if places:
         _name_ticks(axes, list(places))
@@ -95,7 +95,7 @@ def _draw_bars(axes: Axes, chart: Chart) -> None:
         points = [(places[str(x)], y) for x, y in _known(series)]
         if not points:
             continue
-        colour, _, _ = looks[series.name.removesuffix(" (published)")]
+        colour, _, _ = looks[series.name]
         x, heights = np.array(points, dtype=np.float64).T
         axes.bar(
             x + (position - (len(chart.series) - 1) / 2) * width,
@@ -104,7 +104,7 @@ def _draw_bars(axes: Axes, chart: Chart) -> None:
             facecolor="white" if series.published else colour,
             edgecolor=colour,
             linewidth=1.0,
-            label=series.name,
+            label=series.label,
         )
     axes.axhline(0, color="black", linewidth=0.6)
     _name_ticks(axes, list(places))
@@ -122,7 +122,7 @@ def _places(series: Sequence[Series]) -> dict[str, int]:
 
 def _looks(series: Sequence[Series]) -> dict[str, tuple[str, str, object]]:
     """Give each curve a colour, a mark and dashes; the paper's points share those of ours."""
-    names = dict.fromkeys(each.name.removesuffix(" (published)") for each in series)
+    names = dict.fromkeys(each.name for each in series)
     return {
         name: (
             COLOURS[i % len(COLOURS)],

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from sfumato.reproduce.beside import bars_beside
 from sfumato.reproduce.brickell.figures import learning_another, learning_the_same
 from sfumato.reproduce.brickell.releases import (
     INTACT,
@@ -16,7 +17,7 @@ from sfumato.reproduce.brickell.releases import (
     without,
     workload,
 )
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
@@ -88,7 +89,17 @@ def _table_3(explored: Explored, partitions: Explored) -> Exhibit:
         known.source,
         tuple(cells),
         (_barely_changes(learned), _diversity_is_trivial(learned), _same_order(cells)),
-        (_table_3_chart(learned),),
+        (
+            bars_beside(
+                "brickell",
+                "table-3",
+                "knowledge-gain",
+                learned,
+                title="Occupation: the adversary's knowledge gain",
+                name="A_know",
+                y_label="A_know",
+            ),
+        ),
         notes=(*_spread(partitions), *said_of_substitutes(explored, shown), known.why),
     )
 
@@ -139,24 +150,6 @@ def _same_way(one: Cell, other: Cell) -> bool:
     """Return whether two of our figures differ in the direction of the published ones."""
     ours = (one.ours or 0.0) - (other.ours or 0.0)
     return ours * ((one.figure or 0.0) - (other.figure or 0.0)) > 0
-
-
-def _table_3_chart(learned: Mapping[str, float]) -> Chart:
-    known = published("brickell", "table-3")
-    labels = tuple(learned)
-    printed = tuple(known.figure(label, "knowledge-gain") for label in labels)
-    return Chart(
-        "Occupation: the adversary's knowledge gain",
-        "release",
-        "A_know",
-        (
-            Series("A_know", labels, tuple(learned.values())),
-            Series(
-                "A_know (published)", labels, tuple(float(p) if p else None for p in printed), published=True
-            ),
-        ),
-        "bars",
-    )
 
 
 def _spread(partitions: Explored) -> tuple[str, ...]:

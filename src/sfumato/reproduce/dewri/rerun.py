@@ -156,7 +156,7 @@ def _figure_6(whole: Explored, safety: Explored) -> Exhibit:
                     for name, (_, each) in found.items()
                 ),
                 Series(
-                    "the paper's answer (published)",
+                    "the paper's answer",
                     tuple(float(each["weighted-k"]) for each in printed.values())[:1],
                     (limit,),
                     published=True,
@@ -248,7 +248,7 @@ def _figure_7(whole: Explored, *, quick: bool) -> Exhibit:
         for name, each in found.items()
     )
     printed = Series(
-        "the paper's answers (published)",
+        "the paper's answers",
         tuple(float(k) for k in wanted.values()),
         tuple(float(published("dewri", key).figure(row, column) or "nan") for row in wanted),
         published=True,
@@ -362,7 +362,7 @@ def _figure_9(whole: Explored) -> Exhibit:
         _figure_9_chart(
             "At most 20% suppressed",
             found,
-            Series("around here (published)", (target[0],), (target[1],), published=True),
+            Series("around here", (target[0],), (target[1],), published=True),
         ),
         _figure_9_chart("General loss of at most 30%", others),
     )

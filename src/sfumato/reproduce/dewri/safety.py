@@ -171,7 +171,7 @@ def _pairs_chart(title: str, found: Sequence[Solution]) -> Chart:
 def _published_pairs() -> Series:
     pairs = [_pair(row) for row in published("dewri", "figure-11").figures]
     ks, diversities = tuple(float(k) for k, _ in pairs), tuple(float(diversity) for _, diversity in pairs)
-    return Series("named in the paper (published)", ks, diversities, published=True)
+    return Series("named in the paper", ks, diversities, published=True)
 
 
 def _pair(row: str) -> Pair:

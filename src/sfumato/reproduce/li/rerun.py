@@ -149,7 +149,7 @@ def _interpretation(explored: Explored, generalized: Mapping[str, Curve]) -> Exh
 
 def _published_point(name: str, row: str) -> Series:
     x, y = (published("li", f"figure-2a{part}").figure(row, column) for part, column in _LOSSES.items())
-    return Series(f"{name} (published)", (float(x or "nan"),), (float(y or "nan"),), published=True)
+    return Series(name, (float(x or "nan"),), (float(y or "nan"),), published=True)
 
 
 _LOSSES = {"": "privacy loss", "-utility": "utility loss"}

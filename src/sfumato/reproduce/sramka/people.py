@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.measures.base import Measurement
+from sfumato.reproduce.beside import printed_series
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Explored
 from sfumato.reproduce.published import published
@@ -129,17 +130,14 @@ def _people_chart(releases: Releases, bad: _Bad) -> Chart:
     sums = {label: {miner_of(m): s for m, s in bad[label, "A"].detail["miners"].items()} for label in labels}
     miners = dict.fromkeys(miner for each in sums.values() for miner in each)
     method = method_of(labels[0]) if labels else ""
-    known = published("sramka", "table-2" if method == "k" else "table-2-noise")
-    printed = tuple(known.figure(label, "A worst") for label in labels)
+    key = "table-2" if method == "k" else "table-2-noise"
     return Chart(
         f"Scenario A, {'k-anonymity' if method == 'k' else 'noise'}: people that each miner comes nearer to",
         "release",
         "people",
         (
             *(Series(miner, labels, tuple(sums[label].get(miner) for label in labels)) for miner in miners),
-            Series(
-                "worst (published)", labels, tuple(float(p) if p else None for p in printed), published=True
-            ),
+            printed_series("sramka", key, "worst", labels, "A worst"),
         ),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.miners import accuracy, original_view, predict
+from sfumato.reproduce.beside import bars_beside
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.paper import Paper
@@ -79,7 +80,17 @@ def _table_1(noise: Explored, clustered: Releases, noisy: Releases) -> Exhibit:
         known.source,
         tuple(cells),
         _claims_of_declines(declines),
-        (_decline_chart(declines),),
+        (
+            bars_beside(
+                "sramka",
+                "table-1-declines",
+                "decline",
+                declines,
+                title="The largest decline of a user's miner",
+                name="decline",
+                y_label="decline (%)",
+            ),
+        ),
         notes=(
             f"{noise.table.n_records:,} records; the figures are how many salaries a miner predicts "
             "right that has not seen the record. The decline is that of the miner that loses most, in per "
@@ -135,24 +146,6 @@ def _claims_of_declines(declines: Mapping[str, float]) -> tuple[Claim, ...]:
             max(noisy.values()) < max(clustered.values()) if clustered and noisy else None,
             listed(declines, ".2f"),
         ),
-    )
-
-
-def _decline_chart(declines: Mapping[str, float]) -> Chart:
-    lost = published("sramka", "table-1-declines")
-    labels = tuple(declines)
-    printed = tuple(lost.figure(label, "decline") for label in labels)
-    return Chart(
-        "The largest decline of a user's miner",
-        "release",
-        "decline (%)",
-        (
-            Series("decline", labels, tuple(declines.values())),
-            Series(
-                "decline (published)", labels, tuple(float(p) if p else None for p in printed), published=True
-            ),
-        ),
-        "bars",
     )
 
 
@@ -212,7 +205,7 @@ def _gain_chart(cells: Sequence[Cell]) -> Chart:
             for series in (
                 Series(column, tuple(c.row for c in each), tuple(c.ours for c in each)),
                 Series(
-                    f"{column} (published)",
+                    column,
                     tuple(c.row for c in each),
                     tuple(c.figure for c in each),
                     published=True,
