@@ -6,10 +6,8 @@ And what it predicts when it has, to compare with.
 from __future__ import annotations
 
 import hashlib
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,12 +21,11 @@ from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
 from sfumato.miners.problem import Problem, pose
 from sfumato.miners.runner import run
 from sfumato.release import Release, released
+from sfumato.remembered import Memory
 from sfumato.schema import Schema
 from sfumato.table import Table
 
-_KEPT = 128
-_known: OrderedDict[Hashable, Predictions] = OrderedDict()
-_lock = threading.Lock()
+_known: Memory[Predictions] = Memory(128)
 
 
 def original_view(table: Table, schema: Schema) -> Release:
@@ -94,7 +91,7 @@ def predict(
     names = _features(release, target, features)
     _check(release, target, chosen, folds)
     key = (fingerprint(release, (*names, target)), names, target, label, repr(chosen), folds, seed)
-    known = _recall(key)
+    known = _known.recall(key)
     if known is not None:
         return known
     began = time.perf_counter()
@@ -114,7 +111,7 @@ def predict(
         trouble=trouble,
     )
     if found.finished:
-        _keep(key, found)
+        _known.keep(key, found)
     return found
 
 
@@ -149,7 +146,7 @@ def predict_from_all(
     names = _features(release, target, None)
     _check(release, target, chosen, 2)
     key = ("all", fingerprint(release, (*names, target)), target, repr(chosen), trained.tobytes(), seed)
-    known = _recall(key)
+    known = _known.recall(key)
     if known is not None:
         return known
     began = time.perf_counter()
@@ -173,7 +170,7 @@ def predict_from_all(
         trouble=trouble,
     )
     if found.finished:
-        _keep(key, found)
+        _known.keep(key, found)
     return found
 
 
@@ -207,8 +204,7 @@ def fingerprint(release: Release, names: Sequence[str]) -> str:
 
 def forget() -> None:
     """Forget all predictions."""
-    with _lock:
-        _known.clear()
+    _known.forget()
 
 
 def _features(release: Release, target: str, features: Sequence[str] | None) -> tuple[str, ...]:
@@ -255,17 +251,3 @@ def _chosen(miner: str | Miner) -> Miner:
 def _encoding(miner: Miner) -> Encoding:
     encoding: Encoding = getattr(miner, "encoding", "columns")
     return encoding
-
-
-def _recall(key: Hashable) -> Predictions | None:
-    with _lock:
-        if key in _known:
-            _known.move_to_end(key)
-        return _known.get(key)
-
-
-def _keep(key: Hashable, found: Predictions) -> None:
-    with _lock:
-        _known[key] = found
-        while len(_known) > _KEPT:
-            _known.popitem(last=False)

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -106,7 +106,7 @@ class Job:
             if self._report.state != "running":
                 return
             self._ended = "paused"
-            self._report = _changed(self._report, state="pausing")
+            self._report = replace(self._report, state="pausing")
         self._tell("pause")
 
     def cancel(self) -> None:
@@ -115,7 +115,7 @@ class Job:
             if not self._report.at_work:
                 return
             self._ended = "cancelled"
-            self._report = _changed(self._report, state="pausing")
+            self._report = replace(self._report, state="pausing")
         self._tell("cancel")
         killing = threading.Timer(_PATIENCE, self._process.kill)
         killing.daemon = True
@@ -144,10 +144,10 @@ class Job:
                 continue
             if "done" in last:
                 with self._lock:
-                    self._report = _changed(self._report, progress=Progress(**last), since=time.monotonic())
+                    self._report = replace(self._report, progress=Progress(**last), since=time.monotonic())
         self._process.wait()
         with self._lock:
-            self._report = _changed(self._report, **self._ending(last))
+            self._report = replace(self._report, **self._ending(last))
         self._process.stdout.close()
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
@@ -190,10 +190,6 @@ class Jobs:
             job.cancel()
         for job in jobs:
             job.wait(2 * _PATIENCE)
-
-
-def _changed(report: Report, **facts: Any) -> Report:
-    return Report(**{**vars(report), **facts})
 
 
 class _Paused(BaseException):
