@@ -170,9 +170,9 @@ def test_from_a_file_to_a_published_folder(
     photograph(page, "journey-8-report")
 
 
-def test_against_the_policy_nothing_is_published(
-    serve: Any, page: Any, photograph: Any, tmp_path: Path
-) -> None:
+@pytest.fixture
+def patients(tmp_path: Path) -> str:
+    """A small project with one candidate that its policy refuses, and the candidate's identity."""
     from sfumato import datasets
     from sfumato.explore import explore
 
@@ -187,9 +187,32 @@ def test_against_the_policy_nothing_is_published(
     with Store(project.store_path) as store:
         explore(project, store, workers=1)
         (identity,) = store.measured()
+    return identity
+
+
+def test_who_types_before_the_script_came_is_helped_when_it_comes(
+    serve: Any, page: Any, patients: str, tmp_path: Path
+) -> None:
     address = serve(tmp_path)
     page.goto(address)
-    page.goto(f"{address.partition('?')[0].rstrip('/')}/projects/patients/decide/{identity}")
+    held: list[Any] = []
+    page.route("**/ask.js*", lambda route: held.append(route))
+    page.goto(f"{address.partition('?')[0].rstrip('/')}/projects/patients/ask", wait_until="commit")
+    page.get_by_label("Question").focus()
+    page.keyboard.type("max ")
+    while not held:
+        page.wait_for_timeout(50)
+    assert page.get_by_role("option").count() == 0
+    held[0].continue_()
+    page.get_by_role("option", name=re.compile("^k-anonymity")).wait_for()
+
+
+def test_against_the_policy_nothing_is_published(
+    serve: Any, page: Any, photograph: Any, patients: str, tmp_path: Path
+) -> None:
+    address = serve(tmp_path)
+    page.goto(address)
+    page.goto(f"{address.partition('?')[0].rstrip('/')}/projects/patients/decide/{patients}")
     page.get_by_text("This release may not be published.").wait_for()
     assert page.get_by_role("button", name="Publish").count() == 0
     photograph(page, "decide-forbidden")

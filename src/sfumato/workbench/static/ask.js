@@ -75,7 +75,7 @@
 
   box.addEventListener("input", open);
   box.addEventListener("click", open);
-  box.addEventListener("blur", () => setTimeout(close, 150));
+  box.addEventListener("blur", () => setTimeout(() => { if (document.activeElement !== box) close(); }, 150));
   box.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" && list.hidden) { open(); event.preventDefault(); return; }
     if (list.hidden) return;
@@ -92,4 +92,6 @@
     event.preventDefault();
     if (item) take(item);
   });
+  // On a slow machine a person may have begun to type before this script came.
+  if (document.activeElement === box && box.value) open();
 })();
