@@ -77,21 +77,34 @@ def letter_hierarchies(draw: st.DrawFn) -> Hierarchy:
 
 
 @st.composite
-def attributes(draw: st.DrawFn, name: str, role: Any) -> Attribute:
+def attributes(draw: st.DrawFn, name: str, role: Any, *, floors: bool) -> Attribute:
     kind: Any = draw(st.sampled_from(["numeric", "categorical"]))
     some = (
         st.sampled_from([Intervals((5,)), Intervals((2, 4))]) if kind == "numeric" else letter_hierarchies()
     )
     weight = draw(st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0]))
-    return Attribute(name, role, kind, draw(st.none() | some), weight)
+    hierarchy = draw(st.none() | some)
+    lowest = 0
+    if floors and role == "quasi-identifying":
+        lowest = min(draw(st.sampled_from([0, 1, 2])), _height(hierarchy))
+    return Attribute(name, role, kind, hierarchy, weight, lowest)
+
+
+def _height(hierarchy: Hierarchy | Intervals | None) -> int:
+    if isinstance(hierarchy, Intervals):
+        return len(hierarchy.widths) + 1
+    return 1 if hierarchy is None else hierarchy.height
 
 
 @st.composite
-def bound_tables(draw: st.DrawFn) -> Bound:
-    """Draw up to 30 records of a random schema, with missing values, repeated records and a name."""
+def bound_tables(draw: st.DrawFn, *, floors: bool = False) -> Bound:
+    """Draw up to 30 records of a random schema, with missing values, repeated records and a name.
+
+    With floors some quasi-identifiers have a lowest level.
+    """
     wanted = {"quasi-identifying": (1, 3), "insensitive": (0, 2), "sensitive": (1, 2)}
     described = [
-        draw(attributes(f"{role[0]}{place}", role))
+        draw(attributes(f"{role[0]}{place}", role, floors=floors))
         for role, (least, most) in wanted.items()
         for place in range(draw(st.integers(least, most)))
     ]
@@ -113,3 +126,9 @@ def bound_tables(draw: st.DrawFn) -> Bound:
 def tiny_tables() -> st.SearchStrategy[Bound]:
     """A strategy for tiny random tables with their schemas, bound."""
     return bound_tables()
+
+
+@pytest.fixture(scope="session")
+def floored_tables() -> st.SearchStrategy[Bound]:
+    """The same, where some attributes must not be released below a level."""
+    return bound_tables(floors=True)

@@ -144,7 +144,7 @@ def range_cells(
     node, or a set of sibling nodes; free ones by exactly these values.
     """
     pairs, codes = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
-    cover = _number_cover if column.kind == "numeric" else _free_cover if free else _branch_cover
+    cover = number_cover if column.kind == "numeric" else _free_cover if free else _branch_cover
     covers = [cover(column, hierarchy, int(pair >> 32), int(pair & 0xFFFFFFFF)) for pair in pairs]
     members = [np.arange(first, last + 1, dtype=np.int32) for _, first, last, _ in covers]
     starts = np.concatenate([[0], np.cumsum([len(codes) for codes in members])])
@@ -176,7 +176,7 @@ def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: 
 def _block_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> tuple[Label, int]:
     """Label a block by a value, a node, an interval or a set, and count its leaves."""
     if column.kind == "numeric":
-        label, _, _, size = _number_cover(column, hierarchy, low, high)
+        label, _, _, size = number_cover(column, hierarchy, low, high)
         return label, size
     node = exact_node(hierarchy, low, high)
     if node is not None:
@@ -198,7 +198,8 @@ _Cover = tuple[Label, int, int, int]
 """Label, first code, last code, number of leaves."""
 
 
-def _number_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:
+def number_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:
+    """Cover numbers by the number itself, an interval, or ``*`` where they are all that there are."""
     size = high - low + 1
     if low == high:
         return text(column.domain[low]), low, high, 1

@@ -90,6 +90,12 @@ class Hierarchy:
         together = self.node_of[:, 1:] == self.node_of[:, :-1]
         return sealed(np.concatenate([[0], together.argmax(axis=0)]).astype(np.int32))
 
+    def above(self, level: int) -> Hierarchy:
+        """Return what is left of the hierarchy when the nodes of a level are its values."""
+        first = np.unique(self.node_of[level], return_index=True)[1]
+        nodes = self.node_of[level:, first]
+        return Hierarchy(self.labels[level], nodes, self.labels[level:], self.sizes[level:], self.is_ordered)
+
     @classmethod
     def of_levels(cls, values: Sequence[Value], levels: Sequence[Sequence[Label]]) -> Hierarchy:
         """Build from the label of every value on every level above 0; a root is added where it lacks."""

@@ -11,8 +11,7 @@ from sfumato.guess import decimal_mark, guess, likely_missing_values
 from sfumato.measures import ReidentificationRisk
 from sfumato.project import Project
 from sfumato.reading import read_arrow
-from sfumato.release import Release
-from sfumato.sanitizers import AsIs, sanitize
+from sfumato.release import Release, released
 from sfumato.schema import Attribute, Schema
 from sfumato.table import Table
 
@@ -60,7 +59,7 @@ def _risk(table: Table, schema: Schema) -> dict[str, Any]:
     if not schema.quasi_identifiers:
         sentence = "No attribute is quasi-identifying, so nobody could be recognised by the attributes named."
         return {"sentences": [sentence]}
-    release = sanitize(table, schema, AsIs())
+    release = released(table, schema, {})
     (risk,) = ReidentificationRisk().measure(release)
     uniques = int(risk.detail["uniques"])
     sentences = [

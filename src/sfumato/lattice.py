@@ -1,7 +1,8 @@
 """The lattice of all full-domain recodings of a table.
 
-A node is one level of its hierarchy for each quasi-identifier. It is *finer* than another when none
-of its levels is higher; then each of its classes lies within one class of the other.
+A node is one level of its hierarchy for each quasi-identifier, counted from the lowest on which that may be
+released. It is *finer* than another when none of its levels is higher; then each of its classes lies
+within one class of the other.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class GeneralizationLattice:
 
     Parameters
     ----------
-    names, heights
-        The quasi-identifiers and the highest level of each.
+    names, lowest, heights
+        The quasi-identifiers, the lowest level of each, and how many levels lie above it.
     cells, weights
         For each row and quasi-identifier the number of its value, and for each row its records.
     sensitive
@@ -56,6 +57,7 @@ class GeneralizationLattice:
     """
 
     names: tuple[str, ...]
+    lowest: Levels
     heights: Levels
     cells: Codes = field(repr=False)
     weights: Integers = field(repr=False)
@@ -72,18 +74,22 @@ class GeneralizationLattice:
         """Return the lattice of a bound table, with these sensitive attributes in its rows."""
         names = schema.require("quasi-identifying", "a lattice")
         rows = table.select((*names, *sensitive))
-        heights = tuple(schema.hierarchy(name).height for name in names)
+        lowest = tuple(schema[name].lowest_level for name in names)
+        heights = tuple(
+            schema.hierarchy(name).height - level for name, level in zip(names, lowest, strict=True)
+        )
         first_value = (0, *itertools.accumulate(len(table[name].domain) for name in names))
         cells = [rows[name].codes + np.int32(first) for name, first in zip(names, first_value, strict=False)]
         weights = np.array([schema[name].weight for name in names])
         shares = weights / max(weights.sum(), 1e-300)
         released = [
-            _released(table[name], schema.hierarchy(name), level, share)
-            for name, height, share in zip(names, heights, shares, strict=True)
+            _released(table[name], schema.hierarchy(name), first + level, share)
+            for name, first, height, share in zip(names, lowest, heights, shares, strict=True)
             for level in range(height + 1)
         ]
         return cls(
             names=names,
+            lowest=lowest,
             heights=heights,
             cells=np.stack(cells, axis=1),
             weights=rows.weights,
@@ -115,6 +121,12 @@ class GeneralizationLattice:
     def numbers(self, levels: Sequence[int]) -> list[int]:
         """Return the numbers of these levels."""
         return [first + level for first, level in zip(self.first_level, levels, strict=False)]
+
+    def named(self, levels: Sequence[int]) -> dict[str, int]:
+        """Return the level of each quasi-identifier in its hierarchy."""
+        return {
+            name: first + level for name, first, level in zip(self.names, self.lowest, levels, strict=True)
+        }
 
     @cached_property
     def nested(self) -> tuple[bool, ...]:

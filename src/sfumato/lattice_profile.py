@@ -234,8 +234,8 @@ def profile(
     nodes = described[0]
     return LatticeProfile(
         names=lattice.names,
-        heights=lattice.heights,
-        levels=frozen(_all_levels(lattice), np.int16),
+        heights=tuple(np.add(lattice.lowest, lattice.heights).tolist()),
+        levels=frozen(_all_levels(lattice) + np.array(lattice.lowest), np.int16),
         n_records=lattice.n_records,
         n_classes=sealed(nodes.n_classes),
         smallest=sealed(nodes.smallest),

@@ -330,7 +330,11 @@ def _fixed_steps(lattice: GeneralizationLattice, objective: Objective, n_allowed
     """Return for each level of each attribute what it costs at least, whatever is suppressed."""
     if objective == "precision":
         n_names = len(lattice.names)
-        return [level / max(top, 1) / n_names for top in lattice.heights for level in range(top + 1)]
+        return [
+            (first + level) / max(first + top, 1) / n_names
+            for first, top in zip(lattice.lowest, lattice.heights, strict=True)
+            for level in range(top + 1)
+        ]
     if objective == "general-loss":
         # at most n_allowed cells of each attribute are left out, at best those that lose most
         return [
@@ -492,7 +496,7 @@ class _Search:
         bound = min([best.cost, *still_open])
         turned = self.problem.objective == "precision"
         return Optimum(
-            levels=dict(zip(lattice.names, best.levels, strict=True)),
+            levels=lattice.named(best.levels),
             score=1 - best.cost if turned else best.cost,
             n_suppressed=best.n_suppressed,
             n_classes=best.n_classes,

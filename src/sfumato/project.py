@@ -42,6 +42,7 @@ class _Attribute(Section, frozen=True):
     kind: Kind | None = None
     hierarchy: dict[str, Any] | None = None
     weight: float = 1.0
+    lowest_level: int = 0
 
 
 class _Source(Section, frozen=True):
@@ -276,7 +277,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
 def _attribute(name: str, block: Any, folder: Path) -> Attribute:
     given = section(_Attribute, block, f"attributes.{name}")
     hierarchy = None if given.hierarchy is None else _hierarchy(name, given.hierarchy, folder)
-    return Attribute(name, given.role, given.kind, hierarchy, given.weight)
+    return Attribute(name, given.role, given.kind, hierarchy, given.weight, given.lowest_level)
 
 
 def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> HierarchySource:

@@ -36,6 +36,8 @@ class Attribute:
         How the values generalize; ``None`` is the value or nothing.
     weight
         How much the loss of this attribute matters beside the others'.
+    lowest_level
+        The level of its hierarchy below which a quasi-identifier is never released, whatever the method.
     """
 
     name: str
@@ -43,10 +45,16 @@ class Attribute:
     kind: Kind | None = None
     hierarchy: HierarchySource | None = None
     weight: float = 1.0
+    lowest_level: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight < math.inf:
             raise SchemaError(f"attribute {self.name!r}: a weight cannot be {self.weight:g}; give 0 or more")
+        if self.lowest_level and self.role != "quasi-identifying":
+            raise SchemaError(
+                f"attribute {self.name!r}: only a quasi-identifying attribute is generalized; "
+                "leave lowest-level out or change the role"
+            )
         for what, given, allowed in (("role", self.role, ROLES), ("kind", self.kind or KINDS[0], KINDS)):
             if given not in allowed:
                 hint = suggestion(str(given), allowed)
@@ -135,7 +143,8 @@ class Schema:
             return source.labels, source.node_of.tolist(), [sizes.tolist() for sizes in source.sizes]
 
         facts: list[object] = [self.missing]
-        return facts + [(a.name, a.role, a.kind, a.weight, shape(a.hierarchy)) for a in self.attributes]
+        facts += [(a.name, a.role, a.kind, a.weight, shape(a.hierarchy)) for a in self.attributes]
+        return facts + [(a.name, a.lowest_level) for a in self.attributes if a.lowest_level]
 
     def bind(self, table: Table) -> tuple[Table, Schema]:
         """Prepare a table for this schema, and this schema for the table.
@@ -212,7 +221,23 @@ def _bound(attribute: Attribute, column: Column, decimal: str) -> tuple[Attribut
         hierarchy = source.build(typed.domain, kind)
     except HierarchyError as error:
         raise HierarchyError(f"hierarchy of {attribute.name!r}: {error}") from None
+    _check_lowest(attribute, hierarchy)
     return replace(attribute, kind=kind, hierarchy=hierarchy), typed.reordered(hierarchy.values, kind)
+
+
+def _check_lowest(attribute: Attribute, hierarchy: Hierarchy) -> None:
+    lowest = attribute.lowest_level
+    if not 0 <= lowest <= hierarchy.height:
+        raise HierarchyError(
+            f"lowest-level of {attribute.name!r}: its hierarchy has levels 0 to {hierarchy.height}, "
+            f"not {lowest}; give one of these"
+        )
+    nodes = hierarchy.node_of[lowest]
+    if np.count_nonzero(np.diff(nodes)) != len(hierarchy.labels[lowest]) - 1:
+        raise HierarchyError(
+            f"lowest-level of {attribute.name!r}: the numbers below a node of level {lowest} are not "
+            'neighbours; set kind = "categorical" or take intervals'
+        )
 
 
 def _as_kind(name: str, column: Column, kind: Kind, decimal: str) -> Column:

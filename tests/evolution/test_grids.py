@@ -22,9 +22,11 @@ Bound = tuple[Table, Schema]
 
 @given(data=st.data())
 @settings(max_examples=100)
-def test_the_figures_of_a_node_are_those_of_its_release(data: st.DataObject, tiny_tables: Any) -> None:
-    """Also where two nodes are released under one name."""
-    table, schema = data.draw(tiny_tables)
+def test_the_figures_of_a_node_are_those_of_its_release(
+    data: st.DataObject, tiny_tables: Any, floored_tables: Any
+) -> None:
+    """Also where two nodes are released under one name, or where an attribute has a lowest level."""
+    table, schema = data.draw(tiny_tables | floored_tables)
     space = LatticeSpace.of(table, schema)
     genes = space.sample(np.random.default_rng(data.draw(st.integers(0, 1000))), 5)
     problem = PublisherProblem(space, "suppression", eta=0.3)

@@ -193,9 +193,12 @@ def can_be_told(release: Release) -> bool:
 @given(data=st.data())
 @settings(max_examples=100)
 def test_a_random_table_is_read_back_as_it_was(
-    name: str, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+    name: str,
+    tiny_tables: st.SearchStrategy[Bound],
+    floored_tables: st.SearchStrategy[Bound],
+    data: st.DataObject,
 ) -> None:
-    bound = data.draw(tiny_tables)
+    bound = data.draw(tiny_tables | floored_tables)
     how = data.draw(st.sampled_from(list(variants(name, bound))))
     suffix = data.draw(st.sampled_from([".csv", ".parquet", ".feather"]))
     try:

@@ -257,3 +257,26 @@ def test_a_large_tree_is_shown_in_parts(folder: Path, ready: Callable[..., Any])
     for odd in ("?node=9.9", "?node=x"):
         assert ready(here + odd).status_code == 422
     assert ready(f"{here}?from=99999999999999").status_code == 200
+
+
+def lowest(folder: Path, name: str) -> int:
+    return Project.load(folder / "people.toml").schema[name].lowest_level
+
+
+def test_the_lowest_level_is_chosen_and_forgotten(
+    folder: Path, guest: TestClient, ready: Callable[..., Any]
+) -> None:
+    page = ready(f"{HERE}/age").text
+    assert '<option value="0" selected>the value itself</option>' in page
+    assert re.search(r'<option value="1">level 1, such as \[\d+, \d+\)</option>', page)
+    assert send(guest, page, "age", "lowest", lowest="1").status_code == 303
+    assert lowest(folder, "age") == 1
+    page = ready(f"{HERE}/age").text
+    assert re.search(r'<option value="1" selected>level 1', page)
+    for wrong in ("9", "x", ""):
+        answer = send(guest, page, "age", "lowest", lowest=wrong)
+        assert answer.status_code == 422
+        assert "level" in answer.text
+        assert lowest(folder, "age") == 1
+    assert send(guest, page, "age", "lowest", lowest="0").status_code == 303
+    assert "lowest-level" not in (folder / "people.toml").read_text()

@@ -69,6 +69,16 @@ def test_confirming_what_stands_changes_no_byte(
     assert (folder / "people.toml").read_text() == PROJECT
 
 
+@pytest.mark.parametrize("changed", [{"role-age": "insensitive"}, {"kind-age": "categorical"}])
+def test_what_is_not_generalized_any_more_has_no_lowest_level(
+    changed: dict[str, str], folder: Path, guest: TestClient, ready: Callable[..., Any]
+) -> None:
+    with_level = PROJECT.replace("[attributes.age]\n", "[attributes.age]\nlowest-level = 1\n")
+    (folder / "people.toml").write_text(with_level)
+    assert guest.post(HERE, data=form(ready(HERE).text, ROLES) | changed).status_code == 303
+    assert Project.load(folder / "people.toml").schema["age"].lowest_level == 0
+
+
 def test_another_kind_takes_intervals_away(
     folder: Path, guest: TestClient, ready: Callable[..., Any]
 ) -> None:

@@ -114,8 +114,10 @@ class CutSpace:
             if column.kind == "categorical":
                 _check_labels(hierarchy, name)
             unit_of = unit_of_value(table, schema, name, granularity or {})
-            root = _tree(hierarchy) if bound else None
-            attributes.append(AttributeCuts(name, unit_of, root, share * _losses(column, hierarchy, unit_of)))
+            lowest = schema[name].lowest_level
+            root = _tree(hierarchy.above(lowest)) if bound else None
+            losses = share * _losses(column, hierarchy, unit_of, lowest)
+            attributes.append(AttributeCuts(name, unit_of, root, losses))
         rows = UnitRecords.of(table, schema, [attribute.unit_of for attribute in attributes])
         return cls(tuple(attributes), rows, free)
 
@@ -218,22 +220,42 @@ class CutSpace:
         return Recipe.of(Cut(cuts, model, suppression, self.free))
 
 
-def _losses(column: Column, hierarchy: Hierarchy, unit_of: Codes) -> Floats:
+def _losses(column: Column, hierarchy: Hierarchy, unit_of: Codes, lowest: int) -> Floats:
     """Return the loss of every block of neighbouring units, as the released cells have it."""
-    n_units = int(unit_of[-1]) + 1
-    ends = np.cumsum(np.bincount(unit_of))
-    starts = np.concatenate([[0], ends[:-1]])
-    sizes = (ends[np.newaxis, :] - starts[:, np.newaxis]).astype(np.int64)
-    if column.kind == "categorical":
-        # the lowest node with the same values counts, so that higher ones are written first
-        for level in range(hierarchy.height, -1, -1):
-            for low, high, leaves in _ranges(hierarchy, level):
-                sizes[low, high] = leaves
-    elif n_units > 1 or len(unit_of) > 1:
-        sizes[0, n_units - 1] = hierarchy.n_leaves
+    if column.kind == "numeric":
+        sizes = _interval_sizes(hierarchy, unit_of, lowest)
+    else:
+        sizes = _block_sizes(hierarchy.above(lowest))
     if hierarchy.n_leaves <= 1:
-        return np.zeros((n_units, n_units))
+        return np.zeros(sizes.shape)
     return np.triu(sizes - 1) / (hierarchy.n_leaves - 1)
+
+
+def _interval_sizes(hierarchy: Hierarchy, unit_of: Codes, lowest: int) -> Integers:
+    """Return how many numbers lie from one unit to another; a node of the lowest level has its leaves."""
+    sizes = _sums(np.bincount(unit_of))
+    unit_of_node = unit_of[np.unique(hierarchy.node_of[lowest], return_index=True)[1]]
+    alone = np.bincount(unit_of_node)[unit_of_node] == 1
+    sizes[unit_of_node[alone], unit_of_node[alone]] = hierarchy.sizes[lowest][alone]
+    if len(unit_of) > 1:
+        sizes[0, -1] = hierarchy.n_leaves
+    return sizes
+
+
+def _block_sizes(hierarchy: Hierarchy) -> Integers:
+    """Return how many leaves lie from one value to another; a node has those that do not occur, too."""
+    sizes = _sums(hierarchy.sizes[0])
+    # the lowest node with the same values counts, so that higher ones are written first
+    for level in range(hierarchy.height, -1, -1):
+        for low, high, leaves in _ranges(hierarchy, level):
+            sizes[low, high] = leaves
+    return sizes
+
+
+def _sums(counts: Integers) -> Integers:
+    """Return the sums from one place to another, as a matrix."""
+    ends = np.cumsum(counts, dtype=np.int64)
+    return ends[np.newaxis, :] - (ends - counts)[:, np.newaxis]
 
 
 def _ranges(hierarchy: Hierarchy, level: int) -> list[tuple[int, int, int]]:

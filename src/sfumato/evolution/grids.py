@@ -67,8 +67,8 @@ class LatticeSpace(_Grid):
     ----------
     names
         The quasi-identifiers.
-    highest
-        The highest level of each.
+    highest, lowest
+        How many levels each has above its lowest, and that.
     rows
         The records as rows of values.
     blocks, losses
@@ -77,6 +77,7 @@ class LatticeSpace(_Grid):
 
     names: tuple[str, ...]
     highest: Integers
+    lowest: Integers
     rows: UnitRecords
     blocks: tuple[Codes, ...]
     losses: tuple[Floats, ...]
@@ -92,15 +93,17 @@ class LatticeSpace(_Grid):
             hierarchy, n_values = schema.hierarchy(name), len(table[name].domain)
             every = Column(np.arange(n_values, dtype=np.int32), table[name].domain, table[name].kind)
             rows = np.arange(n_values)
-            levels = [level_cells(every, hierarchy, level, rows) for level in range(hierarchy.height + 1)]
+            above = range(schema[name].lowest_level, hierarchy.height + 1)
+            levels = [level_cells(every, hierarchy, level, rows) for level in above]
             blocks.append(np.stack([cells.codes for cells in levels]))
             losses.append(
                 share
                 * np.stack([cells.sets.losses[cells.codes] for cells in levels if cells.sets is not None])
             )
         units = [np.arange(len(table[name].domain), dtype=np.int32) for name in names]
-        highest = np.array([schema.hierarchy(name).height for name in names], dtype=np.int64)
-        return cls(names, highest, UnitRecords.of(table, schema, units), tuple(blocks), tuple(losses))
+        lowest = np.array([schema[name].lowest_level for name in names], dtype=np.int64)
+        highest = np.array([schema.hierarchy(name).height for name in names], dtype=np.int64) - lowest
+        return cls(names, highest, lowest, UnitRecords.of(table, schema, units), tuple(blocks), tuple(losses))
 
     def recodings(self, genes: Genes) -> Recodings:
         """Return the blocks and losses of every row of levels."""
@@ -115,7 +118,7 @@ class LatticeSpace(_Grid):
 
     def recipe(self, genes: Genes, model: PrivacyModel, suppression: float) -> Recipe:
         """Return the recipe of a row of levels."""
-        levels = dict(zip(self.names, map(int, genes), strict=True))
+        levels = dict(zip(self.names, (genes + self.lowest).tolist(), strict=True))
         return Recipe.of(FullDomain(levels, model, suppression))
 
 

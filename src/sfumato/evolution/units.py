@@ -25,7 +25,8 @@ def unit_of_value(table: Table, schema: Schema, name: str, granularity: Mapping[
     """Return the unit of each value of an attribute: 0, 1, 2, … in the order of the domain.
 
     Numbers are cut between the intervals of the first level of their hierarchy, or between multiples of
-    their granularity (0: between any two values); categories between any two values.
+    their granularity (0: between any two values); categories between any two values. Nothing is cut below
+    an attribute's lowest level.
     """
     column = table[name]
     width = granularity.get(name)
@@ -35,6 +36,7 @@ def unit_of_value(table: Table, schema: Schema, name: str, granularity: Mapping[
         boundaries = np.diff(schema.hierarchy(name).node_of[1]) != 0
     else:
         boundaries = np.ones(len(column.domain) - 1, dtype=np.bool_)
+    boundaries = boundaries & (np.diff(schema.hierarchy(name).node_of[schema[name].lowest_level]) != 0)
     unit_of = np.concatenate([[0], np.cumsum(boundaries)]).astype(np.int32)
     if unit_of[-1] >= _MOST_UNITS:
         raise ParameterError(

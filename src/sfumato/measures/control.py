@@ -19,6 +19,7 @@ from sfumato.measures.nearness import true_column
 from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
 from sfumato.release import Release, without_rows
+from sfumato.sanitizers.base import made
 from sfumato.scenario import Scenario
 from sfumato.table import Table
 
@@ -103,7 +104,7 @@ def _made_again(release: Release, table: Table) -> Release:
     assert release.recipe is not None
     recipe = replace(release.recipe, seed=release.recipe.seed + 1)
     try:
-        second: Release = recipe.build().sanitize(table, release.schema, recipe.generator())
+        second = made(table, release.schema, recipe)
     except Infeasible as reason:
         raise NotApplicable(f"without the control group the release cannot be made: {reason}") from None
     except SfumatoError as reason:

@@ -218,7 +218,10 @@ def full_domain_levels(release: Release) -> dict[str, int]:
     recipe = release.recipe
     if recipe is not None and recipe.sanitizer == "full-domain":
         given = recipe.parameters.get("levels", {})
-        return {name: int(given.get(name, 0)) for name in release.schema.quasi_identifiers}
+        return {
+            name: max(int(given.get(name, 0)), release.schema[name].lowest_level)
+            for name in release.schema.quasi_identifiers
+        }
     return {name: _level(release, name) for name in release.schema.quasi_identifiers}
 
 

@@ -29,6 +29,7 @@ def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str,
             hierarchy = schema.hierarchy(attribute.name)
             row |= {"levels": hierarchy.height + 1, "distinct": len(hierarchy.values)}
             row["weight"] = words.number(attribute.weight)
+            row["lowest"] = attribute.lowest_level
             if table is not None:
                 row["missing"] = _missing(table, attribute.name)
         rows.append(row)

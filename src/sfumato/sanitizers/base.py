@@ -11,6 +11,7 @@ from sfumato import registry
 from sfumato.arrays import Integers
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, SensitiveDomain
 from sfumato.errors import Infeasible, ParameterError
+from sfumato.floor import above_floor, onto_floor
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
@@ -52,9 +53,13 @@ def sanitize(table: Any, schema: Schema, how: Recipe | Sanitizer, *, seed: int =
     """
     recipe = (how if isinstance(how, Recipe) else Recipe.of(how, seed)).normalized()
     original = table if isinstance(table, Table) else Table.from_arrow(table)
-    bound_table, bound_schema = schema.bind(original)
-    release = recipe.build().sanitize(bound_table, bound_schema, recipe.generator())
-    return replace(release, recipe=recipe)
+    return made(*schema.bind(original), recipe)
+
+
+def made(table: Table, schema: Schema, recipe: Recipe) -> Release:
+    """Make a release of a bound table, no attribute of it below its lowest level."""
+    release: Release = recipe.build().sanitize(onto_floor(table, schema), schema, recipe.generator())
+    return replace(above_floor(release, table), recipe=recipe)
 
 
 def watched_attributes(schema: Schema, model: PrivacyModel) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ class FullDomain:
     Parameters
     ----------
     levels
-        The level of each quasi-identifier; one that is not named stays exact (level 0).
+        The level of each quasi-identifier; one that is not named stays as low as it may (level 0, or its
+        lowest level).
     model
         What must hold. Records in classes where it fails are suppressed.
     suppression

@@ -77,6 +77,7 @@ def attribute(request: Request) -> Response:
             "files": hierarchy_files.listed(look.project.path.parent),
             "units": _UNITS,
             "separators": _SEPARATORS,
+            "levels": _levels(subject) if described.role == "quasi-identifying" else [],
             **_tree_facts(request, subject),
         },
     )
@@ -97,6 +98,15 @@ def generalize(request: Request, form: FormData) -> Response:
     subject = _subject_of(request)
     chosen = _chosen(form, hierarchy_files.listed(subject.look.project.path.parent))
     return _saved(request, form, subject, lambda: chosen, "The hierarchy is written in the project file.")
+
+
+def keep_above(request: Request, form: FormData) -> Response:
+    """Set the lowest level on which the attribute may be released."""
+    subject = _subject_of(request)
+    level = _whole(str(form.get("lowest")), "a level is a whole number; choose one of the list")
+    return _edited_file(
+        request, form, subject, lambda: {"lowest-level": level or None}, "The lowest level is written."
+    )
 
 
 def rearrange(request: Request, form: FormData) -> Response:
@@ -203,6 +213,17 @@ def _tree_facts(request: Request, subject: _Subject) -> dict[str, Any]:
     }
 
 
+def _levels(subject: _Subject) -> list[tuple[int, str]]:
+    """Return every level below the root with how its nodes look, by that of most records."""
+    hierarchy = subject.hierarchy
+    if hierarchy is None or not len(subject.counts):
+        return []
+    largest = [
+        np.bincount(hierarchy.node_of[level], subject.counts).argmax() for level in range(hierarchy.height)
+    ]
+    return [(level, hierarchy.labels[level][node] or "missing") for level, node in enumerate(largest)]
+
+
 def _source_facts(source: HierarchySource | None) -> dict[str, str]:
     """Return how the values generalize now, as the form writes it."""
     facts = {"how": "file", "intervals": "", "prefixes": "", "units": "", "format": "%Y-%m-%d"}
@@ -234,7 +255,9 @@ def _chosen(form: FormData, files: list[str]) -> dict[str, Any] | None:
         case "intervals":
             return {"intervals": [_number(word) for word in _words(form, "intervals", "widths", "5, 10, 20")]}
         case "prefixes":
-            return {"prefixes": [_whole(word) for word in _words(form, "prefixes", "lengths", "4, 3, 2")]}
+            wrong = "prefix lengths are whole numbers; give for example 4, 3, 2"
+            lengths = _words(form, "prefixes", "lengths", "4, 3, 2")
+            return {"prefixes": [_whole(word, wrong) for word in lengths]}
         case "dates":
             units = [unit for unit in _UNITS if unit in form.getlist("units")]
             return {"dates": units, "format": str(form.get("format") or "%Y-%m-%d")}
@@ -260,9 +283,9 @@ def _number(word: str) -> int | float:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _whole(word: str) -> int:
+def _whole(word: str, otherwise: str) -> int:
     if not word.isdecimal() or len(word) > 6:
-        raise HierarchyError("prefix lengths are whole numbers; give for example 4, 3, 2")
+        raise HierarchyError(otherwise)
     return int(word)
 
 
@@ -305,11 +328,27 @@ def _saved(
     said: str,
 ) -> Response:
     """Write the hierarchy into the project file unless the data contradicts it."""
+
+    def keys() -> dict[str, Any]:
+        given = chosen()
+        return {"hierarchy": None if given is None else dict(given)}
+
+    return _edited_file(request, form, subject, keys, said)
+
+
+def _edited_file(
+    request: Request,
+    form: FormData,
+    subject: _Subject,
+    keys: Callable[[], Mapping[str, Any]],
+    said: str,
+) -> Response:
+    """Write keys of the attribute into the project file unless the data contradicts them."""
     look, name = subject.look, subject.attribute.name
 
     def change(document: Any) -> None:
-        given = chosen()
-        set_attribute(document, name, "hierarchy", None if given is None else dict(given))
+        for key, value in keys().items():
+            set_attribute(document, name, key, value)
 
     edit(look.project.path, str(form.get("version")), change, shelf_of(request).bound)
     return back(request, link(request, "attribute", attribute=name), said)
@@ -320,6 +359,7 @@ routes = [
     Route(_HERE, attribute, name="attribute"),
     Route(f"{_HERE}/hierarchy.csv", export, name="export"),
     Route(f"{_HERE}/hierarchy", posted(generalize), methods=["POST"], name="generalize"),
+    Route(f"{_HERE}/lowest", posted(keep_above), methods=["POST"], name="keep_above"),
     Route(f"{_HERE}/tree", posted(rearrange), methods=["POST"], name="rearrange"),
     Route(f"{_HERE}/import", posted(import_csv), methods=["POST"], name="import"),
 ]

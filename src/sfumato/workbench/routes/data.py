@@ -53,10 +53,13 @@ def confirm(request: Request, form: FormData) -> Response:
             if name not in document["attributes"]:
                 document["attributes"][name] = {"role": role}
             set_attribute(document, name, "role", role)
+            if role != "quasi-identifying":
+                set_attribute(document, name, "lowest-level", None)
             if kind is not None and kind != _kind(look, name):
                 set_attribute(document, name, "kind", kind)
                 if "intervals" in document["attributes"][name].get("hierarchy", {}):
                     set_attribute(document, name, "hierarchy", None)
+                    set_attribute(document, name, "lowest-level", None)
         if form.get("missing") in ("category", "drop"):
             document["data"]["missing"] = str(form["missing"])
 
