@@ -25,6 +25,7 @@ from sfumato import (
     Clustering,
     FullDomain,
     GoodUtility,
+    Hierarchy,
     Intervals,
     KAnonymity,
     KnowledgeGain,
@@ -492,6 +493,13 @@ def test_a_released_interval_is_as_far_as_it_has_other_values() -> None:
     release = sanitize(table, bound, FullDomain({"age": 1}, KAnonymity(1)))
     assert sorted(released_as(release, "age").distance) == [0, 2, 2, 2]
     assert set(released_as(release, "age").column.domain) == {22.5, 31}
+
+
+def test_values_that_do_not_occur_make_a_released_node_less_exact() -> None:
+    ages = Hierarchy.nested({"80-84": ["80", "82"], "90-94": ["90", "91", "92"]})
+    schema = Schema((Attribute("age", "quasi-identifying", "categorical", ages, lowest_level=1),))
+    release = sanitize(Table.from_arrow({"age": ["80", "82", "90"]}), schema, AsIs())
+    assert sorted(released_as(release, "age").distance) == [1, 1, 2]
 
 
 # With true miners

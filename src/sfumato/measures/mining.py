@@ -265,7 +265,7 @@ def _tells_sets(release: Release, name: str) -> bool:
     """Return whether some released value is a set of several values, published for each record."""
     sets = release.cells[name].sets
     grouped = release.group_of is not None and name in release.schema.sensitive
-    return sets is not None and not grouped and bool((np.diff(sets.starts) > 1).any())
+    return sets is not None and not grouped and bool((sets.sizes > 1).any())
 
 
 def _by_label(release: Release, name: str) -> Release:

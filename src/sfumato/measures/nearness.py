@@ -26,8 +26,9 @@ class Told:
         What is told as one value each: the value itself, the middle of a set of numbers, the label of
         a set of categories.
     distance
-        How far it lies from the truth. A noisy number: the difference. A set: its number of values
-        less one when it holds the truth, else infinite; a value is a set of one.
+        How far it lies from the truth. A noisy number: the difference. A set: its number of values, those
+        of the hierarchy that do not occur included, less one when it holds the truth, else infinite; a
+        value is a set of one.
     """
 
     column: Column = field(repr=False)
@@ -70,7 +71,7 @@ def released_as(release: Release, name: str) -> Told:
 def told_sets(cells: Cells, codes: Codes, truth: Column) -> Told:
     """Return released values, as codes of these cells, beside the truth."""
     assert cells.sets is not None
-    sizes = np.diff(cells.sets.starts)[codes] - 1.0
+    sizes = cells.sets.sizes[codes] - 1.0
     distance = np.where(cells.sets.contain(codes, truth.codes), sizes, np.inf)
     return Told(released_column(cells, truth.kind).take(codes.astype(np.int64)), distance)
 

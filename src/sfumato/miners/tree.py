@@ -40,7 +40,8 @@ class PrunedTree:
         tree = grown.tree_
         counts = tree.value[:, 0, :] * tree.weighted_n_node_samples[:, None]
         self._grown: Any = grown
-        self._leaf_of = pruned(tree.children_left, tree.children_right, counts, self.confidence)
+        is_chance = by_chance(grown, features)
+        self._leaf_of = pruned(tree.children_left, tree.children_right, counts, self.confidence, is_chance)
         self._answer = grown.classes_[counts.argmax(axis=1)]
         return self
 
@@ -55,10 +56,34 @@ class PrunedTree:
         return self._answer[self._leaf_of[self._grown.apply(features)]]
 
 
-def pruned(left: Integers, right: Integers, counts: Floats, confidence: float) -> Integers:
+def by_chance(grown: Any, features: Floats) -> Booleans:
+    """Return for each node whether its split gains less than the choice of its place is worth.
+
+    References
+    ----------
+    J. R. Quinlan, "Improved use of continuous attributes in C4.5", 1996, section 3.
+    """
+    tree = grown.tree_
+    path = grown.decision_path(features)
+    nodes, rows = path.indices, np.repeat(np.arange(len(features)), np.diff(path.indptr))
+    rows, nodes = (each[tree.children_left[nodes] >= 0] for each in (rows, nodes))
+    # as the tree sees them
+    values = features[rows, tree.feature[nodes]].astype(np.float32)
+    order = np.lexsort((values, nodes))
+    differs = (np.diff(values[order]) != 0) & (np.diff(nodes[order]) == 0)
+    n_places = np.bincount(nodes[order][1:][differs], minlength=tree.node_count)
+    weighted = tree.impurity * tree.weighted_n_node_samples
+    gain = weighted - weighted[tree.children_left] - weighted[tree.children_right]
+    return (tree.children_left >= 0) & (gain < np.log2(np.maximum(n_places, 1)))
+
+
+def pruned(
+    left: Integers, right: Integers, counts: Floats, confidence: float, is_chance: Booleans
+) -> Integers:
     """Return for each node the leaf of the pruned tree that it belongs to.
 
-    From below, a node becomes a leaf when that adds at most 0.1 to the estimated errors of its subtree.
+    From below, a node becomes a leaf when its split is due to chance, or when that adds at most 0.1 to the
+    estimated errors of its subtree.
 
     Parameters
     ----------
@@ -66,9 +91,11 @@ def pruned(left: Integers, right: Integers, counts: Floats, confidence: float) -
         The children of each node, with larger numbers than the node; -1 at a leaf.
     counts
         The training weight of each label in each node.
+    is_chance
+        Whether the split of each node is due to chance.
     """
     estimated = expected_errors(counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1), confidence)
-    is_leaf: Booleans = left < 0
+    is_leaf: Booleans = (left < 0) | is_chance
     as_leaf = estimated.tolist()
     for node in range(len(left) - 1, -1, -1):
         if not is_leaf[node]:

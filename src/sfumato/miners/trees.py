@@ -19,7 +19,8 @@ class DecisionTree:
 
     It differs from Weka's J48: splits have two branches, on a value against all others or on a number;
     the best one has the largest gain in information, not the largest gain ratio; subtrees are replaced
-    by leaves but not raised; missing values are a value of their own.
+    by leaves but not raised; missing values are a value of their own. As there, a split must gain more
+    than the choice of its place among many is worth, so that noise does not make branches.
 
     Parameters
     ----------
@@ -30,7 +31,8 @@ class DecisionTree:
 
     References
     ----------
-    J. R. Quinlan, "C4.5: programs for machine learning", 1993.
+    J. R. Quinlan, "C4.5: programs for machine learning", 1993; "Improved use of continuous attributes in
+    C4.5", 1996.
 
     Examples
     --------

@@ -150,9 +150,9 @@ def _notes_of_people(bad: _Bad, clustered: Releases) -> tuple[str, ...]:
         f"{_worst_miners(bad)} Ours are not Weka's, and those that need minutes for each release (logistic "
         "regression, support vectors, boosted trees and forests for numbers) were left out.",
         *_directions([bad[label, "A"] for label in clustered if (label, "A") in bad]),
-        "A cluster of people of the same age is released with that age, so that exact ages can be "
-        f"predicted. So many people's age is told before any mining: {listed(told, '.1%')}. The paper says "
-        "that all ages became intervals, the shortest of 5 years; then no prediction can be exact.",
+        "The paper says that ages became intervals, the shortest of 5 years, and predicts none exactly under "
+        "k-anonymity. So no age is released as it is here, not even where a whole cluster has the same; so "
+        f"many people's age is told before any mining: {listed(told, '.1%')}.",
         f"C: {people:,.0f} people with a graduate degree and a high salary. The paper selects five per cent "
         f"and does not say whom; they cannot have been drawn at random, since {few} of the {all_of_them} "
         "nearer predictions at k = 2 fell on them.",
