@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,8 +53,8 @@ def above_floor(release: Release, table: Table) -> Release:
                 f"{name!r} has lowest-level = {attribute.lowest_level}, which a number with noise is not on; "
                 "leave the attribute or its lowest-level out"
             )
-        column = Column(np.zeros(0, dtype=np.int32), cells[name].domain, attribute.kind or "categorical")
-        cells[name] = _widened(cells[name], column, release.schema.hierarchy(name), attribute.lowest_level)
+        hierarchy = release.schema.hierarchy(name)
+        cells[name] = _widened(cells[name], table[name], hierarchy, attribute.lowest_level)
     return replace(release, cells=cells, original=table)
 
 
@@ -63,46 +64,73 @@ def _floored(schema: Schema) -> list[str]:
 
 def _widened(cells: Cells, column: Column, hierarchy: Hierarchy, lowest: int) -> Cells:
     assert cells.sets is not None
-    members = np.split(cells.sets.members, cells.sets.starts[1:-1])
+    used, codes = np.unique(cells.codes, return_inverse=True)
+    floor = _Floor.of(column, hierarchy, lowest)
+    starts = cells.sets.starts
     covers = [
-        _cover(column, hierarchy, lowest, label, each)
-        for label, each in zip(cells.labels, members, strict=True)
+        floor.cover(cells.labels[code], cells.sets.members[starts[code] : starts[code + 1]]) for code in used
     ]
-    starts = np.concatenate([[0], np.cumsum([len(values) for _, values, _ in covers])])
-    sizes = np.array([size for _, _, size in covers])
-    sets = ValueSets(starts, np.concatenate([values for _, values, _ in covers]), sizes, hierarchy.n_leaves)
-    return merged_cells(cells.codes, tuple(label for label, _, _ in covers), cells.domain, sets)
+    members = [values for _, values, _ in covers]
+    sets = ValueSets(
+        np.cumsum([0, *map(len, members)]),
+        np.concatenate(members),
+        np.array([size for _, _, size in covers]),
+        hierarchy.n_leaves,
+    )
+    labels = tuple(label for label, _, _ in covers)
+    return merged_cells(codes.astype(np.int32), labels, cells.domain, sets)
 
 
-def _cover(
-    column: Column, hierarchy: Hierarchy, lowest: int, label: Label, members: Codes
-) -> tuple[Label, Integers, int]:
-    """Cover values by whole nodes of the lowest level: label, all their values, number of leaves."""
-    nodes = hierarchy.node_of[lowest]
-    touched = np.unique(nodes[members])
-    values = np.flatnonzero(np.isin(nodes, touched))
-    low, high = int(values[0]), int(values[-1])
-    level = _level_of(hierarchy, lowest, label, values)
-    if level is None and len(touched) == 1:
-        level = lowest
-    if level is None and high - low + 1 == len(values):
-        if column.kind == "numeric":
-            label, _, _, size = number_cover(column, hierarchy, low, high)
-            return label, values, size
-        level, _ = exact_node(hierarchy, low, high) or (None, 0)
-    if level is not None:
-        node = hierarchy.node_of[level, low]
-        return hierarchy.labels[level][node], values, int(hierarchy.sizes[level][node])
-    leaves = int(hierarchy.sizes[lowest][touched].sum())
-    return set_label(hierarchy.labels[lowest][node] for node in touched), values, leaves
+@dataclass(frozen=True)
+class _Floor:
+    """The lowest level of an attribute.
 
+    Parameters
+    ----------
+    first
+        The first value of each of its nodes, with the end appended; those of a node are neighbours.
+    n_values
+        For each level of the hierarchy how many values each node has.
+    """
 
-def _level_of(hierarchy: Hierarchy, lowest: int, label: Label, values: Integers) -> int | None:
-    """Return the level on which a node of this name has exactly these values, if there is one."""
-    for level in range(lowest, hierarchy.height + 1):
-        nodes = hierarchy.node_of[level]
-        node = nodes[values[0]]
-        same = (nodes[values] == node).all() and np.count_nonzero(nodes == node) == len(values)
-        if same and hierarchy.labels[level][node] == label:
-            return level
-    return None
+    column: Column
+    hierarchy: Hierarchy
+    lowest: int
+    first: Integers
+    n_values: Sequence[Integers]
+
+    @classmethod
+    def of(cls, column: Column, hierarchy: Hierarchy, lowest: int) -> _Floor:
+        nodes = hierarchy.node_of[lowest]
+        first = np.searchsorted(nodes, np.arange(int(nodes[-1]) + 2))
+        return cls(column, hierarchy, lowest, first, [np.bincount(level) for level in hierarchy.node_of])
+
+    def cover(self, label: Label, members: Codes) -> tuple[Label, Integers, int]:
+        """Cover values by whole nodes: label, all values of these, number of leaves."""
+        hierarchy, lowest = self.hierarchy, self.lowest
+        touched = np.unique(hierarchy.node_of[lowest][members])
+        values = np.concatenate([np.arange(self.first[node], self.first[node + 1]) for node in touched])
+        low, high = int(values[0]), int(values[-1])
+        level = self._level_of(label, values)
+        if level is None and len(touched) == 1:
+            level = lowest
+        if level is None and high - low + 1 == len(values):
+            if self.column.kind == "numeric":
+                label, _, _, size = number_cover(self.column, hierarchy, low, high)
+                return label, values, size
+            level, _ = exact_node(hierarchy, low, high) or (None, 0)
+        if level is not None:
+            node = hierarchy.node_of[level, low]
+            return hierarchy.labels[level][node], values, int(hierarchy.sizes[level][node])
+        leaves = int(hierarchy.sizes[lowest][touched].sum())
+        return set_label(hierarchy.labels[lowest][node] for node in touched), values, leaves
+
+    def _level_of(self, label: Label, values: Integers) -> int | None:
+        """Return the level on which a node of this name has exactly these values, if there is one."""
+        for level in range(self.lowest, self.hierarchy.height + 1):
+            nodes = self.hierarchy.node_of[level]
+            node = nodes[values[0]]
+            is_named = self.hierarchy.labels[level][node] == label
+            if is_named and self.n_values[level][node] == len(values) and (nodes[values] == node).all():
+                return level
+        return None

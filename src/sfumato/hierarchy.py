@@ -80,6 +80,11 @@ class Hierarchy:
         """How many leaves there are, those that do not occur in the data included."""
         return int(self.sizes[-1][0])
 
+    @property
+    def has_order(self) -> bool:
+        """Whether distances along the order of the values mean something: two values have but one."""
+        return self.is_ordered or len(self.values) <= 2
+
     @cached_property
     def joins(self) -> Codes:
         """For each value the lowest level on which it shares a node with the value before it (first: 0).

@@ -74,7 +74,8 @@ class LatticeProfile:
         For each size below `LARGEST_K` how many classes have it, and what they add to general loss.
     sensitive
         For each sensitive attribute its figures, by name: the level reached in each privacy model, and
-        ``privacy-loss``, ``knowledge-gain`` and ``accuracy-gain``.
+        ``privacy-loss``, ``knowledge-gain`` and ``accuracy-gain``; ``t-closeness-ordered`` only where the
+        values have an order.
 
     Examples
     --------
@@ -111,7 +112,9 @@ class LatticeProfile:
             "average-class-size": self.n_records / self.n_classes,
             "precision": 1 - mean_level,
         }
-        for name in FIGURES if self.sensitive else ():
+        for name in FIGURES:
+            if not self.sensitive or not all(name in each for each in self.sensitive.values()):
+                continue
             worst = np.min if _BETTER[name] == "higher" else np.max
             figures[name] = worst([each[name] for each in self.sensitive.values()], axis=0)
         return {name: sealed(values) for name, values in figures.items()}
@@ -243,7 +246,10 @@ def profile(
         general_loss=sealed(_general_losses(lattice)),
         small_classes=sealed(nodes.small_classes),
         small_losses=sealed(nodes.small_losses / lattice.n_records),
-        sensitive={name: _named(found.figures) for name, found in zip(watched, described, strict=False)},
+        sensitive={
+            name: _named(found.figures, has_order=bound_schema.hierarchy(name).has_order)
+            for name, found in zip(watched, described, strict=False)
+        },
     )
 
 
@@ -257,9 +263,13 @@ def _general_losses(lattice: GeneralizationLattice) -> Floats:
     return losses
 
 
-def _named(figures: Floats) -> dict[str, Floats]:
+def _named(figures: Floats, *, has_order: bool) -> dict[str, Floats]:
     rounded = np.where(np.abs(figures) < _ROUNDING, 0.0, figures)
-    return {name: sealed(rounded[:, place].copy()) for place, name in enumerate(FIGURES)}
+    return {
+        name: sealed(rounded[:, place].copy())
+        for place, name in enumerate(FIGURES)
+        if has_order or name != "t-closeness-ordered"
+    }
 
 
 def _no_nodes(n_nodes: int) -> Nodes:

@@ -69,7 +69,7 @@ def _check_order(classes: EquivalenceClasses) -> None:
     """Raise `ParameterError` where categories have no order but that in which they were first seen."""
     for name, counts in classes.sensitive.items():
         hierarchy = counts.domain.hierarchy
-        if hierarchy is not None and not hierarchy.is_ordered and len(hierarchy.values) > 2:
+        if hierarchy is not None and not hierarchy.has_order:
             raise ParameterError(
                 f"t-closeness: the values of {name!r} have no order; give it a hierarchy that lists them in "
                 "order, kind = 'numeric', or another distance"

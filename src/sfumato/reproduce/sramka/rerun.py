@@ -122,8 +122,8 @@ def _without_noisy(noise: Explored, noisy: Releases) -> tuple[str, ...]:
     }
     return (
         f"A tree that does not see {' and '.join(blurred)} at all predicts {right:,.0f} right; with noise on "
-        f"them it is {listed(with_noise, ',.0f')}. Like J48's, a split of the tree on a number must gain more "
-        "than naming its place among many costs; the forest's need not, and noise misleads it.",
+        f"them it is {listed(with_noise, ',.0f')}. Like J48's, a split of the tree on a number must gain "
+        "more than naming its place among many costs; the forest's need not, and noise misleads it.",
     )
 
 
