@@ -57,8 +57,8 @@ def test_an_interval_width_is_changed_and_the_tree_shows_it(
     page.get_by_role("button", name="Save").click()
     page.get_by_text("The hierarchy is written in the project file.").wait_for()
     tree = page.get_by_role("region", name="Tree", exact=True)
-    assert tree.get_by_text("[30, 60)").is_visible()
-    assert tree.get_by_text("[30, 40)").is_visible()
+    tree.get_by_text("[30, 60)").wait_for()
+    tree.get_by_text("[30, 40)").wait_for()
     page.get_by_label("The most exact that may be released").select_option("level 1, such as [30, 40)")
     page.get_by_role("button", name="Set the lowest level").click()
     page.get_by_text("The lowest level is written.").wait_for()
@@ -81,7 +81,7 @@ def test_a_tree_is_made_by_hand_with_the_keyboard_alone(
     page.get_by_role("button", name="Merge into one").press("Enter")
     page.get_by_text("The tree is changed.").wait_for()
     tree = page.get_by_role("region", name="Tree", exact=True)
-    assert tree.get_by_text("Government").is_visible()
+    tree.get_by_text("Government").wait_for()
     assert "State-gov;Government;*" in (tmp_path / "hierarchies" / "workclass.edited.csv").read_text()
     photograph(page, "tree")
 
@@ -127,7 +127,7 @@ def test_another_browser_does_not_get_in(serve: Any, page: Any, chromium: Any, t
 def test_an_unknown_address_is_a_page(serve: Any, page: Any, photograph: Any, tmp_path: Path) -> None:
     page.goto(serve(tmp_path))
     page.goto(page.url + "projects/nothing/data")
-    assert page.get_by_role("heading", name="Nothing here").is_visible()
+    page.get_by_role("heading", name="Nothing here").wait_for()
     photograph(page, "nothing-here")
 
 

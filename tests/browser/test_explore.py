@@ -155,9 +155,9 @@ def test_methods_are_chosen_explored_and_looked_at(
     page.get_by_role("button", name="Try it").click()
     page.get_by_text("k must be at least 1, not 0").wait_for()
     photograph(page, "explore-try-error")
-    page.get_by_role("textbox", name="k", exact=True).fill(", ".join(map(str, range(2, 120))))
+    page.get_by_role("textbox", name="k", exact=True).fill(", ".join(map(str, range(2, 250))))
     page.get_by_role("button", name="Try it").click()
-    page.get_by_text("118 candidates").wait_for()
+    page.get_by_text("248 candidates").wait_for()
     page.get_by_label("at least 3 look alike").check()
     page.get_by_role("button", name="Write the policy").click()
     page.get_by_text("The policy is written").wait_for()
@@ -258,6 +258,25 @@ def test_five_thousand_candidates(
     assert page.get_by_label(f"{label}, from").input_value() == ""
 
 
+def test_candidates_that_are_still_being_read_are_asked_for_again(
+    page: Any, entered: Callable[..., str], folder: Path
+) -> None:
+    fill(folder, 40)
+    asked: list[str] = []
+
+    def answer(route: Any) -> None:
+        asked.append(route.request.url)
+        if len(asked) < 3:
+            route.fulfill(status=202, body="<title>Reading</title>", content_type="text/html")
+        else:
+            route.continue_()
+
+    page.route("**/candidates.json*", answer)
+    entered()
+    until(page, "window.sfumatoChart?.drawn?.length === 40")
+    assert len(asked) == 3
+
+
 def test_the_chart_is_worked_by_keyboard(page: Any, entered: Callable[..., str], folder: Path) -> None:
     fill(folder, 60)
     entered()
@@ -300,6 +319,7 @@ def test_it_shows_a_picture_and_a_list_without_javascript(
     page.get_by_label("Show").select_option("all")
     page.locator(".filters").get_by_role("button", name="Show").click()
     page.get_by_role("heading", name="All candidates").wait_for()
+    page.locator("table.candidates tbody tr").nth(39).wait_for()
     assert page.locator("table.candidates tbody tr").count() == 40
     page.screenshot(
         path=Path(__file__).parents[2] / "test-artefacts" / "explore-without-scripts.png", full_page=True

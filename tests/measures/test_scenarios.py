@@ -98,16 +98,18 @@ def truth_of(release: Release, name: str, row: int) -> Any:
     return column.domain[column.codes[release.rows[row]]]
 
 
-def told_by(release: Release, name: str, code: int) -> set[Any]:
-    """Return the values that a released label may stand for."""
+def told_by(release: Release, name: str, code: int) -> tuple[set[Any], int]:
+    """Return the values that a released label may stand for, and how many there are with absent ones."""
     sets = release.cells[name].sets
     assert sets is not None
-    return {release.cells[name].domain[m] for m in sets.members[sets.starts[code] : sets.starts[code + 1]]}
+    members = sets.members[sets.starts[code] : sets.starts[code + 1]]
+    return {release.cells[name].domain[m] for m in members}, int(sets.sizes[code])
 
 
 def far(told: Any, true: Any) -> float:
-    if isinstance(told, set):
-        return len(told) - 1 if true in told else math.inf
+    if isinstance(told, tuple):
+        values, n_values = told
+        return n_values - 1 if true in values else math.inf
     return 0 if told == true else math.inf if None in (told, true) else abs(told - true)
 
 
@@ -134,7 +136,9 @@ def gains_by_hand(
             else:
                 released = far(told_by(release, name, code), true)
             guess = (
-                told_by(release, name, predicted) if view.original is None else {found.domain[int(predicted)]}
+                told_by(release, name, predicted)
+                if view.original is None
+                else ({found.domain[int(predicted)]}, 1)
             )
             total += weight * worth(far(guess, true), released)
         sums.append(total)

@@ -7,6 +7,7 @@ let chart = null;
 let all = null;
 let current = -1;
 let waiting = false;
+let loading = Promise.resolve();
 
 const part = (id) => document.getElementById(id);
 
@@ -19,13 +20,24 @@ function chosenAxes() {
   return form.getAll("axis").map(measureOf).filter(Boolean);
 }
 
-async function load() {
+// One after the other, so that what came earlier never takes the place of what came later.
+function load() {
+  loading = loading.catch(() => {}).then(fetchCandidates);
+  return loading;
+}
+
+async function fetchCandidates() {
   const place = part("frontier");
   if (!place) return;
   const address = new URL(place.dataset.source, location.href);
   if (all) address.searchParams.set("stamp", all.stamp);
-  const response = await fetch(address, { credentials: "same-origin" });
-  if (response.status !== 200 || !response.headers.get("content-type")?.includes("json")) return;
+  let response = await fetch(address, { credentials: "same-origin" });
+  while (response.status === 202) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    response = await fetch(address, { credentials: "same-origin" });
+  }
+  if (response.status === 204) return;
+  if (!response.ok) throw new Error("no candidates came");
   const found = await response.json();
   for (const measure of found.measures) {
     measure.values = Float64Array.from(measure.values, (value) => (value === null ? NaN : Number(value)));
@@ -307,7 +319,12 @@ document.addEventListener("sfumato:swapped", async (event) => {
     else if (window.swap(page, "main")) await open();
     return;
   }
-  await load();
+  try {
+    await load();
+  } catch {
+    return; // the next look at the exploration tries again
+  }
+  if (!chart) return begin();
   const grown = chart.all?.families.length !== all.families.length;
   arrange();
   if (grown) legend();
