@@ -26,9 +26,9 @@ def onto_floor(table: Table, schema: Schema) -> Table:
         return table
     columns = dict(table.columns)
     for name in floored:
-        nodes = schema.hierarchy(name).node_of[schema[name].lowest_level]
-        first = np.unique(nodes, return_index=True)[1].astype(np.int32)
-        columns[name] = replace(table[name], codes=first[nodes][table[name].codes])
+        hierarchy, lowest = schema.hierarchy(name), schema[name].lowest_level
+        first = hierarchy.first_values(lowest)[hierarchy.node_of[lowest]]
+        columns[name] = replace(table[name], codes=first[table[name].codes])
     return Table(columns, table.weights)
 
 
@@ -101,8 +101,7 @@ class _Floor:
 
     @classmethod
     def of(cls, column: Column, hierarchy: Hierarchy, lowest: int) -> _Floor:
-        nodes = hierarchy.node_of[lowest]
-        first = np.searchsorted(nodes, np.arange(int(nodes[-1]) + 2))
+        first = np.append(hierarchy.first_values(lowest), len(hierarchy.values))
         return cls(column, hierarchy, lowest, first, [np.bincount(level) for level in hierarchy.node_of])
 
     def cover(self, label: Label, members: Codes) -> tuple[Label, Integers, int]:

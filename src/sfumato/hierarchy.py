@@ -95,10 +95,13 @@ class Hierarchy:
         together = self.node_of[:, 1:] == self.node_of[:, :-1]
         return sealed(np.concatenate([[0], together.argmax(axis=0)]).astype(np.int32))
 
+    def first_values(self, level: int) -> Codes:
+        """Return for each node of a level the first of its values."""
+        return np.unique(self.node_of[level], return_index=True)[1].astype(np.int32)
+
     def above(self, level: int) -> Hierarchy:
         """Return what is left of the hierarchy when the nodes of a level are its values."""
-        first = np.unique(self.node_of[level], return_index=True)[1]
-        nodes = self.node_of[level:, first]
+        nodes = self.node_of[level:, self.first_values(level)]
         return Hierarchy(self.labels[level], nodes, self.labels[level:], self.sizes[level:], self.is_ordered)
 
     @classmethod

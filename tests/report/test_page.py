@@ -306,6 +306,20 @@ def test_the_choice_says_who_why_when_and_whether_the_policy_is_met(published: s
     assert "k-anonymity (k = 2) at least 2" in text
 
 
+@pytest.mark.parametrize(("lowest", "words"), [(1, "4, the lowest never"), (2, "4, the lowest 2 never")])
+def test_levels_that_are_ruled_out_are_said(lowest: int, words: str) -> None:
+    table, schema = datasets.hospital()
+    attributes = [replace(a, lowest_level=lowest) if a.name == "age" else a for a in schema.attributes]
+    text = Page(explored(table, Schema(tuple(attributes)), [*MEASURES, *LOSSES]).published()).text
+    assert f"age quasi-identifying numeric {words} released" in text
+    assert "the steward ruled out the lowest ones beforehand" in text
+
+
+def test_levels_are_only_ruled_out_where_somebody_did(published: str) -> None:
+    assert "ruled out" not in Page(published).text
+    assert "never released" not in Page(published).text
+
+
 def test_a_policy_that_is_not_met_is_said_so(hospital: Example) -> None:
     html = hospital.published(
         policy={"reidentification-risk": Limit(at_most=0.09), "weighted-k": Limit(at_least=3)}

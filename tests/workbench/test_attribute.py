@@ -278,5 +278,10 @@ def test_the_lowest_level_is_chosen_and_forgotten(
         assert answer.status_code == 422
         assert "level" in answer.text
         assert lowest(folder, "age") == 1
+    # what somebody wrote by hand is shown, also where nothing would be left
+    assert send(guest, page, "age", "lowest", lowest="4").status_code == 303
+    page = ready(f"{HERE}/age").text
+    assert '<option value="4" selected>level 4, such as *</option>' in page
     assert send(guest, page, "age", "lowest", lowest="0").status_code == 303
+    assert '<option value="4"' not in ready(f"{HERE}/age").text
     assert "lowest-level" not in (folder / "people.toml").read_text()

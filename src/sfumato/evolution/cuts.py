@@ -234,7 +234,7 @@ def _losses(column: Column, hierarchy: Hierarchy, unit_of: Codes, lowest: int) -
 def _interval_sizes(hierarchy: Hierarchy, unit_of: Codes, lowest: int) -> Integers:
     """Return how many numbers lie from one unit to another; a node of the lowest level has its leaves."""
     sizes = _sums(np.bincount(unit_of))
-    unit_of_node = unit_of[np.unique(hierarchy.node_of[lowest], return_index=True)[1]]
+    unit_of_node = unit_of[hierarchy.first_values(lowest)]
     alone = np.bincount(unit_of_node)[unit_of_node] == 1
     sizes[unit_of_node[alone], unit_of_node[alone]] = hierarchy.sizes[lowest][alone]
     if len(unit_of) > 1:
@@ -261,7 +261,7 @@ def _sums(counts: Integers) -> Integers:
 def _ranges(hierarchy: Hierarchy, level: int) -> list[tuple[int, int, int]]:
     """Return first value, last value and number of leaves of every node on a level."""
     nodes = hierarchy.node_of[level]
-    low = np.unique(nodes, return_index=True)[1]
+    low = hierarchy.first_values(level)
     high = len(nodes) - 1 - np.unique(nodes[::-1], return_index=True)[1]
     return list(zip(low.tolist(), high.tolist(), hierarchy.sizes[level].tolist(), strict=True))
 

@@ -214,13 +214,12 @@ def _tree_facts(request: Request, subject: _Subject) -> dict[str, Any]:
 
 
 def _levels(subject: _Subject) -> list[tuple[int, str]]:
-    """Return every level below the root with how its nodes look, by that of most records."""
+    """Return every level with the label of its largest node; the root only where it is chosen."""
     hierarchy = subject.hierarchy
     if hierarchy is None or not len(subject.counts):
         return []
-    largest = [
-        np.bincount(hierarchy.node_of[level], subject.counts).argmax() for level in range(hierarchy.height)
-    ]
+    n_levels = max(hierarchy.height, subject.attribute.lowest_level + 1)
+    largest = [np.bincount(nodes, subject.counts).argmax() for nodes in hierarchy.node_of[:n_levels]]
     return [(level, hierarchy.labels[level][node] or "missing") for level, node in enumerate(largest)]
 
 
