@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, datasets
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, datasets
+from sfumato.release import Order
 
 # The first example of a test may have to wait for a kernel to be compiled.
 settings.register_profile("patient", deadline=None)
@@ -18,6 +21,21 @@ settings.load_profile("patient")
 Bound = tuple[Table, Schema]
 
 LETTERS = ("a", "b", "c", "d", "e", "f")
+
+
+@pytest.fixture(scope="session")
+def as_made() -> Callable[[Release], pa.Table]:
+    """Return a function that gives a release's records in the order in which it holds them.
+
+    What is written comes in another order each time, so two releases cannot be compared by it.
+    """
+
+    def held(release: Release) -> pa.Table:
+        rows = np.repeat(np.arange(release.n_rows), release.weights)
+        groups = None if release.group_of is None else release.group_of[rows]
+        return release.to_arrow(order=Order(rows, rows, groups))
+
+    return held
 
 
 @pytest.fixture(scope="session")

@@ -158,6 +158,10 @@ def denoted(label: str | None, domain: tuple[Any, ...]) -> set[Any]:
         inner = label.removeprefix("{").removesuffix(", missing}")
         return denoted(inner, domain) | {None}
     present = [value for value in domain if value is not None]
+    if label.startswith((">=", "<")):
+        end = float(label.lstrip("<>="))
+        is_in = end.__le__ if label.startswith(">=") else end.__ge__ if label.startswith("<=") else end.__gt__
+        return {value for value in present if is_in(value)}
     if not label.startswith("["):
         return {value for value in present if float(label) == value}
     low, high = map(float, label[1:-1].split(", "))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -170,6 +171,17 @@ class TestStraightLine:
         code, out, _ = sfumato("show", identity, "-P", project, "--json")
         assert json.loads(out)["id"] == identity
         assert "seed" not in out
+
+    def test_show_writes_the_owner_s_report_for_the_owner_alone(self, sfumato: Run, project: Path) -> None:
+        sfumato("explore", project, "--workers", 1)
+        _, out, _ = sfumato("frontier", project, "--json")
+        identity = json.loads(out)["candidates"][0]["id"]
+        target = project.parent / "owner.html"
+        assert sfumato("show", identity, "-P", project, "--report", target)[0] == 0
+        assert "For the owner's eyes" in target.read_text("utf-8")
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
+        assert sfumato("frontier", project, "--report", target)[0] == 0
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
     def test_two_tables_are_published_and_verified(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
         text = project.read_text("utf-8").replace("[policy]\nreidentification-risk = { at-most = 0.2 }", "")

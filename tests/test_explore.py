@@ -22,7 +22,7 @@ import pytest
 from sfumato import explore as explore_module
 from sfumato.datasets.demo import write_demo
 from sfumato.errors import DataError, ParameterError, ProjectError, StoreError, UserError
-from sfumato.explore import Progress, candidate_id, explore, source_of
+from sfumato.explore import Progress, explore, source_of
 from sfumato.frontier import Candidate
 from sfumato.miners.cross_validation import forget
 from sfumato.project import Project
@@ -80,7 +80,7 @@ MANY = (
 MEASURES = '[measure]\nprivacy = ["privacy-loss"]\nutility = ["general-loss"]\n'
 
 Write = Callable[..., Project]
-Facts = dict[str, tuple[str, str | None, frozenset[tuple[Any, ...]]]]
+Facts = dict[str, tuple[str | None, frozenset[tuple[Any, ...]]]]
 
 
 def records(n: int, seed: int = 1) -> str:
@@ -126,8 +126,7 @@ def stored(project: Project, store: Store) -> tuple[Candidate, ...]:
 def facts(candidates: tuple[Candidate, ...]) -> Facts:
     """Everything about candidates but how long they took and in which order they came."""
     return {
-        c.id: (
-            c.recipe.public_json(),
+        c.recipe.public_json(): (
             c.infeasible,
             frozenset((m.measure, m.attribute, m.value, m.better, str(m.detail)) for m in c.measurements),
         )
@@ -210,11 +209,11 @@ class TestCandidates:
                 assert {c.recipe.seed for c in stored(project, store)} == {11}
         assert found[0] == found[1]
 
-    def test_have_names_that_tell_nothing_of_the_seed(self) -> None:
+    def test_have_names_that_tell_nothing_of_the_seed(self, store: Store) -> None:
         recipe = Recipe("mondrian", {"model": {"k-anonymity": {"k": 5}}})
         seeded = Recipe(recipe.sanitizer, recipe.parameters, seed=99)
-        assert candidate_id(recipe, "source") == candidate_id(seeded, "source")
-        assert candidate_id(recipe, "source") != candidate_id(recipe, "other")
+        assert store.identity(recipe, "source") == store.identity(seeded, "source")
+        assert store.identity(recipe, "source") != store.identity(recipe, "other")
 
 
 class TestResuming:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from sfumato import (
     Mondrian,
     ProbabilisticDiversity,
     Recipe,
+    Release,
     TCloseness,
     datasets,
     sanitize,
@@ -119,7 +122,7 @@ def test_what_may_be_published_has_no_seed() -> None:
     assert "987654321" not in recipe.key
     assert "987654321" not in str(recipe)
     assert json.loads(recipe.to_json())["seed"] == 987654321
-    assert Recipe.from_json(recipe.public_json()).seed == 0
+    assert Recipe.from_json(recipe.public_json()).seed is None
 
 
 def test_the_generator_is_a_fresh_one_each_time() -> None:
@@ -130,12 +133,14 @@ def test_the_generator_is_a_fresh_one_each_time() -> None:
     assert np.random.default_rng(5).integers(0, 2**60, 4).tolist() == first
 
 
-def test_the_same_recipe_on_the_same_table_gives_the_same_release() -> None:
+def test_the_same_recipe_on_the_same_table_gives_the_same_release(
+    as_made: Callable[[Release], pa.Table],
+) -> None:
     table, schema = datasets.hospital()
     recipe = Recipe("mondrian", {"model": {"k-anonymity": {"k": 3}}, "variant": "relaxed"}, seed=4)
-    one, again = (sanitize(table, schema, recipe).to_arrow().to_pylist() for _ in range(2))
+    one, again = (as_made(sanitize(table, schema, recipe)) for _ in range(2))
     assert one == again
-    assert sanitize(table, schema, Recipe.from_json(recipe.to_json())).to_arrow().to_pylist() == one
+    assert as_made(sanitize(table, schema, Recipe.from_json(recipe.to_json()))) == one
 
 
 # ---------------------------------------------------------------------------------------- refusals
@@ -200,7 +205,7 @@ def test_parameters_that_are_no_mapping_are_refused() -> None:
         '{"sanitizer": 5, "parameters": {}}',
         '{"sanitizer": "mondrian", "parameters": [1]}',
         '{"sanitizer": "mondrian", "parameters": {}, "seed": "secret"}',
-        '{"sanitizer": "mondrian", "parameters": {}, "seed": null}',
+        '{"sanitizer": "mondrian", "parameters": {}, "seed": 1.5}',
     ],
 )
 def test_what_is_no_recipe_is_refused_in_one_line(written: str) -> None:

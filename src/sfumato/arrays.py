@@ -1,7 +1,8 @@
-"""The array types that everything shares, and the one way to make an array read-only."""
+"""The array types that everything shares, how an array is made read-only, and an order that is secret."""
 
 from __future__ import annotations
 
+import os
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,6 +39,15 @@ def sealed(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     """Make an array of our own read-only, without a copy."""
     array.setflags(write=False)
     return array
+
+
+def secret_order(n: int) -> Integers:
+    """Return the numbers below n in an order that nobody can foresee or draw again.
+
+    It comes from the system's cryptographic source. Whoever knows most of a permutation that an ordinary
+    generator drew can compute the rest of it.
+    """
+    return np.argsort(np.frombuffer(os.urandom(8 * n), dtype=np.uint64), kind="stable")
 
 
 def _is_sealed(array: npt.NDArray[Any]) -> bool:

@@ -95,11 +95,15 @@ class Cells:
 
     def to_arrow(self, rows: Integers, *, typed: bool = True) -> pa.Array:
         """Return the cells of these rows: numbers as numbers where all cells are numbers, else as text."""
+        # only what is written decides the type: a value that nobody is released with must not show in it
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        labels = tuple(self.labels[code] for code in present)
         values = self._values() if typed else ()
+        written = tuple(values[code] for code in present) if values else ()
         # a node above a single value is written as the node: what was generalized stays so
-        if values and self.labels == tuple(text(value) for value in values):
-            return decode(values, self.codes[rows])
-        return decode(self.labels, self.codes[rows])
+        if written and labels == tuple(text(value) for value in written):
+            return decode(written, codes)
+        return decode(labels, codes)
 
     def _values(self) -> tuple[Value, ...]:
         """Return the value behind each label, where every released value is one value."""
@@ -158,6 +162,9 @@ def range_cells(
 def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: Integers) -> Cells:
     """Release every value as its block of neighbours in the ordered domain.
 
+    The first and the last block of numbers are open (``<25``, ``>=80``): they must not tell the smallest and
+    the largest value, which may be those of a record that is suppressed.
+
     Parameters
     ----------
     block_of
@@ -165,7 +172,8 @@ def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: 
     """
     starts = np.searchsorted(block_of, np.arange(int(block_of[-1]) + 2))
     covers = [
-        _block_cover(column, hierarchy, int(first), int(end) - 1) for first, end in itertools.pairwise(starts)
+        _block_cover(column, hierarchy, int(first), int(end) - 1, outer_open=True)
+        for first, end in itertools.pairwise(starts)
     ]
     sizes = np.array([size for _, size in covers])
     sets = ValueSets(starts, np.arange(len(block_of), dtype=np.int32), sizes, hierarchy.n_leaves)
@@ -173,10 +181,12 @@ def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: 
     return merged_cells(codes, tuple(label for label, _ in covers), column.domain, sets)
 
 
-def _block_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> tuple[Label, int]:
+def _block_cover(
+    column: Column, hierarchy: Hierarchy, low: int, high: int, *, outer_open: bool = False
+) -> tuple[Label, int]:
     """Label a block by a value, a node, an interval or a set, and count its leaves."""
     if column.kind == "numeric":
-        label, _, _, size = number_cover(column, hierarchy, low, high)
+        label, _, _, size = number_cover(column, hierarchy, low, high, outer_open=outer_open)
         return label, size
     node = exact_node(hierarchy, low, high)
     if node is not None:
@@ -198,23 +208,35 @@ _Cover = tuple[Label, int, int, int]
 """Label, first code, last code, number of leaves."""
 
 
-def number_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:
-    """Cover numbers by the number itself, an interval, or ``*`` where they are all that there are."""
+def number_cover(
+    column: Column, hierarchy: Hierarchy, low: int, high: int, *, outer_open: bool = False
+) -> _Cover:
+    """Cover numbers by the number itself, an interval, or ``*`` where they are all that there are.
+
+    Parameters
+    ----------
+    outer_open
+        Whether an interval that reaches to the smallest or the largest number has no end there.
+    """
     size = high - low + 1
     if low == high:
         return text(column.domain[low]), low, high, 1
     if size == len(column.domain):
         return ROOT, low, high, hierarchy.n_leaves
     if column.domain[high] is not None:
-        return _number_label(column, low, high), low, high, size
-    return set_label([_number_label(column, low, high - 1), None]), low, high, size
+        return _number_label(column, low, high, outer_open), low, high, size
+    return set_label([_number_label(column, low, high - 1, outer_open), None]), low, high, size
 
 
-def _number_label(column: Column, low: int, high: int) -> str:
+def _number_label(column: Column, low: int, high: int, outer_open: bool) -> str:
     """Print integers half open and other numbers closed, so that the set is told exactly."""
     first, last = column.domain[low], column.domain[high]
     if low == high or isinstance(first, str) or isinstance(last, str) or first is None or last is None:
         return text(first) or ""
+    if outer_open and low == 0:
+        return f"<{text(last + 1)}" if column.is_whole else f"<={text(last)}"
+    if outer_open and high == len(column.domain) - 1 - column.has_missing:
+        return f">={text(first)}"
     if column.is_whole:
         return interval_label(first, last + 1)
     return interval_label(first, last, closed=True)

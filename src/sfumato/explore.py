@@ -156,7 +156,7 @@ def _tasks(project: Project, store: Store, table: Table, schema: Schema, seed: i
     for search in project.searches:
         for recipe in _proposed(search, store, table, schema, seed, source):
             seeded = replace(recipe, seed=seed)
-            identity = candidate_id(seeded, source)
+            identity = store.identity(seeded, source)
             tasks.setdefault(identity, _Task(identity, seeded, asked))
     return list(tasks.values())
 
@@ -175,11 +175,6 @@ def _proposed(
         if not isinstance(search, Sweep):
             store.keep_proposals(digest.hexdigest(), recipes)
     return recipes
-
-
-def candidate_id(recipe: Recipe, source: str) -> str:
-    """Return the short name of a candidate: a hash of its recipe (without the seed) and its source."""
-    return hashlib.sha256(f"{recipe.key} {source}".encode()).hexdigest()[:10]
 
 
 def _open(tasks: Iterable[_Task], store: Store) -> Iterator[_Task]:

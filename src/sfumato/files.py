@@ -14,14 +14,22 @@ from sfumato.errors import UserError
 
 
 @contextmanager
-def file_beside(target: Path) -> Iterator[Path]:
-    """Give a temporary file beside the target, and move it there when all went well."""
+def file_beside(target: Path, *, private: bool = False) -> Iterator[Path]:
+    """Give a temporary file beside the target, and move it there when all went well.
+
+    Parameters
+    ----------
+    private
+        Whether nobody but the owner may read it afterwards.
+    """
     with _refusals(target):
         place = _beside(target)
         place.touch(exist_ok=False)
         try:
             with _closed_to_others(place):
                 yield place
+            if private:
+                place.chmod(stat.S_IRUSR | stat.S_IWUSR)
             os.replace(place, target)
         finally:
             place.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from sfumato.arrays import Integers
 from sfumato.cells import Cells
 from sfumato.errors import VerificationFailed
 from sfumato.hierarchy import Hierarchy
-from sfumato.release import Form, Release
+from sfumato.release import Form, Order, Release
 from sfumato.schema import Attribute, Schema
 from sfumato.table import Table, text
 
@@ -66,17 +66,17 @@ class Layout:
         return (WHOLE,) if self.form == "one-table" else (PEOPLE, VALUES)
 
 
-def tables_of(release: Release, *, typed: bool) -> dict[str, pa.Table]:
-    """Return the tables that would be published, by name."""
-    records = release.to_arrow(typed=typed)
+def tables_of(release: Release, *, typed: bool, order: Order | None = None) -> dict[str, pa.Table]:
+    """Return the tables that would be published, by name, in an order of their own or in one drawn before."""
+    records = release.to_arrow(typed=typed, order=order)
     if release.form == "one-table":
         return {WHOLE: records}
     group = release.group_column
     sensitive = [name for name in records.column_names if name in release.schema.sensitive]
     counts = records.select([group, *sensitive]).group_by([group, *sensitive]).aggregate([([], "count_all")])
     counts = counts.rename_columns([group, *sensitive, _count_column(sensitive)])
-    order = [(name, "ascending") for name in (group, *sensitive)]
-    return {PEOPLE: records.drop_columns(sensitive), VALUES: counts.sort_by(order)}
+    by = [(name, "ascending") for name in (group, *sensitive)]
+    return {PEOPLE: records.drop_columns(sensitive), VALUES: counts.sort_by(by)}
 
 
 def read_back(tables: Mapping[str, pa.Table], layout: Layout) -> Release:

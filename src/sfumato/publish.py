@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,10 @@ from sfumato.files import file_beside, folder_beside
 from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.layout import Layout, read_back, tables_of
 from sfumato.manifest import DATAPACKAGE, NAME, REPORT, Manifest, checksum
-from sfumato.measures.base import measure
+from sfumato.measures.base import Measurement, measure
 from sfumato.project import Project, Written
-from sfumato.release import Release
+from sfumato.recipe import Recipe
+from sfumato.release import Release, drawn_order
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
 from sfumato.table import Table, number
@@ -43,10 +45,14 @@ class Evidence:
         All candidates that could be made.
     infeasible
         Those that could not.
+    secret
+        What decides where the bands lie in which the report tells the owner's figures; that of the store,
+        so that two publications of one project tell no more than one.
     """
 
     frontier: Frontier
     infeasible: tuple[Candidate, ...] = ()
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
 
 def publish(
@@ -119,47 +125,65 @@ def _write_all(
     evidence: Evidence,
     decision: Decision,
 ) -> None:
-    from sfumato.report.page import report_html
+    from sfumato.report.bands import Bands
+    from sfumato.report.page import published_html
 
-    for name, table in tables_of(release, typed=False).items():
+    order = drawn_order(release)
+    for name, table in tables_of(release, typed=False, order=order).items():
         _write_csv(table, place / f"{name}.csv")
-    for name, table in tables_of(release, typed=True).items():
+    typed = tables_of(release, typed=True, order=order)
+    for name, table in typed.items():
         _write_parquet(table, place / f"{name}.parquet")
     data_files = {each.name: checksum(each) for each in sorted(place.iterdir())}
-    manifest = replace(_manifest(place, project, schema, release, decision), files=data_files)
-    frontier = replace(evidence.frontier, candidates=_with(evidence.frontier.candidates, candidate))
-    page = report_html(
+    layout = Layout.of(release)
+    written = read_back(read_written(place, layout), layout)
+    manifest = replace(_manifest(written, layout, project, schema, release, decision), files=data_files)
+    _check_claims(project, manifest.claims)
+    page = published_html(
         publication=project.publication,
         schema=schema,
-        n_records=release.n_original,
-        frontier=frontier,
-        infeasible=evidence.infeasible,
+        candidates=(*evidence.frontier.candidates, *evidence.infeasible),
+        efficient=_is_efficient(evidence.frontier, candidate),
         policy=project.policy,
         chosen=candidate,
         release=release,
+        written=written,
         decision=decision,
         claims=manifest.claims,
         files=data_files,
+        bands=Bands(evidence.secret),
     )
     (place / REPORT).write_text(page, encoding="utf-8")
-    _write_json(place / DATAPACKAGE, _datapackage(project, release, data_files))
+    _write_json(place / DATAPACKAGE, _datapackage(project, typed, data_files))
     files = {each.name: checksum(each) for each in sorted(place.iterdir())}
     (place / NAME).write_text(replace(manifest, files=files).to_json(), encoding="utf-8")
 
 
-def _with(candidates: tuple[Candidate, ...], chosen: Candidate) -> tuple[Candidate, ...]:
-    return tuple(chosen if candidate.id == chosen.id else candidate for candidate in candidates)
+def _is_efficient(frontier: Frontier, chosen: Candidate) -> bool | None:
+    """Return whether no candidate beats the chosen one; ``None`` when it cannot be compared."""
+    found = next((c for c in frontier.comparable if c.id == chosen.id), None)
+    return None if found is None else not frontier.dominated_by(found)
+
+
+def _check_claims(project: Project, claims: tuple[Measurement, ...]) -> None:
+    """Hold what a reader will compute against the policy, too: the reader's prior is not the owner's."""
+    claimed = {name for claim in claims for name in (claim.label, claim.measure)}
+    policy = {name: limit for name, limit in project.policy.items() if name in claimed}
+    broken = broken_limits(Candidate("", Recipe(""), claims), policy)
+    if broken:
+        raise PolicyNotMet(
+            f"what a reader computes from the published cells does not meet the policy: {'; '.join(broken)}"
+        )
 
 
 def _manifest(
-    place: Path, project: Project, schema: Schema, release: Release, decision: Decision
+    written: Release, layout: Layout, project: Project, schema: Schema, release: Release, decision: Decision
 ) -> Manifest:
     """Claim only what the written cells give when they are read again."""
     assert release.recipe is not None
-    layout = Layout.of(release)
     empty = Manifest(
         version=sfumato.__version__,
-        recipe=replace(release.recipe, seed=0),
+        recipe=replace(release.recipe, seed=None),
         layout=layout,
         missing=schema.missing,
         asked=_claimable(project.measures),
@@ -167,9 +191,8 @@ def _manifest(
         requirements=(),
         decision=decision.to_dict(),
     )
-    seen = read_back(read_written(place, layout), layout)
-    claims = tuple(measure(seen, empty.asked))
-    return replace(empty, claims=claims, requirements=requirements_of(seen, release.recipe))
+    claims = tuple(measure(written, empty.asked))
+    return replace(empty, claims=claims, requirements=requirements_of(written, release.recipe))
 
 
 def _claimable(measures: tuple[Written, ...]) -> tuple[Written, ...]:
@@ -235,12 +258,14 @@ def _is_formula(label: str | None) -> bool:
     return label is not None and label.startswith(_FORMULA_SIGNS) and number(label) is None
 
 
-def _datapackage(project: Project, release: Release, checksums: Mapping[str, str]) -> dict[str, Any]:
+def _datapackage(
+    project: Project, tables: Mapping[str, pa.Table], checksums: Mapping[str, str]
+) -> dict[str, Any]:
     """Describe the data as a Frictionless Data Package."""
     title = project.publication.title or project.path.stem
     fields = {
         name: [{"name": field.name, "type": _field_type(field.type)} for field in table.schema]
-        for name, table in tables_of(release, typed=True).items()
+        for name, table in tables.items()
     }
     return {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",

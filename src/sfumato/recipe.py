@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,8 +19,9 @@ from sfumato.errors import ParameterError
 class Recipe:
     """A sanitizer's name, its parameters and the seed of its randomness.
 
-    The same recipe on the same table gives the same release. The seed is the owner's secret: who has
-    it can undo the shuffle of the published rows.
+    The same recipe with the same seed on the same table gives the same released cells. A recipe without a
+    seed is given one by the system when it is carried out. The seed is the owner's secret: who has it can
+    repeat every random choice of the sanitizer. The order of what is written never comes from it.
 
     Examples
     --------
@@ -30,10 +32,10 @@ class Recipe:
 
     sanitizer: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = field(default=0, repr=False)
+    seed: int | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, sanitizer: object, seed: int = 0) -> Recipe:
+    def of(cls, sanitizer: object, seed: int | None = None) -> Recipe:
         """Write down a sanitizer with all its parameters."""
         name, parameters = registry.describe(sanitizer)
         return cls(name, parameters, seed)
@@ -42,9 +44,13 @@ class Recipe:
         """Return the sanitizer, its parameters checked."""
         return registry.build("sanitizer", self.sanitizer, self.parameters)
 
+    def seeded(self) -> Recipe:
+        """Return the recipe with a seed: its own, or else one that the system draws."""
+        return self if self.seed is not None else replace(self, seed=secrets.randbits(128))
+
     def generator(self) -> np.random.Generator:
-        """Return a fresh source of randomness from the seed."""
-        return np.random.default_rng(self.seed)
+        """Return a fresh source of randomness from the seed, or from the system where there is none."""
+        return np.random.default_rng(self.seeded().seed)
 
     def normalized(self) -> Recipe:
         """Return the same recipe with every parameter written out, defaults included."""
@@ -69,8 +75,8 @@ class Recipe:
         """Read what `to_json` or `public_json` wrote."""
         try:
             # a seed that is not a number must not pass for none: another seed gives another release
-            match {"seed": 0, **json.loads(written)}:
-                case {"sanitizer": str(name), "parameters": dict(parameters), "seed": int(seed)}:
+            match {"seed": None, **json.loads(written)}:
+                case {"sanitizer": str(name), "parameters": dict(parameters), "seed": int() | None as seed}:
                     return cls(name, parameters, seed)
         except (ValueError, TypeError):
             pass

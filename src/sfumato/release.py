@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
+from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed, secret_order
 from sfumato.cells import Cells, exact_cells
 from sfumato.classes import EquivalenceClasses, SensitiveDomain, count_classes
 from sfumato.hierarchy import Hierarchy
@@ -150,25 +150,31 @@ class Release:
         counts = sum_by_group(column.codes.astype(np.int64), len(column.domain), self.original.weights)
         return np.add.reduceat(counts[cells.sets.members], cells.sets.starts[:-1]) / self.original.n_records
 
-    def to_arrow(self, *, typed: bool = True) -> pa.Table:
-        """Return one Arrow row for each released record, in an order that the recipe's seed shuffles.
+    def to_arrow(self, *, typed: bool = True, order: Order | None = None) -> pa.Table:
+        """Return one Arrow row for each released record, in an order that is drawn anew each time.
 
-        A release with groups has one more column, the number of the group.
+        A release with groups has one more column, the number of the group. Which of a group's sensitive
+        values stands beside which of its records, and the groups' numbers, are drawn anew as well.
 
         Parameters
         ----------
         typed
             Give numbers as numbers where a column has only exact values; else everything is text, as
             in a CSV file.
+        order
+            An order that was drawn before, to write the same records in two formats.
         """
         import pyarrow as pa
 
-        # a stream of its own: the sanitizer may have shuffled with the seed's, and twice alike is less random
-        (rng,) = (self.recipe or Recipe("as-is")).generator().spawn(1)
-        rows = rng.permutation(np.repeat(np.arange(self.n_rows), self.weights))
-        columns = {name: self.cells[name].to_arrow(rows, typed=typed) for name in self.schema.released}
-        if self.group_of is not None:
-            columns[self.group_column] = pa.array(self.group_of[rows])
+        drawn = order or drawn_order(self)
+        columns = {
+            name: self.cells[name].to_arrow(
+                drawn.givers if name in self.schema.sensitive else drawn.rows, typed=typed
+            )
+            for name in self.schema.released
+        }
+        if drawn.groups is not None:
+            columns[self.group_column] = pa.array(drawn.groups)
         return pa.table(columns)
 
     @property
@@ -181,6 +187,43 @@ class Release:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """How the records of a release are written: drawn from a cryptographic source, never from a seed.
+
+    Two releases of the same people, or two writings of one release, have nothing in common in their order.
+
+    Parameters
+    ----------
+    rows
+        The released row of each written record.
+    givers
+        The released row whose sensitive values are written beside it: its own, or where sensitive values
+        are told for groups only, that of some record of its group.
+    groups
+        The number of its group, if there are groups.
+    """
+
+    rows: Integers = field(repr=False)
+    givers: Integers = field(repr=False)
+    groups: Integers | None = field(default=None, repr=False)
+
+
+def drawn_order(release: Release) -> Order:
+    """Draw the order in which a release is written."""
+    rows = np.repeat(np.arange(release.n_rows), release.weights)[secret_order(release.n_records)]
+    if release.group_of is None:
+        return Order(rows, rows)
+    group_of = release.group_of[rows]
+    # two lists of all records, group by group: one as they are written, one in another order
+    own = np.argsort(group_of, kind="stable")
+    other = secret_order(len(rows))
+    other = other[np.argsort(group_of[other], kind="stable")]
+    givers = np.empty_like(rows)
+    givers[own] = rows[other]
+    return Order(rows, givers, secret_order(int(group_of.max(initial=-1)) + 1)[group_of])
 
 
 def released(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import os
 import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,7 +94,7 @@ class Store:
             rows = self._connection.execute("select value from fact where name = 'seed'")
             kept = next((int(value) for (value,) in rows), None)
         if kept is None:
-            chosen = secrets.randbits(63) if wanted is None else wanted
+            chosen = secrets.randbits(128) if wanted is None else wanted
             with self._writing():
                 self._connection.execute("insert into fact values ('seed', ?)", (str(chosen),))
             return chosen
@@ -101,6 +104,25 @@ class Store:
                 "leave --seed out or remove the store"
             )
         return kept
+
+    @cached_property
+    def secret(self) -> bytes:
+        """What the names in this store are keyed with: drawn once, kept here, never shown to anybody."""
+        with self._writing():
+            self._connection.execute(
+                "insert or ignore into fact values ('secret', ?)", (secrets.token_hex(32),)
+            )
+        with self._reading():
+            rows = self._connection.execute("select value from fact where name = 'secret'")
+            return bytes.fromhex(next(rows)[0])
+
+    def identity(self, recipe: Recipe, source: str) -> str:
+        """Return the short name of a candidate, by its recipe (without the seed) and what it is made from.
+
+        It is keyed with the store's secret: a plain hash would let anybody who sees the name try which
+        original it fits.
+        """
+        return _identity(self.secret, recipe, source)
 
     def proposals(self, search: str) -> list[Recipe]:
         """Return what a search proposed in an earlier run, if it did."""
@@ -303,6 +325,10 @@ def _remedy(error: Exception) -> str:
     if getattr(error, "sqlite_errorname", "").startswith(_NO_PLACE):
         return "even to be read it needs room on the disk and a folder that may be written; it is not damaged"
     return "move it away or mend it"
+
+
+def _identity(secret: bytes, recipe: Recipe, source: str) -> str:
+    return hmac.new(secret, f"{recipe.key} {source}".encode(), hashlib.sha256).hexdigest()[:10]
 
 
 def _lock_of(path: Path) -> Path:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from sfumato import registry
 from sfumato.errors import SfumatoError, VerificationFailed
@@ -96,22 +95,30 @@ def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
 
 
 def _same_cells(name: str, written: pa.Table, folder: Path) -> Check:
+    """Compare both files record by record, in whatever order they come."""
     typed = read_arrow(folder / f"{name}.parquet")
-    same = written.column_names == typed.column_names and all(
-        np.array_equal(_texts(written.column(each)), _texts(typed.column(each)))
-        for each in written.column_names
-    )
-    return Check(f"{name}.csv and {name}.parquet hold the same cells", "" if same else "they differ")
+    same = written.column_names == typed.column_names and _counted(written).equals(_counted(typed))
+    return Check(f"{name}.csv and {name}.parquet hold the same records", "" if same else "they differ")
 
 
-def _texts(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.object_]]:
+def _counted(records: pa.Table) -> pa.Table:
+    """Return every different record once, as text, with its count, in an order that only values decide."""
+    import pyarrow as pa
+
+    columns = [_texts(column) for column in records.columns]
+    places = [str(place) for place in range(len(columns))]
+    counts = pa.table(columns, names=places).group_by(places).aggregate([([], "count_all")])
+    return counts.sort_by([(place, "ascending") for place in places])
+
+
+def _texts(column: pa.ChunkedArray) -> pa.Array:
     """Return every cell as text, through the distinct values rather than one by one."""
     import pyarrow as pa
 
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     encoded = pa.concat_arrays(plain.chunks).dictionary_encode()
-    values = np.array([*(text(value) for value in encoded.dictionary.to_pylist()), None], dtype=np.object_)
-    return values[np.asarray(encoded.indices.fill_null(len(values) - 1))]
+    values = pa.array([text(value) for value in encoded.dictionary.to_pylist()], pa.string())
+    return values.take(encoded.indices)
 
 
 def _claim_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
@@ -123,7 +130,8 @@ def _claim_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
         return
     for claim, again in zip(manifest.claims, found, strict=True):
         about = f" of {claim.attribute}" if claim.attribute else ""
-        problem = "" if _same(claim, again) else f"the published cells give {_shown(again.value)}"
+        same = _same(_plain(claim), _plain(again))
+        problem = "" if same else f"the published cells give {_shown(again.value)}, or other details"
         yield Check(f"{claim.label}{about} is {_shown(claim.value)}", problem)
 
 
@@ -143,12 +151,20 @@ def _requirement_checks(release: Release, manifest: Manifest) -> Iterator[Check]
         )
 
 
-def _same(claim: Measurement, again: Measurement) -> bool:
-    if (claim.measure, claim.attribute) != (again.measure, again.attribute):
-        return False
-    if claim.value is None or again.value is None:
-        return claim.value is again.value
-    return _close(claim.value, again.value)
+def _same(claim: object, again: object) -> bool:
+    """Return whether two pieces of plain data say the same, numbers up to rounding."""
+    if isinstance(claim, Mapping) and isinstance(again, Mapping):
+        return claim.keys() == again.keys() and all(_same(claim[name], again[name]) for name in claim)
+    if isinstance(claim, list) and isinstance(again, list):
+        return len(claim) == len(again) and all(map(_same, claim, again))
+    if isinstance(claim, float) and isinstance(again, (int, float)) and not isinstance(again, bool):
+        return _close(claim, again)
+    return type(claim) is type(again) and claim == again
+
+
+def _plain(measurement: Measurement) -> Any:
+    """Return a measurement as it is written, so that one that was read compares with one that was taken."""
+    return json.loads(json.dumps(measurement.to_dict()))
 
 
 def _close(one: float, other: float) -> bool:

@@ -61,7 +61,8 @@ def table_of(columns: dict[str, list[Any]], weights: dict[str, float] | None = N
 
 def written(release: Release) -> list[Record]:
     """Return the quasi-identifiers of each record as they stand in the file."""
-    columns = [release.to_arrow(typed=False)[name].to_pylist() for name in release.schema.quasi_identifiers]
+    records = release.to_arrow(typed=False)
+    columns = [records[name].to_pylist() for name in release.schema.quasi_identifiers]
     return list(zip(*columns, strict=True))
 
 
@@ -296,10 +297,12 @@ class TestAdult:
         bound = float(needed @ table.weights)
         assert bound <= cost(sanitize(*adult, CellSuppression(KAnonymity(10)))) <= 1.06 * bound
 
-    def test_a_seed_says_which_of_equal_records_lose_cells_but_not_how_many(self, adult: Bound) -> None:
+    def test_a_seed_says_which_of_equal_records_lose_cells_but_not_how_many(
+        self, adult: Bound, as_made: Callable[[Release], pa.Table]
+    ) -> None:
         how = CellSuppression(KAnonymity(10))
         first, again, other = (sanitize(*adult, how, seed=seed) for seed in (1, 1, 2))
-        assert first.to_arrow().equals(again.to_arrow())
+        assert as_made(first).equals(as_made(again))
         assert Counter(written(first)) == Counter(written(other))
 
     def test_many_attributes(self, adult: Bound) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -313,14 +314,16 @@ def test_the_loss_that_it_minimises_is_the_general_loss(
         return
     loss = Reference(table, schema).loss
     total = sum(loss(list(members)) * members.total() for members in grown(table, schema, k))
-    (general,) = measure(sanitize(table, schema, Clustering(KAnonymity(k))), ["general-loss"])
+    (general,) = measure(sanitize(table, schema, Clustering(KAnonymity(k)), seed=0), ["general-loss"])
     assert general.value == pytest.approx(total / total_weight / table.n_records)
 
 
-def test_one_seed_one_release_and_another_seed_another_beginning() -> None:
+def test_one_seed_one_release_and_another_seed_another_beginning(
+    as_made: Callable[[Release], pa.Table],
+) -> None:
     table, schema = random_table(7, 90)
     releases = [sanitize(table, schema, Clustering(KAnonymity(4)), seed=seed) for seed in (0, 0, 1, 2)]
-    assert releases[0].to_arrow().equals(releases[1].to_arrow())
+    assert as_made(releases[0]).equals(as_made(releases[1]))
     assert len({frozenset(map(str, release.to_arrow().to_pylist())) for release in releases}) > 1
 
 

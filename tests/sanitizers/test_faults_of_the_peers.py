@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from sfumato import (
@@ -67,7 +69,7 @@ def people(n_records: int = 120, seed: int = 0) -> pd.DataFrame:
 
 
 def release_of(frame: pd.DataFrame, how: Any, schema: Schema = SCHEMA) -> Release:
-    return sanitize(Table.from_arrow(frame), schema, how)
+    return sanitize(Table.from_arrow(frame), schema, how, seed=0)
 
 
 def written(release: Release, folder: Path) -> pd.DataFrame:
@@ -141,11 +143,11 @@ def test_duplicate_labels_of_an_index_change_nothing(how: Any, tmp_path: Path) -
 
 
 @EVERY_WAY
-def test_a_second_call_knows_nothing_of_the_first(how: Any) -> None:
+def test_a_second_call_knows_nothing_of_the_first(how: Any, as_made: Callable[[Release], pa.Table]) -> None:
     first, second = people(seed=1), people(seed=2)
-    alone = release_of(second, how).to_arrow()
+    alone = as_made(release_of(second, how))
     release_of(first, how)
-    assert release_of(second, how).to_arrow().equals(alone)
+    assert as_made(release_of(second, how)).equals(alone)
 
 
 def test_an_attribute_without_a_hierarchy_is_protected_like_the_others(tmp_path: Path) -> None:
@@ -393,7 +395,9 @@ def test_the_separator_of_a_file_is_seen(tmp_path: Path) -> None:
     assert min(sizes(written(release, tmp_path))) >= 5
 
 
-def test_an_equal_seed_and_frame_give_equal_bytes(tmp_path: Path) -> None:
+def test_an_equal_seed_and_frame_give_equal_records_in_another_order(tmp_path: Path) -> None:
     for number in range(2):
         write_release(release_of(people(), WAYS[0]), tmp_path / f"{number}.csv")
-    assert (tmp_path / "0.csv").read_bytes() == (tmp_path / "1.csv").read_bytes()
+    first, second = ((tmp_path / f"{number}.csv").read_text("utf-8").splitlines() for number in range(2))
+    assert sorted(first) == sorted(second)
+    assert first != second

@@ -35,7 +35,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 seed_option = click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Seed of all randomness; drawn and kept in the store by default.",
+    help="Seed of what methods do at random; drawn and kept in the store by default.",
 )
 workers_option = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes at work; by default one for each processor."

@@ -91,13 +91,18 @@ def frontier(
 
 @cli.command()
 @click.argument("identity", metavar="ID")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    help="Write the owner's report of it (.html), with the figures that a published report does not tell.",
+)
 @project_option
 @json_option
-def show(identity: str, project_file: Path | None, as_json: bool) -> None:
+def show(identity: str, report: Path | None, project_file: Path | None, as_json: bool) -> None:
     """Show one candidate in detail: recipe, every measurement, and who beats it.
 
     \b
-    Example: sfumato show 3f9a
+    Example: sfumato show 3f9a --report owner.html
     """
     from sfumato.frontier import broken_limits
 
@@ -105,7 +110,9 @@ def show(identity: str, project_file: Path | None, as_json: bool) -> None:
     with store:
         table, schema = project.read()
         candidate = store.find(identity, source_hash(table, schema))
-        found, _ = frontier_of(project, store, table, schema)
+        found, infeasible = frontier_of(project, store, table, schema)
+    if report is not None:
+        write_report(project, table, schema, found, infeasible, report, candidate)
     beaten_by = found.dominated_by(candidate) if candidate in found.comparable else ()
     broken = broken_limits(candidate, project.policy) if candidate.infeasible is None else []
     if as_json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +54,7 @@ def sanitize(
     from sfumato.sanitizers import sanitize as make
 
     texts = registry.text_parameters(registry.look_up("sanitizer", sanitizer))
-    recipe = Recipe(sanitizer, parsed(parameters, texts), secrets.randbits(63) if seed is None else seed)
+    recipe = Recipe(sanitizer, parsed(parameters, texts), seed)
     registry.build("sanitizer", recipe.sanitizer, recipe.parameters)
     project = loaded(project_file)
     table, schema = project.read()

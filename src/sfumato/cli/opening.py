@@ -84,8 +84,10 @@ def write_report(
     found: Frontier,
     infeasible: tuple[Candidate, ...],
     target: Path,
+    chosen: Candidate | None = None,
 ) -> None:
-    """Write the report of an exploration."""
+    """Write the owner's report of an exploration, or of one of its candidates; nobody else may read it."""
+    from sfumato.exploration import remade
     from sfumato.report.page import report_html
 
     page = report_html(
@@ -96,15 +98,17 @@ def write_report(
         table=table,
         infeasible=infeasible,
         policy=project.policy,
+        chosen=chosen,
+        release=None if chosen is None else remade(chosen, table, schema),
     )
-    write_text(target, page)
+    write_text(target, page, private=True)
 
 
-def write_text(target: Path, text: str) -> None:
-    """Write a file in one piece."""
+def write_text(target: Path, text: str, *, private: bool = False) -> None:
+    """Write a file in one piece, one that only the owner may read if it is private."""
     from sfumato.files import file_beside
 
-    with file_beside(target) as place:
+    with file_beside(target, private=private) as place:
         place.write_text(text, encoding="utf-8")
 
 

@@ -36,7 +36,7 @@ def publish(identity: str, folder: Path, why: str, by: str, project_file: Path |
     with store:
         table, schema = project.read()
         candidate = store.find(identity, source_hash(table, schema))
-        evidence = Evidence(*frontier_of(project, store, table, schema))
+        evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
         decision, release = write(project, table, schema, candidate, evidence, folder, why=why, by=by)
         store.record(decision, str(folder))
     if as_json:

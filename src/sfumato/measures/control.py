@@ -102,7 +102,7 @@ def _part(table: Table, rows: Integers, weights: Integers) -> Table:
 
 def _made_again(release: Release, table: Table) -> Release:
     assert release.recipe is not None
-    recipe = replace(release.recipe, seed=release.recipe.seed + 1)
+    recipe = replace(release.recipe, seed=(release.recipe.seed or 0) + 1)
     try:
         second = made(table, release.schema, recipe)
     except Infeasible as reason:

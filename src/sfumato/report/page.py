@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -17,12 +17,14 @@ from sfumato import words
 from sfumato.decision import Decision
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.markup import html_templates, inline_picture
-from sfumato.measures.base import Axis, Measurement, NotApplicable
+from sfumato.measures.base import Axis, Measurement, NotApplicable, named, worst_value
 from sfumato.measures.loss import attribute_losses
+from sfumato.models.base import Better
 from sfumato.project import Publication
 from sfumato.release import Release
 from sfumato.report import charts, curves, matrix
 from sfumato.report.adversaries import measures_against, scenario_rows
+from sfumato.report.bands import Bands
 from sfumato.report.rows import (
     attribute_rows,
     candidate_rows,
@@ -32,9 +34,12 @@ from sfumato.report.rows import (
     method_rows,
     policy_rows,
     promised_models,
+    published_rows,
     recipe_words,
     requirement_rows,
     shown,
+    tried_rows,
+    written_rows,
 )
 from sfumato.report.terms import TERMS
 from sfumato.schema import Schema
@@ -114,6 +119,7 @@ def report_html(
         _EXPLORATION | (_PUBLICATION if chosen else {}) | _END | (_SIGNATURE if chosen else {}) | _APPENDIX
     )
     facts: dict[str, Any] = {
+        "owner": True,
         "title": publication.title or "A table about people",
         "publication": publication,
         "sections": {key: (number, title) for number, (key, title) in enumerate(sections.items(), start=1)},
@@ -133,12 +139,128 @@ def report_html(
         "files": files,
         **_frontier_facts(frontier, chosen, policy),
         **_summary(frontier, chosen, release, len(infeasible)),
-        "limits": _limits(schema, frontier, chosen, release),
+        "limits": _limits(schema, frontier.candidates, chosen, release),
         "policy": policy_rows(policy, chosen),
     }
     if chosen is not None:
         facts |= _publication_facts(frontier, policy, chosen, release, claims)
     return _template().render(facts)
+
+
+def published_html(
+    *,
+    publication: Publication,
+    schema: Schema,
+    candidates: Sequence[Candidate],
+    efficient: bool | None,
+    policy: Mapping[str, Limit],
+    chosen: Candidate,
+    release: Release,
+    written: Release,
+    decision: Decision,
+    claims: Sequence[Measurement],
+    files: Mapping[str, str],
+    bands: Bands,
+) -> str:
+    """Write the report that is published: its figures come from the published cells.
+
+    What only the owner can compute is told in bands, and neither other candidates' figures nor anything
+    that is counted in the original is told at all.
+
+    Parameters
+    ----------
+    publication, schema, policy, decision
+        As in the owner's report.
+    candidates
+        Everything that was tried, also what could not be made.
+    efficient
+        Whether the chosen candidate is efficient; ``None`` when it cannot be compared.
+    chosen
+        The choice with the owner's measurements.
+    release
+        The release, of which only the notes are told and which attributes are noisy.
+    written
+        The release as a stranger reads it from the published files.
+    claims
+        What was measured on it.
+    files
+        The SHA-256 checksum of each published file.
+    bands
+        Where the bands of the owner's figures lie.
+    """
+    sections = {**_EXPLORATION, "frontier": "Candidates tried"} | _PUBLICATION | _END | _SIGNATURE
+    claimed = {claim.label for claim in claims}
+    by_owner = [m for m in chosen.measurements if m.label not in claimed]
+    told = _voice(claims, by_owner, bands)
+    noisy = [name for name in schema.released if release.cells[name].sets is None]
+    axes = tuple(dict.fromkeys(m.label for side in ("privacy", "utility") for m in _first(chosen, side)))
+    sides: tuple[Axis, Axis] = ("privacy", "utility")
+    facts: dict[str, Any] = {
+        "owner": False,
+        "title": publication.title or "A table about people",
+        "publication": publication,
+        "sections": {key: (number, title) for number, (key, title) in enumerate(sections.items(), start=1)},
+        "version": sfumato.__version__,
+        "n_records": release.n_original,
+        "schema": schema,
+        "attributes": attribute_rows(schema, owner=False),
+        "weighted": any(schema[name].weight != 1 for name in schema.released),
+        "adversaries": measures_against([chosen]),
+        "scenarios": scenario_rows([chosen]),
+        "terms": {term: said for term, said in TERMS.items() if term not in ("knee", "hypervolume")},
+        "n_tried": len(candidates),
+        "methods": tried_rows(candidates),
+        "efficient": efficient,
+        "chosen": chosen,
+        "decision": decision,
+        "release": written,
+        "files": files,
+        "figures": [
+            *(
+                (words.measure_words(axis).title, told(axis), words.direction(_better(chosen, axis)))
+                for axis in axes
+            ),
+            _released_figure(written),
+        ],
+        "sentences": _said(axes, told),
+        "limits": {**_limits(schema, (), chosen, release), "noisy": noisy},
+        "policy": policy_rows(policy, chosen, told),
+        "recipe": _recipe_json(chosen),
+        "recipe_words": recipe_words(chosen),
+        "sanitizer_words": words.sanitizer_words(chosen.recipe.sanitizer),
+        "measured": {side: published_rows(claims, by_owner, side, policy, bands) for side in sides},
+        "claims": claim_rows(claims, chosen),
+        "requirements": requirement_rows(written, chosen),
+        "changes": written_rows(written, schema, noisy),
+        "losses_chart": None,
+        "classes": class_facts(written),
+        "classes_chart": inline_picture(curves.class_sizes_chart(written.classes.sizes)),
+    }
+    return _template().render(facts)
+
+
+def _voice(
+    claims: Sequence[Measurement], by_owner: Sequence[Measurement], bands: Bands
+) -> Callable[[str], str]:
+    """Return how the value of a measure is told: as the published cells give it, or as the owner's band."""
+
+    def told(measure: str) -> str:
+        value = worst_value(claims, measure)
+        if value is not None:
+            return words.exactly(measure, value)
+        worst = worst_value(by_owner, measure)
+        of_owner = [m for m in named(by_owner, measure) if m.value == worst]
+        return bands.told(of_owner[0]) if of_owner else "not applicable"
+
+    return told
+
+
+def _first(chosen: Candidate, side: str) -> list[Measurement]:
+    return [m for m in chosen.measurements if m.axis == side][:1]
+
+
+def _better(chosen: Candidate, label: str) -> Better:
+    return next(m.better for m in chosen.measurements if m.label == label)
 
 
 def _publication_facts(
@@ -150,13 +272,17 @@ def _publication_facts(
 ) -> dict[str, Any]:
     sides: tuple[Axis, Axis] = ("privacy", "utility")
     return {
-        "recipe": json.dumps(json.loads(chosen.recipe.public_json()), indent=2, ensure_ascii=False),
+        "recipe": _recipe_json(chosen),
         "recipe_words": recipe_words(chosen),
         "sanitizer_words": words.sanitizer_words(chosen.recipe.sanitizer),
         "measured": {side: measurement_rows(chosen, side, policy, frontier) for side in sides},
         "claims": claim_rows(claims, chosen),
         **({} if release is None else _release_facts(release, chosen)),
     }
+
+
+def _recipe_json(chosen: Candidate) -> str:
+    return json.dumps(json.loads(chosen.recipe.public_json()), indent=2, ensure_ascii=False)
 
 
 def _release_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
@@ -181,13 +307,17 @@ def _summary(
     n_tried = len(frontier.candidates) + n_infeasible
     figures = [_figure(frontier, subject, axis) for axis in frontier.axes[:2]] if subject else []
     if release is not None:
-        kept, of_all = release.n_records, release.n_original
-        figures.append(("records released", words.share(kept / of_all), f"{kept:,} of {of_all:,}"))
+        figures.append(_released_figure(release))
     else:
         n_efficient = len(frontier.efficient())
         figures.append(("efficient candidates", f"{n_efficient:,}", f"of {n_tried:,} that were tried"))
     sentences = [] if subject is None else _sentences(subject, frontier.axes[:2])
     return {"figures": figures, "sentences": sentences, "n_tried": n_tried}
+
+
+def _released_figure(release: Release) -> tuple[str, str, str]:
+    kept, of_all = release.n_records, release.n_original
+    return "records released", words.share(kept / of_all), f"{kept:,} of {of_all:,}"
 
 
 def _figure(frontier: Frontier, subject: Candidate, axis: str) -> tuple[str, str, str]:
@@ -215,14 +345,18 @@ def _as_it_stands(frontier: Frontier) -> int | None:
 
 
 def _sentences(subject: Candidate, axes: tuple[str, ...]) -> list[str]:
+    return _said(axes, lambda measure: shown(measure, subject.value(measure)))
+
+
+def _said(axes: tuple[str, ...], told: Callable[[str], str]) -> list[str]:
     """Say what the axes and the smallest class mean for people, as far as there are words for it."""
     said = []
-    for measure in dict.fromkeys([axes[0], "k-anonymity", *axes[1:]]):
-        value = subject.value(measure)
-        if value is not None:
+    for measure in dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]]):
+        value = told(measure)
+        if value != "not applicable":
             known = words.measure_words(measure)
             sentence = known.sentence or f"{known.title} is {{}}"
-            said.append(sentence.replace("{}", words.value_of(measure, value)))
+            said.append(sentence.replace("{}", value))
     return said
 
 
@@ -290,7 +424,7 @@ def class_facts(release: Release) -> dict[str, Any]:
 
 
 def _limits(
-    schema: Schema, frontier: Frontier, chosen: Candidate | None, release: Release | None
+    schema: Schema, candidates: Sequence[Candidate], chosen: Candidate | None, release: Release | None
 ) -> dict[str, Any]:
     """Return which of the report's warnings apply."""
     models = promised_models(chosen) if chosen else ()
@@ -298,9 +432,21 @@ def _limits(
         "no_model": not models,
         "no_attribute_model": not any(part.guards == "attribute" for part in models),
         "noisy": [] if release is None else [n for n in schema.released if release.cells[n].sets is None],
-        "sampled": any(m.interval is not None for c in frontier.candidates for m in c.measurements),
+        "sampled": any(m.interval is not None for c in candidates for m in c.measurements),
         "notes": () if release is None else release.notes,
+        "intervals": () if release is None else _tight_intervals(release),
     }
+
+
+def _tight_intervals(release: Release) -> tuple[str, ...]:
+    """Return the attributes with released intervals that no hierarchy names: they end at people's values."""
+
+    def is_tight(name: str) -> bool:
+        nodes = {label for level in release.schema.hierarchy(name).labels for label in level}
+        used = {release.cells[name].labels[code] for code in np.unique(release.cells[name].codes)}
+        return any(label is not None and label.startswith("[") for label in used - nodes)
+
+    return tuple(name for name in release.schema.quasi_identifiers if is_tight(name))
 
 
 # Rendering

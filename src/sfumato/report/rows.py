@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,22 +12,30 @@ import numpy as np
 from sfumato import registry, words
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
+from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Axis, Measurement, named
 from sfumato.models.base import PrivacyModel
 from sfumato.policies import POLICIES
+from sfumato.recipe import Recipe
 from sfumato.release import Release
+from sfumato.report.bands import Bands
 from sfumato.schema import Schema
 from sfumato.table import Table
 
 
-def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str, Any]]:
-    """Describe each attribute without showing a value; missing ones are counted where the table is known."""
+def attribute_rows(schema: Schema, table: Table | None = None, *, owner: bool = True) -> list[dict[str, Any]]:
+    """Describe each attribute without showing a value.
+
+    Only the owner is told how many values it has; missing ones are counted where the table is known.
+    """
     rows = []
     for attribute in schema.attributes:
         row: dict[str, Any] = {"name": attribute.name, "role": attribute.role, "kind": attribute.kind}
         if attribute.role != "identifying":
             hierarchy = schema.hierarchy(attribute.name)
-            row |= {"levels": hierarchy.height + 1, "distinct": len(hierarchy.values)}
+            row["levels"] = hierarchy.height + 1
+            if owner:
+                row["distinct"] = len(hierarchy.values)
             row["weight"] = words.number(attribute.weight)
             row["lowest"] = attribute.lowest_level
             if table is not None:
@@ -78,19 +86,25 @@ def method_rows(frontier: Frontier) -> list[dict[str, Any]]:
     ]
 
 
-def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[dict[str, Any]]:
-    """Set each limit of the policy beside what the chosen candidate reaches."""
+def policy_rows(
+    policy: Mapping[str, Limit], chosen: Candidate | None, told: Callable[[str], str] | None = None
+) -> list[dict[str, Any]]:
+    """Set each limit of the policy beside what the chosen candidate reaches, told in other words if given."""
     return [
         {
             "measure": words.measure_words(name).title,
             "limit": words.limit_of(name, limit),
             "means": _means(name, limit),
-            "reached": "not applicable" if value is None else words.exactly(name, value),
+            "reached": told(name) if told else _exactly(name, value),
             "met": limit.allows(value),
         }
         for name, limit in policy.items()
         for value in [chosen.value(name) if chosen else None]
     ]
+
+
+def _exactly(name: str, value: float | None) -> str:
+    return "not applicable" if value is None else words.exactly(name, value)
 
 
 def _means(name: str, limit: Limit) -> str:
@@ -100,6 +114,15 @@ def _means(name: str, limit: Limit) -> str:
     known = [policy.name for policy in POLICIES.values() if math.isclose(policy.risk, limit.at_most)]
     size = f"no class of fewer than {math.ceil(1 / limit.at_most - 1e-9):,} records"
     return "; ".join([*(f"the named policy {name}" for name in known), size])
+
+
+def tried_rows(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:
+    """Return each sanitizer that was tried, how often, and what it does."""
+    names = [candidate.recipe.sanitizer for candidate in candidates]
+    return [
+        {"method": name, "candidates": names.count(name), "meaning": words.sanitizer_words(name)}
+        for name in dict.fromkeys(names)
+    ]
 
 
 def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]]:
@@ -128,6 +151,7 @@ def measurement_rows(
             "interval": _interval(m),
             "baseline": "" if m.baseline is None else shown(m.measure, float(m.baseline)),
             "notes": _notes(m),
+            "by_owner": False,
             "limit": words.limit_of(m.measure, limit) if limit else "",
             "met": limit is not None and limit.allows(m.value),
             "as_is": _same_of(frontier, "as-is", chosen, m),
@@ -136,6 +160,36 @@ def measurement_rows(
         for m in chosen.measurements
         if m.axis == axis
         for limit in [_limit_on(m, chosen, policy)]
+    ]
+
+
+def published_rows(
+    claims: Sequence[Measurement],
+    owner: Sequence[Measurement],
+    axis: Axis,
+    policy: Mapping[str, Limit],
+    bands: Bands,
+) -> list[dict[str, Any]]:
+    """Return what a published report tells of one axis: claims as they are, the owner's figures as bands."""
+    reader = Candidate("", Recipe(""), (*claims, *owner))
+    exact = {id(m) for m in claims}
+    return [
+        {
+            "words": words.measure_words(m.label),
+            "attribute": m.attribute,
+            "direction": words.direction(m.better),
+            "value": shown(m.measure, m.value) if id(m) in exact else bands.told(m),
+            "reason": _reason(m) if id(m) in exact else "",
+            "interval": _interval(m) if id(m) in exact else "",
+            "baseline": shown(m.measure, m.baseline) if id(m) in exact and m.baseline is not None else "",
+            "notes": _notes(m) if id(m) in exact else [],
+            "by_owner": id(m) not in exact,
+            "limit": words.limit_of(m.measure, limit) if limit else "",
+            "met": limit is not None and limit.allows(m.value),
+        }
+        for m in reader.measurements
+        if m.axis == axis
+        for limit in [_limit_on(m, reader, policy)]
     ]
 
 
@@ -178,16 +232,14 @@ def _notes(measurement: Measurement) -> list[tuple[str, str]]:
 
 
 def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:
-    """Set each claim beside the owner's measurement and what the recipe asked for."""
+    """Set each claim beside what the recipe asked for."""
     asked = {_identity(*registry.describe(part)): _asked(part) for part in promised_models(chosen)}
-    owner = {(m.label, m.attribute): shown(m.measure, m.value) for m in reversed(chosen.measurements)}
     return [
         {
             "measure": words.measure_words(claim.label).title,
             "attribute": claim.attribute,
             "value": shown(claim.measure, claim.value),
             "reason": _reason(claim),
-            "owner": owner.get((claim.label, claim.attribute), ""),
             "asked": asked.get(_identity(claim.measure, claim.detail), ""),
         }
         for claim in claims
@@ -235,6 +287,37 @@ def change_rows(release: Release, losses: Mapping[str, float]) -> list[dict[str,
             sizes = cells.sets.sizes[cells.codes]
             exact = int(release.weights[sizes == 1].sum())
             part = int(release.weights[(sizes > 1) & (sizes < cells.sets.n_leaves)].sum())
+            counts = {"exact": exact, "generalised": part, "withheld": release.n_original - exact - part}
+            row |= {kind: words.share(count / release.n_original) for kind, count in counts.items()}
+        rows.append(row)
+    return rows
+
+
+def written_rows(release: Release, schema: Schema, noisy: Sequence[str]) -> list[dict[str, Any]]:
+    """Say for each attribute how many of its cells are exact, by what is written and nothing else.
+
+    Parameters
+    ----------
+    release
+        The release as a stranger reads it from the published files.
+    schema
+        The attributes with their hierarchies.
+    noisy
+        The attributes whose values are no sets of original values.
+    """
+    rows = []
+    for name in release.schema.released:
+        cells, values = release.cells[name], frozenset(schema.hierarchy(name).labels[0])
+        row: dict[str, Any] = {
+            "name": name,
+            "role": release.schema[name].role,
+            "distinct": len(np.unique(cells.codes)),
+        }
+        if name not in noisy:
+            is_exact = np.array([label in values for label in cells.labels])[cells.codes]
+            is_whole = np.array([label == ROOT for label in cells.labels])[cells.codes]
+            exact = int(release.weights[is_exact].sum())
+            part = int(release.weights[~is_exact & ~is_whole].sum())
             counts = {"exact": exact, "generalised": part, "withheld": release.n_original - exact - part}
             row |= {kind: words.share(count / release.n_original) for kind, count in counts.items()}
         rows.append(row)

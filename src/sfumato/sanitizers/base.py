@@ -28,7 +28,7 @@ class Sanitizer(Protocol):
         """Make a release of a bound table."""
 
 
-def sanitize(table: Any, schema: Schema, how: Recipe | Sanitizer, *, seed: int = 0) -> Release:
+def sanitize(table: Any, schema: Schema, how: Recipe | Sanitizer, *, seed: int | None = None) -> Release:
     """Make one release by one recipe.
 
     Parameters
@@ -41,7 +41,8 @@ def sanitize(table: Any, schema: Schema, how: Recipe | Sanitizer, *, seed: int =
     how
         A recipe, or a sanitizer with its parameters.
     seed
-        The seed when a sanitizer is given; a recipe brings its own.
+        The seed when a sanitizer is given; a recipe brings its own. Without one the system draws it, and
+        the release's recipe keeps it.
 
     Examples
     --------
@@ -58,8 +59,9 @@ def sanitize(table: Any, schema: Schema, how: Recipe | Sanitizer, *, seed: int =
 
 def made(table: Table, schema: Schema, recipe: Recipe) -> Release:
     """Make a release of a bound table, no attribute of it below its lowest level."""
-    release: Release = recipe.build().sanitize(onto_floor(table, schema), schema, recipe.generator())
-    return replace(above_floor(release, table), recipe=recipe)
+    seeded = recipe.seeded()
+    release: Release = seeded.build().sanitize(onto_floor(table, schema), schema, seeded.generator())
+    return replace(above_floor(release, table), recipe=seeded)
 
 
 def watched_attributes(schema: Schema, model: PrivacyModel) -> tuple[str, ...]:

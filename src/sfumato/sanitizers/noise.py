@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -36,8 +37,9 @@ class Laplace:
         The attributes to blur; by default all numeric quasi-identifiers.
     ranges
         The difference between the largest and the smallest possible value, by attribute; by default
-        that of the data, which the release then gives away. Values that lie farther than this above the
-        smallest one of the data are drawn in to it before noise is added.
+        that of the data, rounded up to 1, 2 or 5 with zeros, so that the amount of noise tells little of
+        the oldest or the richest person. Values that lie farther than this above the smallest one of the
+        data are drawn in to it before noise is added.
     rounded
         Whether noise on whole numbers is rounded to whole numbers (this costs no privacy).
 
@@ -94,7 +96,7 @@ class Laplace:
         present = np.array([value for value in column.domain if value is not None], dtype=np.float64)
         if not len(present):
             raise ParameterError(f"{name!r} has no values; leave it out")
-        width = self.ranges.get(name, float(present.max() - present.min()))
+        width = self.ranges.get(name) or _rounded_up(float(present.max() - present.min()))
         if not width > 0:
             raise ParameterError(
                 f"{name!r} has one value only, so its range is 0; give a range or leave it out"
@@ -113,12 +115,30 @@ class Laplace:
             f"; all {len(names)} of a person together {self.epsilon * len(names):g}" if len(names) > 1 else ""
         )
         told = [name for name in names if name not in self.ranges]
-        given_away = f" The range of {', '.join(told)} is that of the data and is given away." if told else ""
+        given_away = (
+            f" The range of {', '.join(told)} is that of the data, rounded up, and is given away."
+            if told
+            else ""
+        )
         return (
             f"Each value of {', '.join(names)} is {self.epsilon:g}-differentially private by itself{total}. "
             "Nothing is promised for the other attributes, nor for whether a person is in the table."
             f"{given_away}"
         )
+
+
+def _rounded_up(width: float) -> float:
+    """Return the next number that is 1, 2 or 5 with zeros.
+
+    Examples
+    --------
+    >>> [_rounded_up(width) for width in (73, 100, 0.3, 0)]
+    [100.0, 100.0, 0.5, 0.0]
+    """
+    if width <= 0:
+        return 0.0
+    unit = 10.0 ** math.floor(math.log10(width))
+    return next(step * unit for step in (1, 2, 5, 10) if step * unit >= width * (1 - 1e-12))
 
 
 def _with_noise(values: Floats, scale: float) -> Floats:

@@ -162,7 +162,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
 
         project, target = opened.project, opened.project.path.parent / name
         with Store(project.store_path, create=False) as store:
-            evidence = Evidence(*frontier_of(project, store, opened.table, opened.schema))
+            evidence = Evidence(*frontier_of(project, store, opened.table, opened.schema), store.secret)
             decision, _ = write_folder(
                 project,
                 opened.table,
