@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from sfumato import datasets
-from sfumato.evolution.archive import Archive
-from sfumato.evolution.comparison import compare_with_exact
-from sfumato.evolution.cuts import CutSpace
-from sfumato.evolution.problems import PublisherProblem
-from sfumato.evolution.run import Judge, Settings, evolve, improve
+from sfumato.search.evolution.archive import Archive
+from sfumato.search.evolution.comparison import compare_with_exact
+from sfumato.search.evolution.cuts import CutSpace
+from sfumato.search.evolution.problems import PublisherProblem
+from sfumato.search.evolution.run import Judge, Settings, evolve, improve
 
 ATTRIBUTES = (
     "age",

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from sfumato.explore import source_of
+from sfumato.exploring.run import source_of
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.store import Store
 

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from sfumato import Hierarchy, KAnonymity, Schema, Table, TCloseness, datasets
-from sfumato.lattice_profile import profile
-from sfumato.optimum import Optimum, optimal_node
 from sfumato.schema import Attribute
+from sfumato.search.lattice.optimum import Optimum, optimal_node
+from sfumato.search.lattice.profile import profile
 from sfumato.table import Column, compacted
 
 FILES = Path(__file__).parents[2] / "shared" / "vectors" / "arx-adult"

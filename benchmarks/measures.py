@@ -28,13 +28,13 @@ from sfumato import (
     SuppressQuasiIdentifiers,
     TCloseness,
     UtilityLoss,
+    caching,
     datasets,
     measure,
     registry,
-    remembered,
     sanitize,
 )
-from sfumato.research.populations import large_populations
+from sfumato.measures.estimation.populations import large_populations
 
 REPEATS = 5
 LEVELS = {"age": 2, "workclass": 1, "education": 2, "marital-status": 1, "race": 1}
@@ -79,7 +79,7 @@ def every_measure(release: Release) -> None:
     for each in wanted:
         asked = registry.build_measure(each)
         measure(release, [asked])
-        first = seconds(lambda asked=asked: measure(release, [asked]), remembered.forget)  # type: ignore[misc]
+        first = seconds(lambda asked=asked: measure(release, [asked]), caching.forget)  # type: ignore[misc]
         after = seconds(lambda asked=asked: measure(release, [asked]))  # type: ignore[misc]
         print(f"{asked.label:<40} {first:8.4f} {after:8.4f}")
 
@@ -106,7 +106,7 @@ def main() -> None:
     for support in (0.05, 0.01, 0.001):
         taken = seconds(
             lambda support=support: large_populations(table, schema, support),  # type: ignore[misc]
-            remembered.forget,
+            caching.forget,
         )
         print(
             f"{len(large_populations(table, schema, support)):,} populations of {support:.1%}: {taken:.3f} s"

@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato import Attribute, Intervals, Schema, Table, datasets
+from sfumato.exploring.inspection import inspect_table
 from sfumato.frontier import Candidate, Frontier
-from sfumato.guess import guess
-from sfumato.inspection import inspect_table
 from sfumato.measures.base import Measurement
+from sfumato.reading.guess import guess
 from sfumato.recipe import Recipe
 
 AXES = ("privacy-loss", "general-loss")

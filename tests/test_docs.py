@@ -12,7 +12,7 @@ import pytest
 
 from sfumato import registry
 from sfumato.cli import cli
-from sfumato.project import Project
+from sfumato.project.file import Project
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])

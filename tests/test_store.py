@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 
 from sfumato.decision import Decision
 from sfumato.errors import StoreError
-from sfumato.explore import explore
+from sfumato.exploring.run import explore
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.store import Store
 

@@ -42,8 +42,8 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.explore import explore, source_of
-from sfumato.publish import Evidence, publish, write_release
+from sfumato.exploring.run import explore, source_of
+from sfumato.publishing.publish import Evidence, publish, write_release
 from sfumato.report.bands import Bands
 
 SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")

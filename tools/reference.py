@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from sfumato.catalogue import catalogue
 from sfumato.cli import cli
+from sfumato.cli.catalogue import catalogue
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 HEADS = {

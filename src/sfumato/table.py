@@ -165,7 +165,7 @@ class Table:
         missing_values
             Spellings of a missing value beside the empty field.
         """
-        from sfumato.reading import read_arrow
+        from sfumato.reading.arrow import read_arrow
 
         records = read_arrow(path, separator=separator, encoding=encoding, quote=quote)
         return cls.from_arrow(records, missing_values=missing_values)

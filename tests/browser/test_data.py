@@ -10,7 +10,7 @@ import pyarrow.csv as arrow_csv
 import pytest
 
 from sfumato.datasets import FOLDER, adult_records
-from sfumato.project import Project
+from sfumato.project.file import Project
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from sfumato.explore import source_of
+from sfumato.exploring.run import source_of
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.store import Store
 

@@ -10,9 +10,9 @@ import pyarrow.csv as arrow_csv
 import pytest
 
 from sfumato.datasets import adult_records
-from sfumato.project import Project
+from sfumato.project.file import Project
+from sfumato.publishing.verify import verify
 from sfumato.store import Store
-from sfumato.verify import verify
 
 KNOWN = ("age", "workclass", "education", "marital-status", "race", "sex")
 
@@ -178,7 +178,7 @@ def test_from_a_file_to_a_published_folder(
 def patients(tmp_path: Path) -> str:
     """A small project with one candidate that its policy refuses, and the candidate's identity."""
     from sfumato import datasets
-    from sfumato.explore import explore
+    from sfumato.exploring.run import explore
 
     arrow_csv.write_csv(datasets.hospital()[0].to_arrow(), tmp_path / "patients.csv")
     (tmp_path / "patients.toml").write_text(

@@ -30,7 +30,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import Infeasible
-from sfumato.layout import Layout, read_back, tables_of
+from sfumato.publishing.layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Schema, Table
-from sfumato.evolution.cuts import CutSpace
 from sfumato.kernels import evolving
+from sfumato.search.evolution.cuts import CutSpace
 
 Bits = tuple[tuple[int, ...], ...]
 VALUES = (4, 3, 2)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.kernels.populations import large_conjunctions
-from sfumato.research.populations import Nodes
+from sfumato.measures.estimation.populations import Nodes
 
 N_CODES = [3, 4, 2]
 

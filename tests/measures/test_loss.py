@@ -33,8 +33,8 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import ParameterError
-from sfumato.layout import Layout, read_back, tables_of
-from sfumato.optimum import optimal_node
+from sfumato.publishing.layout import Layout, read_back, tables_of
+from sfumato.search.lattice.optimum import optimal_node
 
 Bound = tuple[Table, Schema]
 

@@ -42,8 +42,8 @@ from sfumato import (
 )
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.measures import research
-from sfumato.research.queries import satisfied_queries
-from sfumato.research.reconstruction import true_estimate
+from sfumato.measures.estimation.queries import satisfied_queries
+from sfumato.measures.estimation.reconstruction import true_estimate
 
 Bound = tuple[Table, Schema]
 
@@ -278,7 +278,7 @@ def test_counting_again_gives_what_keeping_gives(
     kept = UtilityLoss(0.1, how).measure(release)
     monkeypatch.setattr(research, "_KEPT", 0)
     monkeypatch.setattr(research, "remembered", lambda key, make: make())
-    monkeypatch.setattr("sfumato.research.estimate._BLOCK", 40)
+    monkeypatch.setattr("sfumato.measures.estimation.estimate._BLOCK", 40)
     assert UtilityLoss(0.1, how).measure(release) == kept
 
 

@@ -27,7 +27,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import ParameterError
-from sfumato.layout import Layout, read_back, tables_of
+from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.release import holds
 
 Bound = tuple[Table, Schema]

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from sfumato import AsIs, FullDomain, KAnonymity, Mondrian, Release, Schema, Table, measure, sanitize
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.layout import Layout, read_back, tables_of
-from sfumato.manifest import Requirement
 from sfumato.models import BetaLikeness, DeltaDisclosure
+from sfumato.publishing.layout import Layout, read_back, tables_of
+from sfumato.publishing.manifest import Requirement
+from sfumato.publishing.verify import requirements_of
 from sfumato.release import holds
-from sfumato.verify import requirements_of
 
 Bound = tuple[Table, Schema]
 Pairs = list[tuple[int, str]]

@@ -28,7 +28,7 @@ from sfumato import (
     TCloseness,
     sanitize,
 )
-from sfumato.layout import Layout, read_back, tables_of
+from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.release import holds
 from sfumato.sanitizers import Bucketize
 

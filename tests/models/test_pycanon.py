@@ -33,7 +33,6 @@ from sfumato import (
     TCloseness,
     sanitize,
 )
-from sfumato.layout import Layout, read_back, tables_of
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -42,7 +41,8 @@ from sfumato.models import (
     EntropyDiversity,
     RecursiveDiversity,
 )
-from sfumato.publish import write_release
+from sfumato.publishing.layout import Layout, read_back, tables_of
+from sfumato.publishing.publish import write_release
 from sfumato.release import holds
 from sfumato.sanitizers import Cut
 

@@ -7,9 +7,9 @@ import pytest
 from sfumato import registry
 from sfumato.frontier import Candidate
 from sfumato.measures import Measurement
+from sfumato.measures.scenario.scenario import Adversary, Scenario, User
 from sfumato.recipe import Recipe
 from sfumato.report.adversaries import ADVERSARIES, measures_against, scenario_rows
-from sfumato.scenario import Adversary, Scenario, User
 
 SCENARIO = Scenario(
     "early-detection",

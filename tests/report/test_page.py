@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 import sfumato
-from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness, datasets, words
+from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness, datasets, formatting
 from sfumato.decision import Decision
 from sfumato.errors import Infeasible
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.measures import Measurement, measure
-from sfumato.project import Publication
+from sfumato.measures.scenario.scenario import Adversary, Scenario
+from sfumato.project.file import Publication
 from sfumato.recipe import Recipe
 from sfumato.release import Release, released
-from sfumato.report import report_html
+from sfumato.report.page import report_html
 from sfumato.report.terms import TERMS
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers, sanitize
-from sfumato.scenario import Adversary, Scenario
 
 SEED = 918273645564738291
 MEASURES = ["privacy-loss", "accuracy-gain", "reidentification-risk", "k-anonymity", "t-closeness"]
@@ -348,7 +348,7 @@ def test_measurements_stand_beside_the_trivial_releases(hospital: Example, publi
         for i, cell in enumerate(cells)
         if cell.startswith("privacy loss of diagnosis (lower is better)\nHow")
     )
-    values = [words.number(c.value("privacy-loss") or 0.0) for c in (chosen, as_is, withheld)]
+    values = [formatting.number(c.value("privacy-loss") or 0.0) for c in (chosen, as_is, withheld)]
     assert cells[place + 1 : place + 5] == [values[0], "\u2013", *values[1:]]
 
 
@@ -475,10 +475,10 @@ def test_every_measurement_has_baseline_and_interval_where_there_is_one(hospital
     cells = Page(hospital.published(chosen=chosen, policy={})).cells
     error = taken[1]
     assert error.interval is not None
-    interval = " to ".join(words.share(end) for end in error.interval)
-    assert f"{words.share(error.value or 0)} {interval}" in cells
-    assert f"{words.share(error.baseline or 0)} with quasi-identifiers withheld" in cells
-    assert f"{words.share(taken[0].baseline or 0)} right guesses without the release" in cells
+    interval = " to ".join(formatting.share(end) for end in error.interval)
+    assert f"{formatting.share(error.value or 0)} {interval}" in cells
+    assert f"{formatting.share(error.baseline or 0)} with quasi-identifiers withheld" in cells
+    assert f"{formatting.share(taken[0].baseline or 0)} right guesses without the release" in cells
 
 
 def test_a_named_policy_is_named(hospital: Example) -> None:

@@ -12,7 +12,7 @@ import pytest
 from sfumato.datasets import adult_records
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.reproduce.dewri import rerun as dewri
 from sfumato.reproduce.dewri.questions import questions

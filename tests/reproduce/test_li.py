@@ -13,7 +13,7 @@ from sfumato import datasets
 from sfumato.datasets import adult_records
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.reproduce.exhibits import Claim, Exhibit
 from sfumato.reproduce.experiments import Explored, Found, run

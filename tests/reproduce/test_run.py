@@ -7,8 +7,8 @@ import tomlkit
 
 from sfumato.cli import run as command_line
 from sfumato.errors import ParameterError, UserError
-from sfumato.explore import Progress
-from sfumato.project import Project
+from sfumato.exploring.run import Progress
+from sfumato.project.file import Project
 from sfumato.reproduce import experiments, run, together
 from sfumato.reproduce.exhibits import Cell, Exhibit
 from sfumato.reproduce.experiments import Experiment, Found

@@ -10,14 +10,14 @@ import pytest
 from sfumato.datasets import adult_records
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
-from sfumato.project import Project
+from sfumato.measures.scenario.scenario import weights_of
+from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.reproduce.exhibits import Cell, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found, run
 from sfumato.reproduce.sramka import rerun as sramka
 from sfumato.reproduce.sramka.people import table_2
 from sfumato.reproduce.sramka.releases import clustered_releases, noisy_releases
-from sfumato.scenario import weights_of
 
 EXPERIMENTS = {experiment.name: experiment for experiment in sramka.PAPER.experiments}
 SHARED = ("workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary")

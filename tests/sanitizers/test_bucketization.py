@@ -33,7 +33,6 @@ from sfumato import (
 )
 from sfumato.errors import Infeasible, ParameterError, SchemaError, VerificationFailed
 from sfumato.frontier import Candidate, Frontier
-from sfumato.layout import Layout, read_back, tables_of
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -42,11 +41,12 @@ from sfumato.models import (
     EntropyDiversity,
     RecursiveDiversity,
 )
-from sfumato.project import Project
-from sfumato.publish import Evidence, publish, write_release
+from sfumato.project.file import Project
+from sfumato.publishing.layout import Layout, read_back, tables_of
+from sfumato.publishing.publish import Evidence, publish, write_release
+from sfumato.publishing.verify import Check, verify
 from sfumato.release import holds
 from sfumato.sanitizers import Anatomy, Bucketize
-from sfumato.verify import Check, verify
 
 Bound = tuple[Table, Schema]
 Record = dict[str, Any]

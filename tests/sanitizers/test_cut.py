@@ -27,7 +27,7 @@ from sfumato import (
 )
 from sfumato.errors import Infeasible, ParameterError, SchemaError
 from sfumato.models import DistinctDiversity
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.sanitizers import Cut
 
 Bound = tuple[Table, Schema]

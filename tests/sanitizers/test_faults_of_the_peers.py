@@ -32,7 +32,7 @@ from sfumato import (
 )
 from sfumato.errors import HierarchyError, Infeasible, ParameterError, SchemaError
 from sfumato.models import BetaLikeness, DeltaDisclosure, DistinctDiversity
-from sfumato.publish import write_release
+from sfumato.publishing.publish import write_release
 from sfumato.sanitizers import Anatomy, Bucketize, Cut
 
 Bound = tuple[Table, Schema]

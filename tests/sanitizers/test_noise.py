@@ -17,10 +17,10 @@ from scipy import stats
 from sfumato import Recipe, Schema, Table, datasets, measure, sanitize
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier
-from sfumato.project import Project
-from sfumato.publish import Evidence, publish
+from sfumato.project.file import Project
+from sfumato.publishing.publish import Evidence, publish
+from sfumato.publishing.verify import verify
 from sfumato.sanitizers import Laplace
-from sfumato.verify import verify
 
 Bound = tuple[Table, Schema]
 

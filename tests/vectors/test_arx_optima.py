@@ -19,8 +19,8 @@ from sfumato.models import (
     RecursiveDiversity,
     all_of,
 )
-from sfumato.optimum import optimal_node
 from sfumato.schema import Attribute
+from sfumato.search.lattice.optimum import optimal_node
 
 FOLDER = Path(__file__).parents[3] / "shared" / "vectors"
 FACTS = FOLDER / "arx-adult.json"

@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from sfumato import datasets
-from sfumato.explore import explore, source_of
+from sfumato.exploring.run import explore, source_of
 from sfumato.frontier import Candidate
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.store import Store
 
 PATIENTS = """\

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from sfumato.question import parse
+from sfumato.choosing.question import parse
 from sfumato.workbench.routes.ask import STANDING
 
 from .exploring import Seen, candidates, harmless, patients

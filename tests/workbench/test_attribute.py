@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from sfumato.hierarchy import Hierarchy, Intervals, Prefixes
-from sfumato.project import Project
+from sfumato.project.file import Project
 
 from .conftest import PROJECT, field
 

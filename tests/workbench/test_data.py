@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.workbench.addresses import slug
 
 from .conftest import PEOPLE, PROJECT, field
@@ -215,7 +215,7 @@ def test_a_review_on_no_day_is_refused(folder: Path, guest: TestClient, ready: C
 
 
 def test_the_fields_are_those_of_the_project_file() -> None:
-    from sfumato.project import Publication
+    from sfumato.project.file import Publication
     from sfumato.workbench.routes.publication import FIELDS
 
     assert tuple(FIELDS) == tuple(Publication.__struct_encode_fields__)

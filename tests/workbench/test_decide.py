@@ -12,9 +12,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from sfumato.cli import run
-from sfumato.project import Project
+from sfumato.project.file import Project
+from sfumato.publishing.verify import verify
 from sfumato.store import Store
-from sfumato.verify import verify
 from sfumato.workbench.published import folder_name, folders_of, free_name
 
 from .exploring import Seen, candidates, harmless, patients
@@ -74,7 +74,7 @@ def test_what_is_published_verifies_and_is_listed(project: Path, ready: Ready, g
 def test_exactly_what_the_command_line_writes_is_written(
     project: Path, ready: Ready, guest: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sfumato.publish.now", lambda: "2026-11-15T12:00:00+00:00")
+    monkeypatch.setattr("sfumato.publishing.publish.now", lambda: "2026-11-15T12:00:00+00:00")
     published(guest, ready, project)
     chosen, other = candidates(project)["mondrian-3"].id, project.parent / "by-command"
     arguments = [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sfumato.errors import ProjectError, SchemaError
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.workbench.editing import Changed, edit, read_text, set_attribute
 
 from .conftest import PROJECT

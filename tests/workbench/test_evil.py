@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.workbench.addresses import slug
 
 from .conftest import field

@@ -14,7 +14,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.report.plane import COLOURS, MARKERS
 from sfumato.store import Store
 from sfumato.workbench.server import application

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import UserError
-from sfumato.explore import Progress, source_of
+from sfumato.exploring.run import Progress, source_of
 from sfumato.frontier import Candidate
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.store import Store, is_being_explored
 from sfumato.workbench import jobs as jobs_module
 from sfumato.workbench.jobs import Job, Jobs, Report

@@ -12,7 +12,7 @@ import tomlkit
 from starlette.testclient import TestClient
 
 from sfumato.frontier import Limit
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.workbench.plan import Plan, Try, how_many, put_measures, put_policy, put_try, remove_try
 
 from .conftest import PROJECT, field

@@ -144,16 +144,16 @@ def test_foreign_pages_cannot_press(project: Path, app: Starlette) -> None:
 
 
 def test_a_release_is_made_once(project: Path, ready: Ready, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato import exploration
+    from sfumato.exploring import stored
 
     made: list[str] = []
-    truly = exploration.remade
+    truly = stored.remade
 
     def counted(candidate: Any, *given: Any) -> Any:
         made.append(candidate.id)
         return truly(candidate, *given)
 
-    monkeypatch.setattr(exploration, "remade", counted)
+    monkeypatch.setattr(stored, "remade", counted)
     for _ in range(3):
         whole(ready, address(project, "mondrian-3"))
     assert len(made) == 1

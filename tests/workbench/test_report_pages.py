@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.project import Project
+from sfumato.project.file import Project
 
 from .conftest import field
 from .exploring import Seen, candidates, harmless, patients

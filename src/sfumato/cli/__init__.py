@@ -9,8 +9,8 @@ import click
 
 from sfumato.cli import asking, choosing, making, publishing, reproducing, serving, starting
 from sfumato.cli.base import cli
+from sfumato.cli.terminal import complain
 from sfumato.errors import SfumatoError
-from sfumato.terminal import complain
 
 # importing a module adds its commands to the group
 __all__ = [

@@ -9,9 +9,9 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option, workers_option
 from sfumato.cli.opening import explored, found_project, opened, require_candidates, write_text
+from sfumato.cli.terminal import print_answer, print_comparison, print_json
 from sfumato.errors import Infeasible, UserError
-from sfumato.exploration import remade, source_hash
-from sfumato.terminal import print_answer, print_comparison, print_json
+from sfumato.exploring.stored import remade, source_hash
 
 
 @cli.command()
@@ -51,9 +51,9 @@ def ask(
     Example: sfumato ask "max k where loss <= 25% and suppression <= 10%"
              sfumato ask "best l, best k where loss <= 20%" --project admissions.toml
     """
-    from sfumato.answer import ask as answer
+    from sfumato.choosing.answer import ask as answer
+    from sfumato.choosing.question import parse, unmeasured
     from sfumato.frontier import broken_limits, only_made
-    from sfumato.question import parse, unmeasured
 
     asked = parse(question)
     project, store = opened(found_project(project_file), create=False)
@@ -96,7 +96,7 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     \b
     Example: sfumato compare 3f9a 81c2 --picture classes.svg
     """
-    from sfumato.comparison import compare as side_by_side
+    from sfumato.choosing.comparison import compare as side_by_side
 
     project, store = opened(found_project(project_file), create=False)
     with store:

@@ -8,8 +8,14 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_argument, project_option, seed_option, workers_option
 from sfumato.cli.opening import explored, found_project, opened, require_candidates, write_report, write_text
-from sfumato.exploration import frontier_of, source_hash
-from sfumato.terminal import candidate_facts, frontier_facts, print_frontier, print_json, print_measurements
+from sfumato.cli.terminal import (
+    candidate_facts,
+    frontier_facts,
+    print_frontier,
+    print_json,
+    print_measurements,
+)
+from sfumato.exploring.stored import frontier_of, source_hash
 
 
 @cli.command()

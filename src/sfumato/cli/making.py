@@ -9,8 +9,7 @@ import click
 
 from sfumato.cli.base import cli, dialect_options, json_option, project_option, seed_option
 from sfumato.cli.opening import broken_in, loaded, parsed
-from sfumato.errors import PolicyNotMet, UserError
-from sfumato.terminal import (
+from sfumato.cli.terminal import (
     judgement_facts,
     measurement_facts,
     print_json,
@@ -19,9 +18,10 @@ from sfumato.terminal import (
     warn_of_formulas,
     words_shown,
 )
+from sfumato.errors import PolicyNotMet, UserError
 
 if TYPE_CHECKING:
-    from sfumato.foreign.base import Suppressed
+    from sfumato.external.base import Suppressed
 
 
 @cli.command()
@@ -49,7 +49,7 @@ def sanitize(
 
     from sfumato import registry
     from sfumato.measures import measure
-    from sfumato.publish import formula_columns, write_release
+    from sfumato.publishing.publish import formula_columns, write_release
     from sfumato.recipe import Recipe
     from sfumato.sanitizers import sanitize as make
 
@@ -129,9 +129,9 @@ def measure_release(
     Example: sfumato measure anonymized.csv --project admissions.toml
              sfumato measure admissions.csv qit.csv st.csv --measure privacy-loss
     """
-    from sfumato.foreign import read_release, untrue_cells
+    from sfumato.external import read_release, untrue_cells
     from sfumato.measures import measure
-    from sfumato.reading import read_arrow
+    from sfumato.reading.arrow import read_arrow
 
     if len(files) > 3:
         raise UserError(f"{len(files)} files were given; give [ORIGINAL] RELEASE [SENSITIVE]")

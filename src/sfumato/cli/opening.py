@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.cli.terminal import progress_shown
 from sfumato.errors import ParameterError, ProjectError, UserError
-from sfumato.terminal import progress_shown
 
 if TYPE_CHECKING:
-    from sfumato.explore import Progress
+    from sfumato.exploring.run import Progress
     from sfumato.frontier import Candidate, Frontier
     from sfumato.measures.base import Measurement
-    from sfumato.project import Project
+    from sfumato.project.file import Project
     from sfumato.schema import Schema
     from sfumato.store import Store
     from sfumato.table import Table
@@ -37,7 +37,7 @@ def found_project(given: Path | None) -> Path:
 
 def loaded(given: Path | None) -> Project:
     """Read the project file that was named, or the only one in this folder."""
-    from sfumato.project import Project
+    from sfumato.project.file import Project
 
     return Project.load(found_project(given))
 
@@ -55,7 +55,7 @@ def opened(project_file: Path, *, create: bool = True) -> tuple[Project, Store]:
 
 def explored(project: Project, store: Store, seed: int | None, workers: int | None) -> Progress:
     """Make and measure what the store lacks, with progress on standard error."""
-    from sfumato.explore import explore as run_all
+    from sfumato.exploring.run import explore as run_all
 
     with progress_shown() as show_progress:
         return run_all(project, store, seed=seed, workers=workers, progress=show_progress)
@@ -87,7 +87,7 @@ def write_report(
     chosen: Candidate | None = None,
 ) -> None:
     """Write the owner's report of an exploration, or of one of its candidates; nobody else may read it."""
-    from sfumato.exploration import remade
+    from sfumato.exploring.stored import remade
     from sfumato.report.page import report_html
 
     page = report_html(

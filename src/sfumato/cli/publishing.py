@@ -9,8 +9,8 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option
 from sfumato.cli.opening import found_project, opened
-from sfumato.exploration import frontier_of, source_hash
-from sfumato.terminal import print_json, warn_of_formulas
+from sfumato.cli.terminal import print_json, warn_of_formulas
+from sfumato.exploring.stored import frontier_of, source_hash
 
 if TYPE_CHECKING:
     pass
@@ -29,8 +29,8 @@ def publish(identity: str, folder: Path, why: str, by: str, project_file: Path |
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
-    from sfumato.publish import Evidence, formula_columns
-    from sfumato.publish import publish as write
+    from sfumato.publishing.publish import Evidence, formula_columns
+    from sfumato.publishing.publish import publish as write
 
     project, store = opened(found_project(project_file), create=False)
     with store:
@@ -59,7 +59,7 @@ def verify(folder: Path, as_json: bool) -> None:
     Example: sfumato verify published
     """
     from sfumato.errors import VerificationFailed
-    from sfumato.verify import verify as check
+    from sfumato.publishing.verify import verify as check
 
     checks = check(folder)
     failed = [each for each in checks if not each.holds]

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option, workers_option
-from sfumato.terminal import print_json, print_table, progress_shown, say
+from sfumato.cli.terminal import print_json, print_table, progress_shown, say
 
 
 @cli.command()

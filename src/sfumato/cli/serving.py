@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option
+from sfumato.cli.terminal import print_json, say
 from sfumato.errors import UserError
-from sfumato.terminal import print_json, say
 
 
 @cli.command()

@@ -11,9 +11,9 @@ import click
 
 from sfumato.cli.base import cli, dialect_options, json_option, seed_option, workers_option
 from sfumato.cli.opening import explored, opened, write_report
+from sfumato.cli.terminal import frontier_facts, guess_facts, print_frontier, print_json, print_table, say
 from sfumato.errors import UserError
-from sfumato.exploration import frontier_of
-from sfumato.terminal import frontier_facts, guess_facts, print_frontier, print_json, print_table, say
+from sfumato.exploring.stored import frontier_of
 
 if TYPE_CHECKING:
     pass
@@ -76,7 +76,7 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
     \b
     Example: sfumato new admissions.csv
     """
-    from sfumato.starting_project import start_project
+    from sfumato.reading.new_project import start_project
 
     target = output or data.with_suffix(".toml")
     if target.exists():
@@ -106,7 +106,7 @@ def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
     \b
     Example: sfumato inspect admissions.csv
     """
-    from sfumato.inspection import inspect_data, inspect_project
+    from sfumato.exploring.inspection import inspect_data, inspect_project
 
     facts = inspect_project(file) if file.suffix == ".toml" else inspect_data(file, **dialect)
     if as_json:
@@ -134,7 +134,7 @@ def methods(name: str | None, as_json: bool) -> None:
     \b
     Example: sfumato methods mondrian
     """
-    from sfumato.catalogue import catalogue, entry
+    from sfumato.cli.catalogue import catalogue, entry
 
     if name is not None:
         found = entry(name)

@@ -7,7 +7,6 @@ from sfumato.measures.adversary import (
     KnowledgeGain,
     PrivacyLoss,
 )
-from sfumato.measures.anti_utility import AntiUtility
 from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.contribution import QuasiIdentifierContribution
@@ -19,7 +18,6 @@ from sfumato.measures.loss import (
     SuppressionLoss,
     TotalLoss,
 )
-from sfumato.measures.nearer_gains import NearerAccuracyGain, NearerKnowledgeGain
 from sfumato.measures.reidentification import (
     JournalistRisk,
     MarketerRisk,
@@ -29,7 +27,9 @@ from sfumato.measures.reidentification import (
     class_sizes,
 )
 from sfumato.measures.research import KLDivergence, QueryError, UtilityLoss
-from sfumato.measures.scenarios import GoodUtility
+from sfumato.measures.scenario.anti_utility import AntiUtility
+from sfumato.measures.scenario.good_utility import GoodUtility
+from sfumato.measures.scenario.nearer_gains import NearerAccuracyGain, NearerKnowledgeGain
 from sfumato.measures.workload import WorkloadUtility
 
 __all__ = [

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from sfumato.classes import SensitiveCounts
-from sfumato.distances import jensen_shannon, relative_entropy, total_variation
 from sfumato.errors import ParameterError
 from sfumato.measures.base import SensitiveMeasure
 from sfumato.measures.percentiles import percentile
 from sfumato.models.disclosure import lacks_values, largest_quotients
+from sfumato.models.distances import jensen_shannon, relative_entropy, total_variation
 from sfumato.registry import register
 from sfumato.release import Release
 

@@ -174,7 +174,7 @@ class _Guessed:
 
 
 def _read(path: str) -> Table:
-    from sfumato.reading import read_arrow
+    from sfumato.reading.arrow import read_arrow
 
     return Table.from_arrow(read_arrow(Path(path)))
 

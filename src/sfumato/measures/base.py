@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 
 from sfumato import registry
 from sfumato.classes import SensitiveCounts
-from sfumato.listening import speaking_of
 from sfumato.models.base import Better, PrivacyModel
+from sfumato.progress import speaking_of
 from sfumato.release import Release
 
 Axis = Literal["privacy", "utility"]

@@ -11,11 +11,11 @@ import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.classes import SensitiveCounts
-from sfumato.distances import jensen_shannon
 from sfumato.errors import ParameterError
 from sfumato.kernels.grouping import first_row_of_group, number_rows, value_counts
 from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
 from sfumato.models.base import Better
+from sfumato.models.distances import jensen_shannon
 from sfumato.registry import register
 from sfumato.release import Release
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from sfumato import __version__, registry
 from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.expressions import Expression, domain_values
 from sfumato.hierarchy import Hierarchy
 from sfumato.measures.base import NotApplicable
-from sfumato.measures.nearness import (
+from sfumato.measures.scenario.expressions import Expression, domain_values
+from sfumato.measures.scenario.nearness import (
     Told,
     closeness,
     is_noisy,
@@ -24,10 +24,10 @@ from sfumato.measures.nearness import (
     told_values,
     true_column,
 )
+from sfumato.measures.scenario.scenario import Adversary, Scenario, User
 from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import fingerprint, predict
 from sfumato.release import Release
-from sfumato.scenario import Adversary, Scenario, User
 from sfumato.table import Column
 
 FUSED = "all together"

@@ -11,17 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats
+from sfumato.caching import remembered
 from sfumato.errors import ParameterError
 from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
-from sfumato.measures.percentiles import NORMAL_95
-from sfumato.models.base import Better
-from sfumato.registry import register
-from sfumato.release import Release
-from sfumato.remembered import remembered
-from sfumato.research.estimate import Estimate
-from sfumato.research.populations import Populations, TooManyPopulations, large_populations
-from sfumato.research.queries import Queries, TooFewQueries, satisfied_queries
-from sfumato.research.reconstruction import (
+from sfumato.measures.estimation.estimate import Estimate
+from sfumato.measures.estimation.populations import Populations, TooManyPopulations, large_populations
+from sfumato.measures.estimation.queries import Queries, TooFewQueries, satisfied_queries
+from sfumato.measures.estimation.reconstruction import (
     Reconstruction,
     Unreadable,
     blind_estimate,
@@ -29,6 +25,10 @@ from sfumato.research.reconstruction import (
     reconstructed,
     true_estimate,
 )
+from sfumato.measures.percentiles import NORMAL_95
+from sfumato.models.base import Better
+from sfumato.registry import register
+from sfumato.release import Release
 from sfumato.table import Table
 
 # Equal distributions, computed in two ways, may differ in the last digit: they have divergence 0.

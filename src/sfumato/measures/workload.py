@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato import registry
+from sfumato.caching import kept
 from sfumato.errors import DataError, ParameterError
-from sfumato.figures import kept
 from sfumato.measures.adversary import AccuracyGain
 from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
 from sfumato.measures.mining import figure_key

@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.arrays import Integers
+from sfumato.caching import Memory
 from sfumato.errors import DataError, ParameterError, suggestion
 from sfumato.miners.base import Encoding, Listener, Miner, Predictions
 from sfumato.miners.folds import held_out
@@ -21,7 +22,6 @@ from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
 from sfumato.miners.problem import Problem, pose
 from sfumato.miners.runner import run
 from sfumato.release import Release, released
-from sfumato.remembered import Memory
 from sfumato.schema import Schema
 from sfumato.table import Table
 

@@ -24,10 +24,10 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.arrays import Floats
-from sfumato.listening import tell
 from sfumato.miners.base import Listener, Miner, Progress
 from sfumato.miners.child import COMMAND
 from sfumato.miners.problem import Problem
+from sfumato.progress import tell
 
 _START_LIMIT = 300.0
 _OUT_OF_TIME = "time limit"

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses
-from sfumato.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation
 from sfumato.errors import ParameterError
 from sfumato.models.base import Better, PrivacyModel, worst_attribute
+from sfumato.models.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation
 from sfumato.registry import register
 
 _DISTANCES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 
@@ -34,7 +34,8 @@ def measures_against(candidates: Iterable[Candidate]) -> dict[str, str]:
         if measurement.axis == "privacy":
             taken[_adversary(measurement.measure)][measurement.measure] = None
     return {
-        who: words.joined(words.measure_words(name).title for name in names) for who, names in taken.items()
+        who: formatting.joined(formatting.measure_words(name).title for name in names)
+        for who, names in taken.items()
     }
 
 
@@ -53,7 +54,7 @@ def _measurements(candidates: Iterable[Candidate]) -> Iterable[Measurement]:
 
 
 def _adversary(measure: str) -> str:
-    return _OF_THEIR_OWN.get(measure) or _BY_WHAT_THEY_SEEK[words.guards(measure)]
+    return _OF_THEIR_OWN.get(measure) or _BY_WHAT_THEY_SEEK[formatting.guards(measure)]
 
 
 def _scenario(name: str, written: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def _judged(judgement: str, part: Mapping[str, Any]) -> str:
     """Say by which miners somebody predicts, what a prediction is worth, and whose records count more."""
     worth = _WORTH.get(judgement, f"a prediction is worth {judgement}")
     if judgement == "nearer" and part.get("c"):
-        worth += f" by at least {words.number(float(part['c']))}%"
+        worth += f" by at least {formatting.number(float(part['c']))}%"
     weights = part.get("weights", 1.0)
     counted = f"; a record counts {weights}" if isinstance(weights, str) else ""
-    return f"by {words.joined(map(str, part.get('miners', ())))}; {worth}{counted}"
+    return f"by {formatting.joined(map(str, part.get('miners', ())))}; {worth}{counted}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sfumato import words
-from sfumato.answer import Answer, LimitWorth, Step
+from sfumato import formatting
+from sfumato.choosing.answer import Answer, LimitWorth, Step
 from sfumato.frontier import Candidate
 
 _MOST_NAMED = 6
@@ -83,17 +83,17 @@ def _step(worth: LimitWorth, step: Step, have: str) -> str:
 
 def _value(worth: LimitWorth, value: float) -> str:
     """Print a value of the limited measure, in more digits where it would else seem to keep the limit."""
-    short = words.value_of(worth.limit.measure, value)
-    limit = words.value_of(worth.limit.measure, worth.limit.number)
-    return words.exactly(worth.limit.measure, value) if short == limit else short
+    short = formatting.value_of(worth.limit.measure, value)
+    limit = formatting.value_of(worth.limit.measure, worth.limit.number)
+    return formatting.exactly(worth.limit.measure, value) if short == limit else short
 
 
 def _named(candidate: Candidate) -> str:
-    return f"{candidate.id}  {words.recipe_in_words(candidate.recipe)}"
+    return f"{candidate.id}  {formatting.recipe_in_words(candidate.recipe)}"
 
 
 def _figures(values: Mapping[str, float]) -> str:
-    return words.joined(f"{name} {words.value_of(name, value)}" for name, value in values.items())
+    return formatting.joined(f"{name} {formatting.value_of(name, value)}" for name, value in values.items())
 
 
 def _values(answer: Answer, candidate: Candidate) -> str:

@@ -14,7 +14,7 @@ import hmac
 import math
 from dataclasses import dataclass, field
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.measures.base import Measurement
 
 
@@ -49,9 +49,9 @@ class Bands:
         if measurement.value is None:
             return "not applicable"
         low, high = self.around(measurement.label, measurement.attribute, measurement.value)
-        if words.measure_words(measurement.measure).unit == "share" and measurement.value <= 1:
+        if formatting.measure_words(measurement.measure).unit == "share" and measurement.value <= 1:
             high = min(high, 1.0)
-        ends = [words.value_of(measurement.measure, end) for end in (low, high)]
+        ends = [formatting.value_of(measurement.measure, end) for end in (low, high)]
         return ends[0] if low == high else f"between {ends[0]} and {ends[1]}"
 
     def _place(self, label: str, attribute: str | None) -> float:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.report.labels import readable, write_labels
 from sfumato.report.plane import (
@@ -97,11 +97,11 @@ def attribute_losses_chart(losses: Mapping[str, float]) -> str:
         axes.barh(places, [1.0] * len(shown), color="#eef1f4", height=0.62)
         axes.barh(places, values, color=COLOURS[0], height=0.62)
         for place, value in zip(places, values, strict=True):
-            axes.text(1.015, place, words.share(round(value, 3)), va="center", color=INK)
+            axes.text(1.015, place, formatting.share(round(value, 3)), va="center", color=INK)
         axes.set_yticks(places, [readable(name) for name, _ in shown])
         axes.set_xlim(0, 1.0)
         axes.set_ylim(len(shown) - 0.5, -0.5)
-        axes.xaxis.set_major_formatter(ticks(words.share))
+        axes.xaxis.set_major_formatter(ticks(formatting.share))
         more = f" ({n_more} attributes with smaller losses are not drawn)" if n_more else ""
         axes.set_xlabel(f"information lost{more}")
         axes.tick_params(axis="y", length=0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sfumato import words
-from sfumato.comparison import Comparison, Figure, WorseOff
+from sfumato import formatting
+from sfumato.choosing.comparison import Comparison, Figure, WorseOff
 
 
 def comparison_words(found: Comparison) -> list[str]:
@@ -39,13 +39,13 @@ def size_rows(found: Comparison) -> list[list[str]]:
         "largest class": (first.largest, second.largest),
         "a record's class on average (weighted-k)": (first.weighted_k, second.weighted_k),
     }
-    return [[name, *(words.number(value) for value in pair)] for name, pair in pairs.items()]
+    return [[name, *(formatting.number(value) for value in pair)] for name, pair in pairs.items()]
 
 
 def loss_rows(found: Comparison) -> list[list[str]]:
     """Return one row for each quasi-identifier: what it loses in both."""
     return [
-        [name, *("n/a" if loss is None else words.share(loss) for loss in pair)]
+        [name, *("n/a" if loss is None else formatting.share(loss) for loss in pair)]
         for name, pair in found.losses.items()
     ]
 
@@ -57,7 +57,7 @@ def _verdict(found: Comparison, figure: Figure) -> str:
 
 
 def _shown(label: str, value: float | None) -> str:
-    return "n/a" if value is None else words.value_of(label, value)
+    return "n/a" if value is None else formatting.value_of(label, value)
 
 
 def _count_of_measures(found: Comparison) -> str:
@@ -98,7 +98,7 @@ def _about_records(found: Comparison) -> list[str]:
         (found.released["neither"], "neither releases"),
     ]
     said = [f"{_records(found, count)} {what}" for count, what in left_out if count]
-    lines += [f"{words.joined(said)[0].upper()}{words.joined(said)[1:]}."] if said else []
+    lines += [f"{formatting.joined(said)[0].upper()}{formatting.joined(said)[1:]}."] if said else []
     if found.expected:
         lines.append(
             "Counts of records are expected ones: records with equal values lie in several classes of both "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.report.labels import readable
@@ -114,8 +114,8 @@ def _prepare(axes: Axes, curves: Sequence[_Curve]) -> bool:
     axes.set_xlabel("class size (records that look alike; log scale)")
     axes.set_ylabel("share of records in\nclasses of at most this size")
     axes.set_ylim(0, 1.04)
-    axes.yaxis.set_major_formatter(ticks(words.share))
-    axes.xaxis.set_major_formatter(ticks(words.number))
+    axes.yaxis.set_major_formatter(ticks(formatting.share))
+    axes.xaxis.set_major_formatter(ticks(formatting.number))
     axes.xaxis.set_minor_formatter(lambda *_: "")
     if not all(len(curve.values) for curve in curves):
         say_empty(axes, "no records")

@@ -13,18 +13,18 @@ import jinja2
 import numpy as np
 
 import sfumato
-from sfumato import words
+from sfumato import formatting
 from sfumato.decision import Decision
 from sfumato.frontier import Candidate, Frontier, Limit
-from sfumato.markup import html_templates, inline_picture
 from sfumato.measures.base import Axis, Measurement, NotApplicable, named, worst_value
 from sfumato.measures.loss import attribute_losses
 from sfumato.models.base import Better
-from sfumato.project import Publication
+from sfumato.project.file import Publication
 from sfumato.release import Release
 from sfumato.report import charts, curves, matrix
 from sfumato.report.adversaries import measures_against, scenario_rows
 from sfumato.report.bands import Bands
+from sfumato.report.markup import html_templates, inline_picture
 from sfumato.report.rows import (
     attribute_rows,
     candidate_rows,
@@ -217,7 +217,11 @@ def published_html(
         "files": files,
         "figures": [
             *(
-                (words.measure_words(axis).title, told(axis), words.direction(_better(chosen, axis)))
+                (
+                    formatting.measure_words(axis).title,
+                    told(axis),
+                    formatting.direction(_better(chosen, axis)),
+                )
                 for axis in axes
             ),
             _released_figure(written),
@@ -227,7 +231,7 @@ def published_html(
         "policy": policy_rows(policy, chosen, told),
         "recipe": _recipe_json(chosen),
         "recipe_words": recipe_words(chosen),
-        "sanitizer_words": words.sanitizer_words(chosen.recipe.sanitizer),
+        "sanitizer_words": formatting.sanitizer_words(chosen.recipe.sanitizer),
         "measured": {side: published_rows(claims, by_owner, side, policy, bands) for side in sides},
         "claims": claim_rows(claims, chosen),
         "requirements": requirement_rows(written, chosen),
@@ -247,7 +251,7 @@ def _voice(
     def told(measure: str) -> str:
         value = worst_value(claims, measure)
         if value is not None:
-            return words.exactly(measure, value)
+            return formatting.exactly(measure, value)
         worst = worst_value(by_owner, measure)
         of_owner = [m for m in named(by_owner, measure) if m.value == worst]
         return bands.told(of_owner[0]) if of_owner else "not applicable"
@@ -274,7 +278,7 @@ def _publication_facts(
     return {
         "recipe": _recipe_json(chosen),
         "recipe_words": recipe_words(chosen),
-        "sanitizer_words": words.sanitizer_words(chosen.recipe.sanitizer),
+        "sanitizer_words": formatting.sanitizer_words(chosen.recipe.sanitizer),
         "measured": {side: measurement_rows(chosen, side, policy, frontier) for side in sides},
         "claims": claim_rows(claims, chosen),
         **({} if release is None else _release_facts(release, chosen)),
@@ -317,19 +321,19 @@ def _summary(
 
 def _released_figure(release: Release) -> tuple[str, str, str]:
     kept, of_all = release.n_records, release.n_original
-    return "records released", words.share(kept / of_all), f"{kept:,} of {of_all:,}"
+    return "records released", formatting.share(kept / of_all), f"{kept:,} of {of_all:,}"
 
 
 def _figure(frontier: Frontier, subject: Candidate, axis: str) -> tuple[str, str, str]:
     ends = {"as-is": "published as it is", "suppress-quasi-identifiers": "with quasi-identifiers withheld"}
     hints = [
-        f"{words.value_of(axis, value)} {phrase}"
+        f"{formatting.value_of(axis, value)} {phrase}"
         for sanitizer, phrase in ends.items()
         for value in [_reference(frontier, sanitizer, axis)]
         if value is not None
     ]
-    hint = "; ".join(filter(None, [words.direction(frontier.better(axis)), ", ".join(hints)]))
-    return words.measure_words(axis).title, shown(axis, subject.value(axis)), hint
+    hint = "; ".join(filter(None, [formatting.direction(frontier.better(axis)), ", ".join(hints)]))
+    return formatting.measure_words(axis).title, shown(axis, subject.value(axis)), hint
 
 
 def _reference(frontier: Frontier, sanitizer: str, measure: str) -> float | None:
@@ -354,7 +358,7 @@ def _said(axes: tuple[str, ...], told: Callable[[str], str]) -> list[str]:
     for measure in dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]]):
         value = told(measure)
         if value != "not applicable":
-            known = words.measure_words(measure)
+            known = formatting.measure_words(measure)
             sentence = known.sentence or f"{known.title} is {{}}"
             said.append(sentence.replace("{}", value))
     return said
@@ -374,7 +378,8 @@ def _frontier_facts(
         "frontier": frontier,
         "frontier_chart": inline_picture(matrix.frontier_picture(frontier, chosen=chosen, limits=policy)),
         "axes": [
-            (words.measure_words(axis), words.direction(frontier.better(axis))) for axis in frontier.axes
+            (formatting.measure_words(axis), formatting.direction(frontier.better(axis)))
+            for axis in frontier.axes
         ],
         "efficient": candidate_rows(efficient, frontier.axes, marked, policy),
         "candidates": candidate_rows(
@@ -418,7 +423,7 @@ def class_facts(release: Release) -> dict[str, Any]:
         "smallest": int(order[0]) if len(order) else 0,
         "median": int(median),
         "largest": int(order[-1]) if len(order) else 0,
-        "below": {size: words.share(value) for size, value in below.items()},
+        "below": {size: formatting.share(value) for size, value in below.items()},
         "n_groups": release.groups.n_classes if release.group_of is not None else None,
     }
 
@@ -465,8 +470,8 @@ def _time(written: str) -> str:
 def _template() -> jinja2.Template:
     environment = html_templates("sfumato.report")
     environment.filters["count"] = lambda value: f"{value:,}"
-    environment.filters["joined"] = words.joined
+    environment.filters["joined"] = formatting.joined
     environment.filters["recipe"] = recipe_words
     environment.filters["time"] = _time
-    environment.globals["roles"] = words.ROLES
+    environment.globals["roles"] = formatting.ROLES
     return environment.get_template("report.html.j2")

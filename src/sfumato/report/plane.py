@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.models.base import Better
 from sfumato.report.labels import readable
@@ -62,16 +62,16 @@ class Scale:
     @property
     def title(self) -> str:
         """The measure's name in running text."""
-        return readable(words.measure_words(self.measure).title)
+        return readable(formatting.measure_words(self.measure).title)
 
     @property
     def label(self) -> str:
         """What stands beside the axis."""
-        return f"{self.title} ({words.direction(self.better)}{', log scale' if self.log else ''})"
+        return f"{self.title} ({formatting.direction(self.better)}{', log scale' if self.log else ''})"
 
     def printed(self, value: float) -> str:
         """Print a value in the measure's unit."""
-        return words.value_of(self.measure, value)
+        return formatting.value_of(self.measure, value)
 
     def place(self, value: float) -> float:
         """Return where a value is drawn: itself, or just inside the border when it is infinite."""

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import registry, words
+from sfumato import formatting, registry
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Axis, Measurement, named
 from sfumato.models.base import PrivacyModel
-from sfumato.policies import POLICIES
+from sfumato.project.policies import POLICIES
 from sfumato.recipe import Recipe
 from sfumato.release import Release
 from sfumato.report.bands import Bands
@@ -36,7 +36,7 @@ def attribute_rows(schema: Schema, table: Table | None = None, *, owner: bool = 
             row["levels"] = hierarchy.height + 1
             if owner:
                 row["distinct"] = len(hierarchy.values)
-            row["weight"] = words.number(attribute.weight)
+            row["weight"] = formatting.number(attribute.weight)
             row["lowest"] = attribute.lowest_level
             if table is not None:
                 row["missing"] = _missing(table, attribute.name)
@@ -79,8 +79,8 @@ def method_rows(frontier: Frontier) -> list[dict[str, Any]]:
             "method": name,
             "candidates": names.count(name),
             "efficient": efficient.count(name),
-            "reach": words.share(reach[name]) if name in reach else "not applicable",
-            "meaning": words.sanitizer_words(name),
+            "reach": formatting.share(reach[name]) if name in reach else "not applicable",
+            "meaning": formatting.sanitizer_words(name),
         }
         for name in dict.fromkeys(names)
     ]
@@ -92,8 +92,8 @@ def policy_rows(
     """Set each limit of the policy beside what the chosen candidate reaches, told in other words if given."""
     return [
         {
-            "measure": words.measure_words(name).title,
-            "limit": words.limit_of(name, limit),
+            "measure": formatting.measure_words(name).title,
+            "limit": formatting.limit_of(name, limit),
             "means": _means(name, limit),
             "reached": told(name) if told else _exactly(name, value),
             "met": limit.allows(value),
@@ -104,7 +104,7 @@ def policy_rows(
 
 
 def _exactly(name: str, value: float | None) -> str:
-    return "not applicable" if value is None else words.exactly(name, value)
+    return "not applicable" if value is None else formatting.exactly(name, value)
 
 
 def _means(name: str, limit: Limit) -> str:
@@ -120,7 +120,7 @@ def tried_rows(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:
     """Return each sanitizer that was tried, how often, and what it does."""
     names = [candidate.recipe.sanitizer for candidate in candidates]
     return [
-        {"method": name, "candidates": names.count(name), "meaning": words.sanitizer_words(name)}
+        {"method": name, "candidates": names.count(name), "meaning": formatting.sanitizer_words(name)}
         for name in dict.fromkeys(names)
     ]
 
@@ -129,9 +129,9 @@ def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]
     """Say of each model that the recipe asks for which level the release reaches."""
     return [
         {
-            "model": words.model_in_words(*registry.describe(part)),
+            "model": formatting.model_in_words(*registry.describe(part)),
             "asked": _asked(part),
-            "reached": words.number(part.level(release.partition(part)), 6),
+            "reached": formatting.number(part.level(release.partition(part)), 6),
         }
         for part in promised_models(chosen)
     ]
@@ -143,16 +143,16 @@ def measurement_rows(
     """Set each measurement on one axis beside its limit and those of the trivial releases."""
     return [
         {
-            "words": words.measure_words(m.label),
+            "words": formatting.measure_words(m.label),
             "attribute": m.attribute,
-            "direction": words.direction(m.better),
+            "direction": formatting.direction(m.better),
             "value": shown(m.measure, m.value),
             "reason": _reason(m),
             "interval": _interval(m),
             "baseline": "" if m.baseline is None else shown(m.measure, float(m.baseline)),
             "notes": _notes(m),
             "by_owner": False,
-            "limit": words.limit_of(m.measure, limit) if limit else "",
+            "limit": formatting.limit_of(m.measure, limit) if limit else "",
             "met": limit is not None and limit.allows(m.value),
             "as_is": _same_of(frontier, "as-is", chosen, m),
             "withheld": _same_of(frontier, "suppress-quasi-identifiers", chosen, m),
@@ -175,16 +175,16 @@ def published_rows(
     exact = {id(m) for m in claims}
     return [
         {
-            "words": words.measure_words(m.label),
+            "words": formatting.measure_words(m.label),
             "attribute": m.attribute,
-            "direction": words.direction(m.better),
+            "direction": formatting.direction(m.better),
             "value": shown(m.measure, m.value) if id(m) in exact else bands.told(m),
             "reason": _reason(m) if id(m) in exact else "",
             "interval": _interval(m) if id(m) in exact else "",
             "baseline": shown(m.measure, m.baseline) if id(m) in exact and m.baseline is not None else "",
             "notes": _notes(m) if id(m) in exact else [],
             "by_owner": id(m) not in exact,
-            "limit": words.limit_of(m.measure, limit) if limit else "",
+            "limit": formatting.limit_of(m.measure, limit) if limit else "",
             "met": limit is not None and limit.allows(m.value),
         }
         for m in reader.measurements
@@ -223,12 +223,16 @@ def _notes(measurement: Measurement) -> list[tuple[str, str]]:
     def printed(value: Any, name: str = "") -> str:
         if isinstance(value, Mapping):
             return ", ".join(f"{key} {printed(inner, name)}" for key, inner in value.items())
-        if not isinstance(value, float) or name in words.NUMBERS:
-            return words.plain(value)
-        return words.share(value) if name.startswith("share-") else words.value_of(measurement.measure, value)
+        if not isinstance(value, float) or name in formatting.NUMBERS:
+            return formatting.plain(value)
+        return (
+            formatting.share(value)
+            if name.startswith("share-")
+            else formatting.value_of(measurement.measure, value)
+        )
 
     detail = {name: value for name, value in measurement.detail.items() if name != "reason"}
-    return [(words.DETAILS.get(name, name), printed(value, name)) for name, value in detail.items()]
+    return [(formatting.DETAILS.get(name, name), printed(value, name)) for name, value in detail.items()]
 
 
 def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:
@@ -236,7 +240,7 @@ def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[st
     asked = {_identity(*registry.describe(part)): _asked(part) for part in promised_models(chosen)}
     return [
         {
-            "measure": words.measure_words(claim.label).title,
+            "measure": formatting.measure_words(claim.label).title,
             "attribute": claim.attribute,
             "value": shown(claim.measure, claim.value),
             "reason": _reason(claim),
@@ -281,14 +285,14 @@ def change_rows(release: Release, losses: Mapping[str, float]) -> list[dict[str,
             "role": release.schema[name].role,
             "distinct": len(np.unique(cells.codes)),
             "original": len(release.schema.hierarchy(name).values),
-            "loss": words.share(losses[name]) if name in losses else "",
+            "loss": formatting.share(losses[name]) if name in losses else "",
         }
         if cells.sets is not None:
             sizes = cells.sets.sizes[cells.codes]
             exact = int(release.weights[sizes == 1].sum())
             part = int(release.weights[(sizes > 1) & (sizes < cells.sets.n_leaves)].sum())
             counts = {"exact": exact, "generalised": part, "withheld": release.n_original - exact - part}
-            row |= {kind: words.share(count / release.n_original) for kind, count in counts.items()}
+            row |= {kind: formatting.share(count / release.n_original) for kind, count in counts.items()}
         rows.append(row)
     return rows
 
@@ -319,16 +323,16 @@ def written_rows(release: Release, schema: Schema, noisy: Sequence[str]) -> list
             exact = int(release.weights[is_exact].sum())
             part = int(release.weights[~is_exact & ~is_whole].sum())
             counts = {"exact": exact, "generalised": part, "withheld": release.n_original - exact - part}
-            row |= {kind: words.share(count / release.n_original) for kind, count in counts.items()}
+            row |= {kind: formatting.share(count / release.n_original) for kind, count in counts.items()}
         rows.append(row)
     return rows
 
 
 def recipe_words(candidate: Candidate) -> str:
     """Return the recipe in words that are not torn apart at an equals sign."""
-    return words.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
+    return formatting.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
 
 
 def shown(measure: str, value: float | None) -> str:
     """Print a value of a measure, or that there is none."""
-    return "not applicable" if value is None else words.value_of(measure, value)
+    return "not applicable" if value is None else formatting.value_of(measure, value)

@@ -15,10 +15,10 @@ from typing import Any
 
 from sfumato.datasets import FOLDER, Subset, adult_records
 from sfumato.errors import UserError
-from sfumato.explore import Progress, explore, source_of
+from sfumato.exploring.run import Progress, explore, source_of
 from sfumato.files import file_beside
 from sfumato.frontier import Candidate, only_made
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.release import Release
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema

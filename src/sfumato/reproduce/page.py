@@ -9,8 +9,8 @@ from functools import cache
 import jinja2
 
 import sfumato
-from sfumato import words
-from sfumato.markup import html_templates, inline_picture
+from sfumato import formatting
+from sfumato.report.markup import html_templates, inline_picture
 from sfumato.reproduce.exhibits import VERDICTS, Cell, Exhibit, counted
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
@@ -44,7 +44,7 @@ def printed(cell: Cell, value: float | None) -> str:
     if abs(value) >= 1000 or (cell.decimals == 0 and value == round(value)):
         return _with_minus(f"{value:,.0f}")
     if cell.published is None:
-        return words.number(value)
+        return formatting.number(value)
     return _with_minus(f"{value:,.{min(cell.decimals + 1, 6)}f}")
 
 

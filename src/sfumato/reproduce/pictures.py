@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.report.plane import COLOURS, MARKERS, draw_legend, say_empty, ticks
 from sfumato.report.svg import draw_svg
 from sfumato.reproduce.exhibits import Chart, Series
@@ -32,7 +32,7 @@ def chart_svg(chart: Chart) -> str:
             say_empty(axes, "not computed in this run")
             return
         (_draw_bars if chart.shape == "bars" else _draw_marks)(axes, chart)
-        axes.yaxis.set_major_formatter(ticks(words.number))
+        axes.yaxis.set_major_formatter(ticks(formatting.number))
         if chart.log_y:
             axes.set_yscale("log")
         axes.grid(axis="y")
@@ -72,7 +72,7 @@ def _draw_marks(axes: Axes, chart: Chart) -> None:
     elif chart.log_x:
         _space_by_ratio(axes)
     if not places:
-        axes.xaxis.set_major_formatter(ticks(words.number))
+        axes.xaxis.set_major_formatter(ticks(formatting.number))
 
 
 def _space_by_ratio(axes: Axes) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import sfumato
 from sfumato.errors import ParameterError, UserError, suggestion
-from sfumato.explore import Progress
+from sfumato.exploring.run import Progress
 from sfumato.files import file_beside
 from sfumato.reproduce.exhibits import Exhibit, counted
 from sfumato.reproduce.experiments import Experiment, Explored, Found, folder_made, run

@@ -11,11 +11,11 @@ from sfumato import registry
 from sfumato.arrays import Integers
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, SensitiveDomain
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.floor import above_floor, onto_floor
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.release import Release, failing_rows, without_rows
+from sfumato.sanitizers.lowest_level import above_floor, onto_floor
 from sfumato.schema import Schema
 from sfumato.table import Table
 

@@ -16,8 +16,8 @@ from sfumato.workbench.opened import Opened, Shelf, shelf_of
 
 if TYPE_CHECKING:
     from sfumato.frontier import Candidate
+    from sfumato.measures.attribution import GroupOrigin, PopulationOrigin, ValueOrigin
     from sfumato.measures.base import Measurement
-    from sfumato.origins import GroupOrigin, PopulationOrigin, ValueOrigin
     from sfumato.release import Release
     from sfumato.table import Table
 
@@ -80,7 +80,7 @@ def candidate_of(candidates: Sequence[Candidate], identity: str) -> Candidate:
 
 def released(request: Request, opened: Opened, candidate: Candidate) -> Future[Release]:
     """Make the release of a candidate once more, in a thread; the last few are kept."""
-    from sfumato.exploration import remade
+    from sfumato.exploring.stored import remade
 
     key = _release_key(opened, candidate)
     return shelf_of(request).work(key, lambda: remade(candidate, opened.table, opened.schema))
@@ -88,7 +88,7 @@ def released(request: Request, opened: Opened, candidate: Candidate) -> Future[R
 
 def dossier_of(request: Request, opened: Opened, candidate: Candidate) -> Future[Dossier]:
     """Return the dossier of a candidate, or its promise."""
-    from sfumato.exploration import remade
+    from sfumato.exploring.stored import remade
 
     shelf, key = shelf_of(request), _release_key(opened, candidate)
 
@@ -103,9 +103,9 @@ def dossier_of(request: Request, opened: Opened, candidate: Candidate) -> Future
 
 def describe(release: Release, candidate: Candidate) -> Dossier:
     """Compute the dossier of a release."""
-    from sfumato.markup import inline_picture
-    from sfumato.publish import formula_columns
+    from sfumato.publishing.publish import formula_columns
     from sfumato.report.curves import class_sizes_chart
+    from sfumato.report.markup import inline_picture
     from sfumato.report.page import class_facts, losses_of
     from sfumato.report.rows import change_rows, requirement_rows
     from sfumato.workbench.before_after import before_and_after
@@ -152,8 +152,8 @@ def _at_hand(shelf: Shelf, key: tuple[Any, ...]) -> Release | None:
 
 
 def _origins(release: Release, name: str) -> Origins:
+    from sfumato.measures.attribution import group_origins, population_origins, value_origins
     from sfumato.measures.base import NotApplicable
-    from sfumato.origins import group_origins, population_origins, value_origins
 
     populations: list[PopulationOrigin] = []
     n_populations, reason = 0, ""
@@ -181,7 +181,7 @@ def _contribution(release: Release, candidate: Candidate) -> Measurement | None:
 
 def _samples(release: Release) -> tuple[Sample, ...]:
     """Take the first rows of what would be published: the order is random already."""
-    from sfumato.layout import tables_of
+    from sfumato.publishing.layout import tables_of
 
     return tuple(
         Sample(

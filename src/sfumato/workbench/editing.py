@@ -19,7 +19,7 @@ from sfumato.files import file_beside
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-    from sfumato.project import Project
+    from sfumato.project.file import Project
 
 _MARK = b"\xef\xbb\xbf"
 _one_at_a_time = threading.Lock()
@@ -78,7 +78,7 @@ def edit(
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    from sfumato.project import Project
+    from sfumato.project.file import Project
 
     with _one_at_a_time:
         text = read_text(path)

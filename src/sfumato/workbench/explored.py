@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.workbench.opened import Opened, opened_of
 from sfumato.workbench.routes.explore import sheets_of
 from sfumato.workbench.sheet import Sheet

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from sfumato.errors import UserError
-from sfumato.explore import Progress
+from sfumato.exploring.run import Progress
 
 State = Literal["running", "pausing", "paused", "cancelled", "done", "failed"]
 _PATIENCE = 5.0
@@ -198,8 +198,8 @@ class _Paused(BaseException):
 
 def _work(project: Path, workers: int | None, words: IO[str], say: Callable[[dict[str, Any]], None]) -> None:
     """Explore a project; obey what is said meanwhile."""
-    from sfumato.explore import explore
-    from sfumato.project import Project
+    from sfumato.exploring.run import explore
+    from sfumato.project.file import Project
     from sfumato.store import Store
 
     paused = threading.Event()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato import registry, words
+from sfumato import formatting, registry
 from sfumato.errors import SfumatoError
 from sfumato.measures.base import Axis
 from sfumato.workbench.forms import Field, Typed, blame, fields, read, tidy, with_typed
@@ -47,12 +47,12 @@ class MeasureRow:
     @property
     def title(self) -> str:
         """Its name in running text."""
-        return words.measure_words(self.name).title
+        return formatting.measure_words(self.name).title
 
     @property
     def meaning(self) -> str:
         """What it measures."""
-        return words.measure_words(self.name).meaning
+        return formatting.measure_words(self.name).meaning
 
     @property
     def kind(self) -> registry.Kind:
@@ -63,7 +63,7 @@ class MeasureRow:
     def parameters(self) -> str:
         """The parameters that are not at their defaults, in words."""
         given = _parts(self.written)[1] if self.written is not None else {}
-        return words.plain(given) if given else ""
+        return formatting.plain(given) if given else ""
 
     @property
     def is_open(self) -> bool:

@@ -27,8 +27,8 @@ from sfumato.workbench.pages import page
 
 if TYPE_CHECKING:
     from sfumato.frontier import Candidate, Frontier
-    from sfumato.guess import Guess
-    from sfumato.project import Project
+    from sfumato.project.file import Project
+    from sfumato.reading.guess import Guess
     from sfumato.schema import Schema
     from sfumato.table import Table
 
@@ -79,20 +79,20 @@ class Opened:
     @cached_property
     def source(self) -> str:
         """What tells candidates of this data and schema from others in the store."""
-        from sfumato.explore import source_of
+        from sfumato.exploring.run import source_of
 
         return source_of(self.table, self.schema)
 
     @cached_property
     def inspection(self) -> dict[str, Any]:
         """The facts of the data, and how risky it is as it stands."""
-        from sfumato.inspection import inspect_table
+        from sfumato.exploring.inspection import inspect_table
 
         return inspect_table(self.table, self.schema)
 
     def frontier(self, axes: Iterable[str] = ()) -> tuple[Frontier, tuple[Candidate, ...]]:
         """Return the frontier of all stored candidates, and those that could not be made, as of now."""
-        from sfumato.exploration import frontier_of
+        from sfumato.exploring.stored import frontier_of
         from sfumato.frontier import Frontier
         from sfumato.store import Store
 
@@ -193,7 +193,7 @@ class Shelf:
             _finish(future, make)
 
     def _look(self, path: Path) -> Look:
-        from sfumato.project import Project
+        from sfumato.project.file import Project
         from sfumato.workbench.editing import read_text
 
         text = read_text(path)
@@ -220,7 +220,7 @@ def project_file_of(request: Request) -> Path:
 
 def project_of(request: Request) -> Project:
     """Return the project that the address speaks of, without its data."""
-    from sfumato.project import Project
+    from sfumato.project.file import Project
 
     return Project.load(project_file_of(request))
 
@@ -269,7 +269,7 @@ def _records_key(project: Project) -> Hashable:
 
 def _read(project: Project) -> Records:
     from sfumato.errors import DataError
-    from sfumato.guess import guess
+    from sfumato.reading.guess import guess
 
     path = project.data_path
     if path.exists() and not path.is_file() and not path.is_dir():

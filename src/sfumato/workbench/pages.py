@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 import sfumato
 from sfumato.errors import SfumatoError
-from sfumato.markup import html_templates
+from sfumato.report.markup import html_templates
 from sfumato.workbench.addresses import has_page, link, slug
 
 NAVIGATION = {
@@ -170,8 +170,8 @@ def environment() -> jinja2.Environment:
 
 
 def _in_words(how: str, *given: Any) -> str:
-    """Write by one of the functions of `sfumato.words`, which the first page can do without."""
-    from sfumato import words
+    """Write by one of the functions of `sfumato.formatting`, which the first page can do without."""
+    from sfumato import formatting
 
-    written: str = getattr(words, how)(*given)
+    written: str = getattr(formatting, how)(*given)
     return written

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from starlette.exceptions import HTTPException
 
-from sfumato import registry, words
+from sfumato import formatting, registry
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.measures.base import Axis
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.search.sweep import Sweep
 from sfumato.workbench.editing import read_text
@@ -57,7 +57,7 @@ class Try:
     @property
     def words(self) -> str:
         """The block as a phrase, long lists of values shortened."""
-        return words.recipe_in_words(Recipe(self.name, _shortened(self.given)))
+        return formatting.recipe_in_words(Recipe(self.name, _shortened(self.given)))
 
     @property
     def summary(self) -> str:
@@ -66,7 +66,7 @@ class Try:
         if known is None:
             return ""
         if self.kind == "sanitizer":
-            return words.sanitizer_words(self.name)
+            return formatting.sanitizer_words(self.name)
         return " ".join((known.__doc__ or "").split("\n\n")[0].split())
 
     @property

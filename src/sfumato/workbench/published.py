@@ -14,7 +14,7 @@ from sfumato.workbench.hierarchy_files import FOLDER as HIERARCHIES
 
 if TYPE_CHECKING:
     from sfumato.decision import Decision
-    from sfumato.project import Project
+    from sfumato.project.file import Project
 
 _RESERVED = re.compile(rf"(con|prn|aux|nul|com\d|lpt\d|{HIERARCHIES})", re.IGNORECASE)
 
@@ -77,7 +77,7 @@ def decisions_of(project: Project) -> list[tuple[Decision, str]]:
 
 
 def _read(path: Path) -> Folder | None:
-    from sfumato.manifest import NAME, Manifest
+    from sfumato.publishing.manifest import NAME, Manifest
 
     if not (path / NAME).is_file():
         return None

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.arrays import Booleans, Floats
 from sfumato.frontier import Candidate, Frontier, Limit, broken_limits, dominated
 from sfumato.measures.base import Axis, worst_value
@@ -32,7 +32,7 @@ class Column:
     @property
     def title(self) -> str:
         """The measure's name in running text."""
-        return words.measure_words(self.label).title
+        return formatting.measure_words(self.label).title
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def _take_in(known: _Known, candidate: Candidate) -> None:
     for label, found in by_label.items():
         known.columns.setdefault(label, Column(label, found[0].axis, found[0].better))
     values = {label: worst_value(found, label) for label, found in by_label.items()}
-    known.recipes[candidate.id] = words.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
+    known.recipes[candidate.id] = formatting.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
     known.rows[candidate.id] = {label: value for label, value in values.items() if value is not None}
 
 

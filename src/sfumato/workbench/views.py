@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import numpy as np
 from starlette.datastructures import QueryParams
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.errors import ParameterError, suggestion
 from sfumato.frontier import Candidate
 from sfumato.report.plane import TRIVIAL
@@ -147,7 +147,7 @@ def marks(candidate: Candidate, *, efficient: bool, knee: Candidate | None) -> l
 
 def shown_value(label: str, value: float | None) -> str:
     """Print a value in its unit, or that there is none."""
-    return "not applicable" if value is None else words.value_of(label, value)
+    return "not applicable" if value is None else formatting.value_of(label, value)
 
 
 def plain_data(
@@ -162,7 +162,7 @@ def plain_data(
                 "title": column.title,
                 "axis": column.axis,
                 "better": column.better,
-                "unit": words.measure_words(column.label).unit,
+                "unit": formatting.measure_words(column.label).unit,
                 "limit": _limit(policy.get(column.label)),
                 "values": _finite(sheet.values(column.label)),
             }

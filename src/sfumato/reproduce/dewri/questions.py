@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from sfumato.answer import ask
+from sfumato.choosing.answer import ask
 from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
 from sfumato.reproduce.dewri.solutions import GUARANTEE, ZERO, Solution, solutions, some
 from sfumato.reproduce.exhibits import Cell, Claim, Exhibit

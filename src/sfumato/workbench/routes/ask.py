@@ -8,11 +8,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.answer import Answer, LimitWorth, Step
+from sfumato.choosing.answer import Answer, LimitWorth, Step
+from sfumato.choosing.question import (
+    EXAMPLE,
+    SHORT_NAMES,
+    Misread,
+    full_name,
+    label_of,
+    parse,
+    places_of,
+    unmeasured,
+)
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, broken_limits
 from sfumato.measures.base import Measurement
-from sfumato.question import EXAMPLE, SHORT_NAMES, Misread, full_name, label_of, parse, places_of, unmeasured
 from sfumato.workbench.explored import Explored, explored_of
 from sfumato.workbench.pages import page
 
@@ -59,7 +68,7 @@ def ask(request: Request) -> Response:
 
 
 def _answered(explored: Explored, asked: str, policy: Any) -> dict[str, Any]:
-    from sfumato.answer import ask as answer
+    from sfumato.choosing.answer import ask as answer
 
     try:
         found = answer(explored.frontier, asked)
@@ -109,14 +118,14 @@ def _facts(found: Answer, policy: Any) -> dict[str, Any]:
 
 
 def _named(found: Answer, candidate: Candidate) -> dict[str, Any]:
-    from sfumato import words
+    from sfumato import formatting
 
     values = {name: candidate.value(name) for name in found.question.measures}
     return {
         "id": candidate.id,
-        "recipe": words.recipe_in_words(candidate.recipe),
+        "recipe": formatting.recipe_in_words(candidate.recipe),
         "figures": [
-            (words.measure_words(name).title, words.value_of(name, value))
+            (formatting.measure_words(name).title, formatting.value_of(name, value))
             for name, value in values.items()
             if value is not None
         ],
@@ -124,7 +133,7 @@ def _named(found: Answer, candidate: Candidate) -> dict[str, Any]:
 
 
 def _worth(found: Answer, worth: LimitWorth) -> dict[str, Any]:
-    from sfumato import words
+    from sfumato import formatting
 
     name = worth.limit.measure
     have = "you could have" if found.candidate is not None else "there is"
@@ -135,25 +144,27 @@ def _worth(found: Answer, worth: LimitWorth) -> dict[str, Any]:
     ]
     return {
         "limit": str(worth.limit),
-        "value": "" if worth.value is None else words.value_of(name, worth.value),
+        "value": "" if worth.value is None else formatting.value_of(name, worth.value),
         "steps": [(kind, _step(worth, step, said)) for kind, step, said in steps if step is not None],
         "stuck": worth.looser is None,
     }
 
 
 def _step(worth: LimitWorth, step: Step, said: str) -> dict[str, str]:
-    from sfumato import words
+    from sfumato import formatting
 
     name = worth.limit.measure
-    short, limit = words.value_of(name, step.at), words.value_of(name, worth.limit.number)
-    at = words.exactly(name, step.at) if short == limit else short
-    figures = words.joined(f"{each} {words.value_of(each, value)}" for each, value in step.figures.items())
+    short, limit = formatting.value_of(name, step.at), formatting.value_of(name, worth.limit.number)
+    at = formatting.exactly(name, step.at) if short == limit else short
+    figures = formatting.joined(
+        f"{each} {formatting.value_of(each, value)}" for each, value in step.figures.items()
+    )
     return {"at": at, "said": said, "figures": figures, "id": step.candidate.id}
 
 
 def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
     """Return what may be written: the word, what kind of word it is, and what it means."""
-    from sfumato import words
+    from sfumato import formatting
 
     labels = list(dict.fromkeys(m.label for m in measurements))
     names = {m.measure for m in measurements}
@@ -161,8 +172,8 @@ def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
     return [
         *((word, "aim", said) for word, said in _WORDS.items()),
         *((word, "link", said) for word, said in _LINKS.items()),
-        *((word, "measure", words.measure_words(stands_for).title) for word, stands_for in short),
-        *((label, "measure", words.measure_words(label).title) for label in labels),
+        *((word, "measure", formatting.measure_words(stands_for).title) for word, stands_for in short),
+        *((label, "measure", formatting.measure_words(label).title) for label in labels),
     ]
 
 

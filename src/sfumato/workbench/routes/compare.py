@@ -44,7 +44,7 @@ def compare(request: Request) -> Response:
 
 def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict[str, Any]:
     """Make the releases again and compare them, in a thread."""
-    from sfumato.side_by_side import side_by_side
+    from sfumato.choosing.side_by_side import side_by_side
 
     said = "The releases are made once more, to count who is better off in which."
     names = " and ".join(candidate.id for candidate in chosen)
@@ -55,8 +55,8 @@ def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict
     measured = tuple(len(each.measurements) for each in chosen)
 
     def make() -> dict[str, Any]:
-        from sfumato.markup import inline_picture
         from sfumato.report.curves import class_size_curves
+        from sfumato.report.markup import inline_picture
 
         sizes = {each.id: release.classes.sizes for each, release in zip(chosen, releases, strict=True)}
         return _facts(side_by_side(chosen, releases), inline_picture(class_size_curves(sizes)))
@@ -65,16 +65,16 @@ def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict
 
 
 def _facts(found: Any, curves: Markup) -> dict[str, Any]:
-    from sfumato import words
+    from sfumato import formatting
     from sfumato.report.comparisons import comparison_words
     from sfumato.report.rows import shown
 
     return {
         "lines": [
             {
-                "words": words.measure_words(line.label),
+                "words": formatting.measure_words(line.label),
                 "attribute": line.attribute,
-                "direction": words.direction(line.better),
+                "direction": formatting.direction(line.better),
                 "values": [shown(line.label, value) for value in line.values],
                 "best": line.best,
             }
@@ -82,7 +82,7 @@ def _facts(found: Any, curves: Markup) -> dict[str, Any]:
         ],
         "sizes": _size_rows(found.class_sizes),
         "losses": {
-            name: ["n/a" if loss is None else words.share(loss) for loss in losses]
+            name: ["n/a" if loss is None else formatting.share(loss) for loss in losses]
             for name, losses in found.losses.items()
         },
         "pairs": [(pair.names, comparison_words(pair)) for pair in found.pairs],
@@ -91,7 +91,7 @@ def _facts(found: Any, curves: Markup) -> dict[str, Any]:
 
 
 def _size_rows(sizes: Any) -> list[tuple[str, list[str]]]:
-    from sfumato import words
+    from sfumato import formatting
 
     rows = {
         "classes": [each.n_classes for each in sizes],
@@ -100,7 +100,7 @@ def _size_rows(sizes: Any) -> list[tuple[str, list[str]]]:
         "largest class": [each.largest for each in sizes],
         "a record's class on average": [each.weighted_k for each in sizes],
     }
-    return [(name, [words.number(value) for value in values]) for name, values in rows.items()]
+    return [(name, [formatting.number(value) for value in values]) for name, values in rows.items()]
 
 
 def _choices(frontier: Frontier, chosen: list[Candidate]) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.schema import KINDS, ROLES, Attribute
 from sfumato.workbench.addresses import link, slug
 from sfumato.workbench.editing import edit, set_attribute
@@ -38,7 +38,7 @@ def data(request: Request) -> Response:
         schema=look.project.schema,
         missing=look.project.data.missing,
         all_roles=ROLES,
-        meanings=words.ROLES,
+        meanings=formatting.ROLES,
         kinds=KINDS,
     )
 

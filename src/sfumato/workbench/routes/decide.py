@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from sfumato.errors import SfumatoError, UserError
 from sfumato.frontier import Candidate, Frontier
-from sfumato.project import Project
+from sfumato.project.file import Project
 from sfumato.workbench.addresses import link, named, slug
 from sfumato.workbench.opened import Opened, project_of, shelf_of, waited
 from sfumato.workbench.pages import page, posted
@@ -155,9 +155,9 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
     """Write what `sfumato publish` writes, by the same function, and record the decision."""
 
     def write() -> str:
-        from sfumato.exploration import frontier_of
-        from sfumato.publish import Evidence
-        from sfumato.publish import publish as write_folder
+        from sfumato.exploring.stored import frontier_of
+        from sfumato.publishing.publish import Evidence
+        from sfumato.publishing.publish import publish as write_folder
         from sfumato.store import Store
 
         project, target = opened.project, opened.project.path.parent / name
@@ -181,7 +181,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
 
 def _verified(path: Path) -> tuple[list[tuple[str, str]], str]:
     """Return everything that was checked with what was found wrong, and what hindered the check."""
-    from sfumato.verify import verify
+    from sfumato.publishing.verify import verify
 
     try:
         return [(check.what, check.problem) for check in verify(path)], ""

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sfumato import words
+from sfumato import formatting
 from sfumato.errors import SfumatoError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.store import is_being_explored
@@ -107,8 +107,8 @@ def explore(request: Request) -> Response:
         earlier=seen.holds_only_others,
         view=view,
         columns={column.label: column for column in seen.sheet.columns},
-        axis_titles=[words.measure_words(axis).title for axis in view.axes],
-        recipe_words=lambda candidate: words.recipe_in_words(candidate.recipe),
+        axis_titles=[formatting.measure_words(axis).title for axis in view.axes],
+        recipe_words=lambda candidate: formatting.recipe_in_words(candidate.recipe),
         rows=rows,
         n_rows=n_rows,
         n_pages=max(-(-n_rows // ROWS), 1),
@@ -241,7 +241,7 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
     if chosen.infeasible is not None:
         return {
             "id": chosen.id,
-            "recipe": words.recipe_in_words(chosen.recipe),
+            "recipe": formatting.recipe_in_words(chosen.recipe),
             "infeasible": chosen.infeasible,
         }
     row = seen.sheet.candidates.index(chosen)
@@ -259,7 +259,7 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
         "id": chosen.id,
         "recipe": seen.sheet.recipes[row],
         "infeasible": None,
-        "summary": words.sanitizer_words(chosen.recipe.sanitizer),
+        "summary": formatting.sanitizer_words(chosen.recipe.sanitizer),
         "marks": marks(chosen, efficient=bool(efficient[row]), knee=knee),
         "n_beating": int(beating.sum()),
         "beaten_by": next((seen.sheet.candidates[i].id for i in beating.nonzero()[0] if efficient[i]), None),
@@ -273,7 +273,7 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
 
 def _policy_words(seen: Seen) -> list[str]:
     return [
-        f"{words.measure_words(name).title} {words.limit_of(name, limit)}"
+        f"{formatting.measure_words(name).title} {formatting.limit_of(name, limit)}"
         for name, limit in seen.opened.project.policy.items()
     ]
 

@@ -12,10 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato import registry, words
+from sfumato import formatting, registry
 from sfumato.errors import ParameterError, ProjectError, SfumatoError
 from sfumato.measures.base import Axis
-from sfumato.policies import POLICIES
+from sfumato.project.policies import POLICIES
 from sfumato.table import number
 from sfumato.workbench.addresses import link
 from sfumato.workbench.editing import edit
@@ -75,7 +75,7 @@ def _shown(
         measurable=sorted(
             {*registry.registered("measure"), *registry.registered("model"), *policy} - {"named"}
         ),
-        titles=lambda name: words.measure_words(name).title,
+        titles=lambda name: formatting.measure_words(name).title,
     )
 
 
@@ -133,7 +133,7 @@ def _try_page(
         is_new=block.number > len(shown.tries),
         inputs=None if is_text else inputs,
         text=toml_lines(block.given) if text is None else text,
-        summary=(words.SANITIZERS[block.name],) if block.name in words.SANITIZERS else summary(cls),
+        summary=(formatting.SANITIZERS[block.name],) if block.name in formatting.SANITIZERS else summary(cls),
         error=error,
         digest=shown.version,
     )

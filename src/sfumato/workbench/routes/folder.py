@@ -92,8 +92,8 @@ def _begin(request: Request, data: Path, fields: Mapping[str, object]) -> Respon
 
 
 def _start(shelf: Shelf, data: Path, dialect: Mapping[str, str]) -> Path:
-    from sfumato.project import Project
-    from sfumato.starting_project import start_project
+    from sfumato.project.file import Project
+    from sfumato.reading.new_project import start_project
 
     target = free_place(shelf.folder, f"{_stem(data)}.toml")
     table, guesses = start_project(data, target, dialect)

@@ -58,7 +58,7 @@ def chosen_of(request: Request) -> tuple[Opened, Frontier, Candidate]:
 
 def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> dict[str, Any]:
     """Return what the store knows of a candidate: recipe, policy, every measurement, its place."""
-    from sfumato import words
+    from sfumato import formatting
     from sfumato.report.rows import measurement_rows, policy_rows, recipe_words
 
     policy = opened.project.policy
@@ -69,7 +69,7 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
     return {
         "title": opened.project.publication.title or opened.project.path.stem,
         "recipe": recipe_words(candidate),
-        "method": words.sanitizer_words(candidate.recipe.sanitizer),
+        "method": formatting.sanitizer_words(candidate.recipe.sanitizer),
         "policy": policy_rows(policy, candidate),
         "broken": broken_limits(candidate, policy),
         "sides": {
@@ -84,11 +84,11 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
 
 
 def _headline(frontier: Frontier, candidate: Candidate, axis: str) -> tuple[str, str, str]:
-    from sfumato import words
+    from sfumato import formatting
     from sfumato.report.rows import shown
 
-    known = words.measure_words(axis)
-    return known.title, shown(axis, candidate.value(axis)), words.direction(frontier.better(axis))
+    known = formatting.measure_words(axis)
+    return known.title, shown(axis, candidate.value(axis)), formatting.direction(frontier.better(axis))
 
 
 def _dossier(request: Request, opened: Opened, candidate: Candidate) -> tuple[Dossier | None, str]:

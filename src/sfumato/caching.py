@@ -1,0 +1,147 @@
+"""Caching: the last few costly results in memory, and those that are kept from one run to the next."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+Result = TypeVar("Result")
+
+_KEPT = 16
+
+
+class Memory(Generic[Result]):
+    """The last few results; the least recently used is forgotten.
+
+    A key names everything that a result depends on, tables by their fingerprints: binding makes a new
+    object of the same table every time.
+
+    Examples
+    --------
+    >>> memory: Memory[int] = Memory(2)
+    >>> for number in (1, 2, 3):
+    ...     memory.keep(number, number**2)
+    >>> memory.recall(1), memory.recall(3)
+    (None, 9)
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._results: OrderedDict[Hashable, Result] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def recall(self, key: Hashable) -> Result | None:
+        """Return what was kept for this key, if it is still known."""
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def keep(self, key: Hashable, result: Result) -> None:
+        """Keep a result."""
+        with self._lock:
+            self._results[key] = result
+            while len(self._results) > self._most:
+                self._results.popitem(last=False)
+
+    def forget(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._results.clear()
+
+
+_memory: Memory[object] = Memory(_KEPT)
+
+
+def remembered(key: Hashable, make: Callable[[], Result]) -> Result:
+    """Return what was made for this key before, or make it; a result is never ``None``.
+
+    Examples
+    --------
+    >>> remembered(("three", 3), lambda: [3]) is remembered(("three", 3), list)
+    True
+    """
+    known = _memory.recall(key)
+    if known is not None:
+        return known  # type: ignore[return-value]
+    made = make()
+    _memory.keep(key, made)
+    return made
+
+
+def forget() -> None:
+    """Forget everything."""
+    _memory.forget()
+
+
+class Shelf(Protocol):
+    """A place for figures. What is put there is added up over many records and speaks of no single one."""
+
+    def figure(self, key: str) -> Any | None:
+        """Return the figure of this key, if there is one."""
+
+    def keep_figure(self, key: str, figure: Any) -> None:
+        """Keep a figure, as plain data."""
+
+
+_shelf: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
+
+
+@contextmanager
+def kept_on(shelf: Shelf) -> Iterator[None]:
+    """Keep the figures that are made inside on a shelf, and take from it those that it has."""
+    token = _shelf.set(shelf)
+    try:
+        yield
+    finally:
+        _shelf.reset(token)
+
+
+def kept(key: Sequence[object] | None, make: Callable[[], Any]) -> Any:
+    """Return the figure of this key from the shelf, or make it and put it there.
+
+    Parameters
+    ----------
+    key
+        The kind of the figure and everything that it depends on: texts, numbers, arrays. ``None`` where
+        that cannot be written down, as with functions; then it is made every time.
+    make
+        Makes the figure, as plain data; ``None`` is not kept.
+
+    Examples
+    --------
+    >>> class Board(dict):
+    ...     figure, keep_figure = dict.get, dict.__setitem__
+    >>> with kept_on(Board()):
+    ...     kept(["sum", 3], lambda: 6), kept(["sum", 3], lambda: 7)
+    (6, 6)
+    """
+    shelf = _shelf.get()
+    if shelf is None or key is None:
+        return make()
+    name = _hashed(key)
+    found = shelf.figure(name)
+    if found is None:
+        found = make()
+        if found is not None:
+            shelf.keep_figure(name, found)
+    return found
+
+
+def _hashed(key: Sequence[object]) -> str:
+    return hashlib.sha256(json.dumps(key, default=_digest).encode()).hexdigest()
+
+
+def _digest(part: object) -> str:
+    if not isinstance(part, np.ndarray):
+        raise TypeError(f"a key cannot hold a {type(part).__name__}")
+    array = np.ascontiguousarray(part)
+    return f"{array.dtype.str} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"

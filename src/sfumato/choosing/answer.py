@@ -1,0 +1,378 @@
+"""Answer: which candidate a question asks for, and what its limits cost."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sfumato import formatting
+from sfumato.choosing.question import Bound, Question, better_of, parse, resolve
+from sfumato.errors import ParameterError
+from sfumato.frontier import Candidate, Frontier, only_made
+from sfumato.measures.base import Measurement
+
+# From this ratio on values are compared by their ratios, as the charts draw them on a logarithmic scale.
+_WIDE = 100
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one would have if one limit lay elsewhere.
+
+    Parameters
+    ----------
+    at
+        Where the limit would have to lie: the candidate's value of the limited measure.
+    candidate
+        The candidate that would be the answer.
+    figures
+        Its values of the measures that the question wants.
+    """
+
+    at: float
+    candidate: Candidate = field(repr=False)
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class LimitWorth:
+    """What one limit of a question costs while the others stay as they are.
+
+    Parameters
+    ----------
+    limit
+        The limit.
+    value
+        What the answer has of the limited measure; ``None`` where there is no answer.
+    looser
+        The least loosening that gives a better answer, or an answer at all.
+    best_buy
+        The loosening that gains most for what it costs, where it is not the least one.
+    tighter
+        The best that a tighter limit would leave.
+    """
+
+    limit: Bound
+    value: float | None = None
+    looser: Step | None = None
+    best_buy: Step | None = None
+    tighter: Step | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The candidate that a question asks for, or how far the nearest is from it.
+
+    Parameters
+    ----------
+    question
+        The question, with every measure by its label.
+    candidate
+        The best candidate that keeps all limits; ``None`` where none does.
+    figures
+        The candidate's values of the measures that the question speaks of.
+    ties
+        Other candidates that keep all limits and are as good.
+    trade_offs
+        With several goals: candidates that keep all limits and are better on one goal and worse on another.
+    runner_up
+        The next best candidate that keeps all limits.
+    limits
+        What each limit costs.
+    nearest
+        Where no candidate keeps all limits, the one that comes nearest.
+    n_compared, n_keeping
+        How many candidates have all the measures, and how many of them keep all limits.
+    not_applicable, not_measured
+        For each measure the number of candidates to which it does not apply, or that lack it.
+    """
+
+    question: Question
+    candidate: Candidate | None
+    figures: Mapping[str, float]
+    ties: tuple[Candidate, ...] = ()
+    trade_offs: tuple[Candidate, ...] = ()
+    runner_up: Candidate | None = None
+    limits: tuple[LimitWorth, ...] = ()
+    nearest: Candidate | None = None
+    n_compared: int = 0
+    n_keeping: int = 0
+    not_applicable: Mapping[str, int] = field(default_factory=dict)
+    not_measured: Mapping[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON; infinity is the text ``Infinity``."""
+        return {
+            "question": str(self.question),
+            "answered": self.candidate is not None,
+            "candidate": _facts(self.candidate),
+            "figures": _plain(self.figures),
+            "ties": [candidate.id for candidate in self.ties],
+            "trade-offs": [_facts(c, self._goals) for c in self.trade_offs],
+            "runner-up": _facts(self.runner_up, self.question.measures),
+            "limits": [
+                {
+                    "limit": str(worth.limit),
+                    "value": _plain(worth.value),
+                    "looser": _step_facts(worth.looser),
+                    "best-buy": _step_facts(worth.best_buy),
+                    "tighter": _step_facts(worth.tighter),
+                }
+                for worth in self.limits
+            ],
+            "nearest": _facts(self.nearest, self.question.measures),
+            "compared": self.n_compared,
+            "keeping": self.n_keeping,
+            "not-applicable": dict(self.not_applicable),
+            "not-measured": dict(self.not_measured),
+        }
+
+    @property
+    def _goals(self) -> tuple[str, ...]:
+        return tuple(goal.measure for goal in self.question.goals)
+
+    def __str__(self) -> str:
+        from sfumato.report.answers import answer_words
+
+        return answer_words(self)
+
+
+def ask(candidates: Frontier | Iterable[Candidate], question: str) -> Answer:
+    """Answer a publisher's question from the candidates that were made.
+
+    Parameters
+    ----------
+    candidates
+        A frontier, or candidates; those that could not be made do not count.
+    question
+        For example ``max k where loss <= 25% and suppression <= 10%``.
+
+    References
+    ----------
+    R. Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques using
+    multi-objective optimization", 2011,
+    sections 1 and 7.
+
+    Examples
+    --------
+    >>> from sfumato import Candidate, KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> made = []
+    >>> for k in (2, 3, 4, 6):
+    ...     release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(k)))
+    ...     taken = measure(release, ["k-anonymity", "total-loss"])
+    ...     made.append(Candidate(f"k{k}", release.recipe, tuple(taken)))
+    >>> answer = ask(made, "max k where loss <= 50%")
+    >>> answer.candidate.id, answer.figures["k-anonymity"], round(answer.limits[0].looser.at, 2)
+    ('k3', 3.0, 0.71)
+    """
+    made = only_made(candidates.candidates if isinstance(candidates, Frontier) else candidates)
+    asked = parse(question)
+    if not made:
+        raise ParameterError("there is no candidate to ask about; explore first")
+    every = [m for candidate in made for m in candidate.measurements]
+    return _Asked.of(resolve(asked, every), made, every).answer()
+
+
+_Values = Mapping[str, float]
+_Compared = tuple[Candidate, _Values]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question before the candidates that can be compared by it."""
+
+    question: Question
+    compared: tuple[_Compared, ...]
+    signs: tuple[float, ...]
+    better: Mapping[str, float]
+    not_applicable: Mapping[str, int]
+    not_measured: Mapping[str, int]
+
+    @classmethod
+    def of(cls, question: Question, made: Sequence[Candidate], every: list[Measurement]) -> _Asked:
+        names = question.measures
+        better = {name: 1.0 if better_of(name, every) == "lower" else -1.0 for name in names}
+        aims = {"min": 1.0, "max": -1.0}
+        signs = tuple(aims.get(goal.aim, better[goal.measure]) for goal in question.goals)
+        found = [(candidate, {name: candidate.value(name) for name in names}) for candidate in made]
+        compared = tuple(
+            (candidate, {name: value for name, value in values.items() if value is not None})
+            for candidate, values in found
+            if None not in values.values()
+        )
+        lacking = {name: [c for c, values in found if values[name] is None] for name in names}
+        judged = {name: sum(_was_measured(c, name) for c in those) for name, those in lacking.items()}
+        unjudged = {name: len(those) - judged[name] for name, those in lacking.items()}
+        return cls(question, compared, signs, better, _some(judged), _some(unjudged))
+
+    def answer(self) -> Answer:
+        keeping = [one for one in self.compared if self._keeps(one[1])]
+        counted = Answer(
+            self.question,
+            None,
+            {},
+            n_compared=len(self.compared),
+            n_keeping=len(keeping),
+            not_applicable=self.not_applicable,
+            not_measured=self.not_measured,
+        )
+        if not keeping:
+            limits = [LimitWorth(bound, None, *self._loosened(bound, None)) for bound in self._limits]
+            return replace(counted, limits=tuple(limits), nearest=self._nearest())
+        ranked = sorted(keeping, key=self._rank)
+        chosen, values = ranked[0]
+        goals = self._goals(values)
+        limits = [
+            LimitWorth(
+                bound,
+                values[bound.measure],
+                *self._loosened(bound, values),
+                self._tightened(bound, values, keeping),
+            )
+            for bound in self._limits
+        ]
+        return replace(
+            counted,
+            candidate=chosen,
+            figures=values,
+            ties=tuple(c for c, other in ranked[1:] if self._goals(other) == goals),
+            trade_offs=self._trade_offs(ranked),
+            runner_up=next((c for c, other in ranked if self._goals(other) > goals), None),
+            limits=tuple(limits),
+        )
+
+    @property
+    def _limits(self) -> tuple[Bound, ...]:
+        return self.question.bounds
+
+    def _goals(self, values: _Values) -> tuple[float, ...]:
+        """Return the values of the goals in the order of preference, turned so that lower is better."""
+        pairs = zip(self.signs, self.question.goals, strict=True)
+        # computed in another order the same value may differ in its last digits
+        return tuple(sign * float(f"{values[goal.measure]:.12g}") for sign, goal in pairs)
+
+    def _rank(self, one: _Compared) -> tuple[Any, ...]:
+        """Order by the goals, then by what is limited: of two that are as good the more careful one."""
+        candidate, values = one
+        limited = tuple(self.better[b.measure] * values[b.measure] for b in self._limits)
+        return self._goals(values), limited, candidate.id
+
+    def _keeps(self, values: _Values, but: Bound | None = None) -> bool:
+        return all(bound.allows(values[bound.measure]) for bound in self._limits if bound is not but)
+
+    def _trade_offs(self, ranked: Sequence[_Compared]) -> tuple[Candidate, ...]:
+        """Return the candidates after the first that no better ranked one equals or dominates."""
+        seen: list[tuple[float, ...]] = []
+        found = []
+        for candidate, values in ranked:
+            goals = self._goals(values)
+            if not any(all(a <= b for a, b in zip(other, goals, strict=True)) for other in seen):
+                seen.append(goals)
+                found.append(candidate)
+        return tuple(found[1:])
+
+    def _loosened(self, bound: Bound, values: _Values | None) -> tuple[Step | None, Step | None]:
+        """Return the least loosening of one limit that helps, and the one that gains most for its price."""
+        others = [one for one in self.compared if self._keeps(one[1], but=bound) and not self._keeps(one[1])]
+        if values is not None:
+            others = [one for one in others if self._goals(one[1]) < self._goals(values)]
+        stairs: list[_Compared] = []
+        for one in sorted(others, key=lambda one: (bound.excess(one[1][bound.measure]), self._rank(one))):
+            if not stairs or self._goals(one[1]) < self._goals(stairs[-1][1]):
+                stairs.append(one)
+        if not stairs:
+            return None, None
+        first = stairs[0]
+        if values is None:
+            return self._step(bound, first), None
+        best = max(stairs, key=self._gain_for_price(bound, values))
+        return self._step(bound, first), None if best is first else self._step(bound, best)
+
+    def _gain_for_price(self, bound: Bound, values: _Values) -> Callable[[_Compared], float]:
+        """Return how much a step gains on the first goal for each unit of loosening, both as drawn."""
+        goal = self.question.goals[0].measure
+        gained, paid = self._drawn(goal), self._drawn(bound.measure, bound.number)
+
+        def rate(one: _Compared) -> float:
+            gain = abs(gained(one[1][goal]) - gained(values[goal]))
+            price = abs(paid(one[1][bound.measure]) - paid(bound.number))
+            if math.isinf(price) or math.isnan(gain):
+                return 0.0
+            return gain / price if price else math.inf
+
+        return rate
+
+    def _drawn(self, measure: str, *more: float) -> Callable[[float], float]:
+        """Return the scale on which values of a measure are compared: logarithmic where they range widely."""
+        finite = self._finite(measure, *more)
+        wide = min(finite) > 0 and max(finite) / min(finite) >= _WIDE
+        return (lambda value: math.log(value) if value > 0 else -math.inf) if wide else float
+
+    def _finite(self, measure: str, *more: float) -> list[float]:
+        values = (*(v[measure] for _, v in self.compared), *more)
+        return [value for value in values if math.isfinite(value)] or [0.0]
+
+    def _tightened(self, bound: Bound, values: _Values, keeping: Sequence[_Compared]) -> Step | None:
+        """Return the best candidate that would keep a tighter limit than the answer does."""
+        here = bound.tightness(values[bound.measure])
+        tighter = [one for one in keeping if bound.tightness(one[1][bound.measure]) < here]
+        return self._step(bound, min(tighter, key=self._rank)) if tighter else None
+
+    def _step(self, bound: Bound, one: _Compared) -> Step:
+        candidate, values = one
+        return Step(
+            values[bound.measure], candidate, {g.measure: values[g.measure] for g in self.question.goals}
+        )
+
+    def _nearest(self) -> Candidate | None:
+        """Return who is least far from keeping all limits, each in parts of its measure's range."""
+        scales = []
+        for bound in self._limits:
+            drawn = self._drawn(bound.measure, bound.number)
+            places = [drawn(value) for value in self._finite(bound.measure)]
+            scales.append((bound, drawn, (max(places) - min(places)) or 1.0))
+
+        def distance(one: _Compared) -> tuple[Any, ...]:
+            total = 0.0
+            for bound, drawn, span in scales:
+                value = one[1][bound.measure]
+                if not bound.allows(value) and value != bound.number:
+                    total += abs(drawn(value) - drawn(bound.number)) / span
+            return total, self._rank(one)
+
+        return min(self.compared, key=distance)[0] if self.compared else None
+
+
+def _was_measured(candidate: Candidate, name: str) -> bool:
+    return any(m.label == name for m in candidate.measurements)
+
+
+def _some(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count}
+
+
+def _facts(candidate: Candidate | None, names: Iterable[str] = ()) -> dict[str, Any] | None:
+    """Return a candidate without its seed, with its values of some measures."""
+    if candidate is None:
+        return None
+    figures = {name: candidate.value(name) for name in names}
+    recipe = json.loads(candidate.recipe.public_json())
+    shown = {"in-words": formatting.recipe_in_words(candidate.recipe)}
+    return {"id": candidate.id, **recipe, **shown, **({"figures": _plain(figures)} if figures else {})}
+
+
+def _step_facts(step: Step | None) -> dict[str, Any] | None:
+    if step is None:
+        return None
+    return {"at": _plain(step.at), "candidate": step.candidate.id, "figures": _plain(step.figures)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value

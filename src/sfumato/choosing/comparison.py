@@ -1,0 +1,324 @@
+"""Comparison: two releases of one table side by side, and for how many people one is worse than the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sfumato.arrays import Floats
+from sfumato.choosing.correspondence import Pairs
+from sfumato.errors import ParameterError
+from sfumato.measures.base import Measurement, measure
+from sfumato.measures.percentiles import percentile
+from sfumato.measures.reidentification import WeightedK
+from sfumato.models.base import Better
+from sfumato.models.distances import jensen_shannon
+from sfumato.project.file import PRIVACY_MEASURES, UTILITY_MEASURES, Written
+from sfumato.release import Release
+
+Verdict = Literal["first", "second", "alike"]
+Trait = Literal["class size", "privacy loss"]
+
+PERCENTS = (5, 25, 50, 75, 95)
+# Two figures this near are the same, computed in another order.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measure of both releases.
+
+    Parameters
+    ----------
+    label, attribute
+        The measure, and the sensitive attribute that it speaks of, if one.
+    better
+        Whether lower or higher is better.
+    first, second
+        The two values; ``None`` where the measure does not apply.
+    verdict
+        Which is better; ``None`` where one of them has no value.
+    """
+
+    label: str
+    attribute: str | None
+    better: Better
+    first: float | None
+    second: float | None
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True)
+class ClassSizes:
+    """How the released records are spread over classes of records that look alike.
+
+    Parameters
+    ----------
+    n_classes
+        How many classes there are.
+    smallest, largest
+        The smallest and the largest class.
+    percentiles
+        For each percentage the class size that so many of the records do not exceed.
+    weighted_k
+        The class size of a record, on average over the records.
+    """
+
+    n_classes: int
+    smallest: int
+    largest: int
+    percentiles: Mapping[int, int]
+    weighted_k: float
+
+
+@dataclass(frozen=True)
+class WorseOff:
+    """How many of the records that both releases hold are worse off in one of them.
+
+    Parameters
+    ----------
+    by
+        What is compared: ``class size``, or ``privacy loss`` of a record's group.
+    attribute
+        The sensitive attribute, if one.
+    first, second, alike
+        The records that are worse off in the first, in the second, and in neither.
+    """
+
+    by: Trait
+    attribute: str | None
+    first: float
+    second: float
+    alike: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two releases of one table side by side.
+
+    Parameters
+    ----------
+    names
+        What the two are called.
+    figures
+        Every measure of both.
+    class_sizes
+        How both spread the records over classes.
+    losses
+        For each quasi-identifier the share of its information that each release loses, records that are
+        left out included; ``None`` where its released values are not sets of original ones.
+    worse_off
+        How many records are worse off in which; nothing where it is not known which record is which.
+    released
+        How many records are released by both, only by the first, only by the second, and by neither.
+    expected
+        Whether counts of records are expected ones: records with equal values lie in several classes of
+        both releases, and nobody can tell which of them is where.
+    notes
+        What a reader should know, in sentences.
+    """
+
+    names: tuple[str, str]
+    figures: tuple[Figure, ...]
+    class_sizes: tuple[ClassSizes, ClassSizes]
+    losses: Mapping[str, tuple[float | None, float | None]]
+    worse_off: tuple[WorseOff, ...] = ()
+    released: Mapping[str, float] | None = None
+    expected: bool = False
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON; infinity is the text ``Infinity``."""
+        return {
+            "releases": list(self.names),
+            "measures": [
+                {
+                    "measure": each.label,
+                    "attribute": each.attribute,
+                    "better": each.better,
+                    "values": [_plain(each.first), _plain(each.second)],
+                    "verdict": each.verdict,
+                }
+                for each in self.figures
+            ],
+            "class-sizes": [
+                {
+                    "classes": sizes.n_classes,
+                    "smallest": sizes.smallest,
+                    "percentiles": {str(percent): size for percent, size in sizes.percentiles.items()},
+                    "largest": sizes.largest,
+                    "weighted-k": sizes.weighted_k,
+                }
+                for sizes in self.class_sizes
+            ],
+            "losses": {name: list(pair) for name, pair in self.losses.items()},
+            "worse-off": [
+                {
+                    "by": each.by,
+                    "attribute": each.attribute,
+                    "first": each.first,
+                    "second": each.second,
+                    "alike": each.alike,
+                }
+                for each in self.worse_off
+            ],
+            "released": None if self.released is None else dict(self.released),
+            "expected": self.expected,
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        from sfumato.report.comparisons import comparison_words
+
+        return "\n".join(comparison_words(self))
+
+
+def compare(
+    first: Release,
+    second: Release,
+    measures: Iterable[Written] = (*PRIVACY_MEASURES, *UTILITY_MEASURES),
+    *,
+    names: tuple[str, str] = ("first", "second"),
+) -> Comparison:
+    """Set two releases of one table side by side.
+
+    Parameters
+    ----------
+    first, second
+        The releases.
+    measures
+        What to measure of both.
+    names
+        What to call them.
+
+    References
+    ----------
+    R. Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques using
+    multi-objective optimization", 2011,
+    section 3: two releases with the same k may protect most people very differently.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> fine, coarse = (sanitize(*datasets.hospital(), Mondrian(KAnonymity(k))) for k in (2, 6))
+    >>> found = compare(fine, coarse, ["k-anonymity"])
+    >>> found.figures[0].verdict, found.worse_off[0].first, found.worse_off[0].second
+    ('second', 12, 0)
+    """
+    if first.n_original != second.n_original:
+        raise ParameterError(
+            f"the releases are of tables with {first.n_original:,} and {second.n_original:,} records; "
+            "compare releases of one table"
+        )
+    asked = list(measures)
+    facts: dict[str, Any] = {}
+    notes = [*_noted(first, second)]
+    pairs = Pairs.of(first, second)
+    if pairs is None:
+        notes.append("It is not known which released record is which, so nobody is counted as worse off.")
+    else:
+        facts = {
+            "worse_off": _worse_off(first, second, pairs),
+            "released": pairs.released,
+            "expected": pairs.expected,
+        }
+    return Comparison(
+        names,
+        figures_of(measure(first, asked), measure(second, asked)),
+        (_class_sizes(first), _class_sizes(second)),
+        {name: (_loss(first, name), _loss(second, name)) for name in first.schema.quasi_identifiers},
+        notes=tuple(notes),
+        **facts,
+    )
+
+
+def figures_of(first: Iterable[Measurement], second: Iterable[Measurement]) -> tuple[Figure, ...]:
+    """Set measurements beside each other; those of one measure and attribute are in the same order."""
+    waiting: dict[tuple[str, str | None], list[Measurement]] = {}
+    for one in second:
+        waiting.setdefault((one.label, one.attribute), []).append(one)
+    figures = []
+    for one in first:
+        others = waiting.get((one.label, one.attribute), [])
+        figures.append(_figure(one, others.pop(0).value if others else None))
+    left = [one for those in waiting.values() for one in those]
+    return (*figures, *(Figure(m.label, m.attribute, m.better, None, m.value, None) for m in left))
+
+
+def _figure(one: Measurement, other: float | None) -> Figure:
+    verdict: Verdict | None = None
+    if one.value is not None and other is not None:
+        first_is_better = (one.value < other) == (one.better == "lower")
+        alike = one.value == other or math.isclose(one.value, other, rel_tol=_TIE, abs_tol=_TIE)
+        verdict = "alike" if alike else "first" if first_is_better else "second"
+    return Figure(one.label, one.attribute, one.better, one.value, other, verdict)
+
+
+def _class_sizes(release: Release) -> ClassSizes:
+    sizes = release.classes.sizes
+    return ClassSizes(
+        n_classes=len(sizes),
+        smallest=int(sizes.min()),
+        largest=int(sizes.max()),
+        percentiles={percent: int(percentile(sizes, sizes, percent)) for percent in PERCENTS},
+        weighted_k=WeightedK().measure(release)[0].value or 0.0,
+    )
+
+
+def _loss(release: Release, name: str) -> float | None:
+    cells = release.cells.get(name)
+    if cells is None or cells.sets is None:
+        return None
+    lost = float(cells.sets.losses[cells.codes] @ release.weights)
+    return (lost + release.n_suppressed) / release.n_original
+
+
+def _noted(first: Release, second: Release) -> Iterable[str]:
+    noisy = [name for name in first.schema.released if _is_noisy(first, name) or _is_noisy(second, name)]
+    if noisy:
+        yield f"Noise is drawn anew each time: figures about {', '.join(noisy)} are those of this drawing."
+
+
+def _is_noisy(release: Release, name: str) -> bool:
+    return name in release.cells and release.cells[name].sets is None
+
+
+def _worse_off(first: Release, second: Release, pairs: Pairs) -> tuple[WorseOff, ...]:
+    counted = [_counted("class size", None, pairs, _crowds(first), _crowds(second))]
+    for name in first.groups.sensitive:
+        if name in second.groups.sensitive:
+            losses = (_privacy_losses(release, name) for release in (first, second))
+            counted.append(_counted("privacy loss", name, pairs, *losses))
+    return tuple(counted)
+
+
+def _counted(by: Trait, attribute: str | None, pairs: Pairs, first: Floats, second: Floats) -> WorseOff:
+    """Count by a figure of each released row that is worse the higher it is."""
+    more = first[pairs.first] - second[pairs.second]
+    return WorseOff(
+        by,
+        attribute,
+        first=pairs.count(pairs.in_both & (more > _TIE)),
+        second=pairs.count(pairs.in_both & (more < -_TIE)),
+        alike=pairs.count(pairs.in_both & (abs(more) <= _TIE)),
+    )
+
+
+def _crowds(release: Release) -> Floats:
+    """Return for each released row its class size, turned: who is among fewer is worse off."""
+    return -release.classes.sizes[release.classes.class_of].astype(np.float64)
+
+
+def _privacy_losses(release: Release, name: str) -> Floats:
+    """Return for each released row the privacy loss of its group."""
+    return jensen_shannon(release.groups.sensitive[name])[release.groups.class_of]
+
+
+def _plain(value: float | None) -> float | str | None:
+    if value is not None and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value

@@ -1,0 +1,400 @@
+"""Question: what a publisher wants of a release, in a small language of its own.
+
+::
+
+    question  =  goal { ("," | "and") goal } [ "where" limit { ("," | "and") limit } ]
+    goal      =  ("max" | "min" | "best") measure
+    limit     =  measure ("<=" | "<" | ">=" | ">" | "=" | "at most" | "at least") number ["%"]
+
+A measure is written by its name, by its label (``t-closeness distance=js``), in words (``privacy loss``) or
+by a short name (``k``). Capital and small letters are the same.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+from sfumato import formatting, registry
+from sfumato.errors import ParameterError, suggestion
+from sfumato.measures.base import Measurement
+from sfumato.models.base import Better
+
+
+class Misread(ParameterError):
+    """A question that cannot be read; it knows at which letters.
+
+    Parameters
+    ----------
+    message
+        What was expected.
+    start, end
+        The letters that are not, from ``start`` up to before ``end``.
+    """
+
+    def __init__(self, message: str, start: int, end: int) -> None:
+        super().__init__(message)
+        self.start = start
+        self.end = end
+
+
+Aim = Literal["max", "min", "best"]
+Sign = Literal["<=", "<", ">=", ">", "="]
+
+SHORT_NAMES = {
+    "k": "k-anonymity",
+    "l": "probabilistic-diversity",
+    "t": "t-closeness",
+    "alpha": "alpha-k-anonymity",
+    "beta": "beta-likeness",
+    "delta": "delta-disclosure",
+    "risk": "reidentification-risk",
+    "ploss": "privacy-loss",
+    "a_know": "knowledge-gain",
+    "a_acc": "accuracy-gain",
+    "a_quot": "disclosure-quotient",
+    "loss": "total-loss",
+    "information loss": "total-loss",
+    "gl": "general-loss",
+    "generalization": "general-loss",
+    "sl": "suppression-loss",
+    "suppression": "suppression-loss",
+    "uloss": "utility-loss",
+}
+"""The letters of the models and the words of the papers, and the measure that each stands for."""
+
+EXAMPLE = "max k where loss <= 25% and suppression <= 10%"
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<number>[-\u2212]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])|[-\u2212]?\.\d+(?![\w.])|∞)
+    | (?P<sign><=|>=|==|=<|=>|≤|≥|<|>|=|at\s+most\b|at\s+least\b)
+    | (?P<percent>%|percent\b|per\s+cent\b)
+    | (?P<comma>,)
+    | (?P<parameter>[a-z][\w-]*=[^\s<>=,%]+)
+    | (?P<word>[^\W\d][\w-]*)
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SIGNS: dict[str, Sign] = {
+    **{sign: sign for sign in get_args(Sign)},
+    "==": "=",
+    "=<": "<=",
+    "≤": "<=",
+    "at most": "<=",
+    "=>": ">=",
+    "≥": ">=",
+    "at least": ">=",
+}
+_AIMS: tuple[Aim, ...] = ("max", "min", "best")
+_KEYWORDS = frozenset({*_AIMS, "where", "and"})
+# A value this near to a limit is a tie, as in a policy: 0.1 + 0.2 must keep a limit of 0.3.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is to be as large, as small or as good as can be."""
+
+    aim: Aim
+    measure: str
+
+    def __str__(self) -> str:
+        return f"{self.aim} {self.measure}"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What must hold of a measure.
+
+    Parameters
+    ----------
+    measure
+        The measure, as it was written or by its label.
+    sign
+        How its value must lie to the number.
+    number
+        The number; a percentage is a share, 25% is 0.25.
+    percent
+        Whether it was written as a percentage.
+    """
+
+    measure: str
+    sign: Sign
+    number: float
+    percent: bool = False
+
+    def allows(self, value: float) -> bool:
+        """Return whether a value keeps the limit."""
+        if self.sign in ("<", ">"):
+            beyond = self.number - value if self.sign == "<" else value - self.number
+            return beyond > _TIE
+        return self.excess(value) <= _TIE
+
+    def excess(self, value: float) -> float:
+        """Return how far a value lies on the wrong side of the number; 0 on the right one."""
+        if value == self.number:
+            return 0.0
+        if self.sign == "=":
+            return abs(value - self.number)
+        return max(value - self.number if self.is_upper else self.number - value, 0.0)
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether it keeps values from being larger."""
+        return self.sign in ("<=", "<")
+
+    def tightness(self, value: float) -> float:
+        """Return a number that falls as a value would keep a tighter limit."""
+        return self.excess(value) if self.sign == "=" else value if self.is_upper else -value
+
+    def __str__(self) -> str:
+        number = (
+            "∞" if math.isinf(self.number) else f"{100 * self.number if self.percent else self.number:.10g}"
+        )
+        return f"{self.measure} {self.sign} {number}{'%' * self.percent}"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is wanted, the first goal before the second, and what must hold.
+
+    Examples
+    --------
+    >>> print(parse("max k where information loss at most 25% and suppression <= 10%"))
+    max k where information loss <= 25% and suppression <= 10%
+    """
+
+    goals: tuple[Goal, ...]
+    bounds: tuple[Bound, ...] = ()
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that it speaks of, each once."""
+        return tuple(dict.fromkeys([*(g.measure for g in self.goals), *(b.measure for b in self.bounds)]))
+
+    def __str__(self) -> str:
+        limits = " and ".join(map(str, self.bounds))
+        return ", ".join(map(str, self.goals)) + (f" where {limits}" if limits else "")
+
+
+def parse(text: str) -> Question:
+    """Read a question; the measures stay as they are written.
+
+    Parameters
+    ----------
+    text
+        For example ``max k where loss <= 25% and suppression <= 10%``.
+    """
+    return _Reader(_tokens(text), len(text)).question()
+
+
+def places_of(question: str, measure: str) -> tuple[int, int] | None:
+    """Return at which letters of a question a measure is written, as far as it is.
+
+    Examples
+    --------
+    >>> places_of("max privacy  loss", "privacy loss")
+    (4, 17)
+    """
+    found = re.search(r"\s+".join(map(re.escape, measure.split())), question, re.IGNORECASE)
+    return found.span() if found else None
+
+
+def resolve(question: Question, measurements: Iterable[Measurement]) -> Question:
+    """Name the measures of a question by their labels among what was measured, and check the units."""
+    every = list(measurements)
+    goals = tuple(replace(goal, measure=label_of(goal.measure, every)) for goal in question.goals)
+    bounds = tuple(
+        _checked(replace(bound, measure=label_of(bound.measure, every))) for bound in question.bounds
+    )
+    return Question(goals, bounds)
+
+
+def unmeasured(question: Question, measurements: Iterable[Measurement]) -> tuple[str, ...]:
+    """Return the measures of a question that exist and were not measured."""
+    every = list(measurements)
+    labels = {name.casefold() for m in every for name in (m.label, m.measure)}
+    wanted = (full_name(name, every) for name in question.measures)
+    return tuple(name for name in wanted if name.casefold() not in labels and _exists(name))
+
+
+def label_of(written: str, measurements: list[Measurement]) -> str:
+    """Return the label of the measure that somebody wrote, among those that were measured."""
+    name = full_name(written, measurements)
+    labels = dict.fromkeys(m.label for m in measurements)
+    found = next((label for label in labels if label.casefold() == name.casefold()), None)
+    if found is not None:
+        return found
+    alike = list(dict.fromkeys(m.label for m in measurements if m.measure == name))
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        raise ParameterError(f"{written!r} may be {formatting.joined(map(repr, alike))}; write one of them")
+    measured = f"measured are {', '.join(sorted(labels))}" if labels else "nothing was measured"
+    if _exists(name):
+        called = f"{written!r} is {name}, which" if written.casefold() != name else name
+        raise ParameterError(
+            f"{called} was not measured; add it to [measure] of the project file and explore again, "
+            f"or ask with --measure; {measured}"
+        )
+    near = suggestion(written, [*labels, *SHORT_NAMES, *_titles(measurements)])
+    raise ParameterError(f"no measure {written!r}{near or ';'} {measured}")
+
+
+def full_name(written: str, measurements: Iterable[Measurement] = ()) -> str:
+    """Return the name that a short name, or a name in words, stands for; other names as they are.
+
+    Examples
+    --------
+    >>> full_name("K"), full_name("privacy loss"), full_name("t distance=js")
+    ('k-anonymity', 'privacy-loss', 't-closeness distance=js')
+    """
+    name, *parameters = re.split(r" (?=\S+=)", " ".join(written.split()), maxsplit=1)
+    plain = name.casefold()
+    titles = _titles(measurements)
+    full = SHORT_NAMES.get(plain) or titles.get(plain) or re.sub(r"[ _]", "-", plain)
+    return " ".join([full, *parameters])
+
+
+def better_of(measure: str, measurements: Iterable[Measurement]) -> Better:
+    """Return whether lower or higher is better for a label."""
+    return next((m.better for m in measurements if m.label == measure), "lower")
+
+
+def _titles(measurements: Iterable[Measurement]) -> dict[str, str]:
+    return {formatting.measure_words(m.measure).title.casefold(): m.measure for m in measurements}
+
+
+def _exists(name: str) -> bool:
+    try:
+        registry.build_measure(name)
+    except ParameterError:
+        return False
+    return True
+
+
+def _checked(bound: Bound) -> Bound:
+    """Refuse 25 for a share and 25% for a number: both would answer another question."""
+    is_share = formatting.measure_words(bound.measure).unit == "share"
+    if is_share and not bound.percent and 1 < bound.number < math.inf:
+        raise ParameterError(
+            f"{bound.measure} is a share, and {bound.number:g} is beyond all of it; write {bound.number:g}%"
+        )
+    if bound.percent and not is_share:
+        raise ParameterError(f"{bound.measure} is no share; write its limit without %")
+    return bound
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def _tokens(text: str, offset: int = 0) -> list[_Token]:
+    found: list[_Token] = []
+    place = 0
+    while text[place:].strip():
+        match = _TOKEN.match(text, place)
+        if match is None:
+            sign = text[place:].split()[0][:20]
+            start = offset + text.index(sign, place)
+            said = f"cannot read {sign!r} in the question; write it like: {EXAMPLE}"
+            raise Misread(said, start, start + len(sign))
+        kind = str(match.lastgroup)
+        start, end = match.span(kind)
+        found.append(_Token(kind, " ".join(match.group(kind).split()), offset + start, offset + end))
+        place = match.end()
+    return found
+
+
+class _Reader:
+    """Reads tokens one after the other."""
+
+    def __init__(self, tokens: list[_Token], length: int) -> None:
+        self._tokens = [*tokens, _Token("end", "", length, length)]
+        self._place = 0
+
+    def question(self) -> Question:
+        goals = [self._goal()]
+        while self._takes("comma") or self._takes("word", "and"):
+            goals.append(self._goal())
+        bounds = [self._bound()] if self._takes("word", "where") else []
+        while bounds and (self._takes("comma") or self._takes("word", "and")):
+            bounds.append(self._bound())
+        if self._kind != "end":
+            wanted = "`and` and another limit" if bounds else "`where` and limits"
+            raise self._unexpected(f"{wanted}, or the end")
+        return Question(tuple(goals), tuple(bounds))
+
+    def _goal(self) -> Goal:
+        for aim in _AIMS:
+            if self._takes("word", aim):
+                return Goal(aim, self._measure())
+        raise self._unexpected("max, min or best")
+
+    def _bound(self) -> Bound:
+        self._part_equation()
+        measure = self._measure(bounded=True)
+        if self._kind != "sign":
+            raise self._unexpected(f"<=, >=, <, >, =, `at most` or `at least` after {measure!r}")
+        sign = _SIGNS[self._next().casefold()]
+        if self._kind != "number":
+            raise self._unexpected(f"a number after {measure!r} {sign}")
+        written = self._next().replace(",", "").replace("\u2212", "-")
+        number = math.inf if written == "∞" else float(written)
+        percent = self._takes("percent")
+        return Bound(measure, sign, number / 100 if percent else number, percent)
+
+    def _measure(self, *, bounded: bool = False) -> str:
+        parts: list[str] = []
+        while self._kind == "word" and self._text.casefold() not in _KEYWORDS:
+            parts.append(self._next())
+            if bounded:
+                self._part_equation()
+        while parts and self._kind == "parameter":
+            parts.append(self._next())
+        if not parts:
+            raise self._unexpected("a measure, such as k or loss")
+        return " ".join(parts)
+
+    def _part_equation(self) -> None:
+        """Take ``k=5`` apart where it is a limit: where no sign follows it."""
+        kind, text, start, _ = self._tokens[self._place]
+        following = next((t.kind for t in self._tokens[self._place + 1 :] if t.kind != "parameter"), "end")
+        if kind == "parameter" and following != "sign":
+            name, _, number = text.partition("=")
+            sign = start + len(name)
+            self._tokens[self._place : self._place + 1] = [
+                _Token("word", name, start, sign),
+                _Token("sign", "=", sign, sign + 1),
+                *_tokens(number, sign + 1),
+            ]
+
+    @property
+    def _kind(self) -> str:
+        return self._tokens[self._place].kind
+
+    @property
+    def _text(self) -> str:
+        return self._tokens[self._place].text
+
+    def _next(self) -> str:
+        text = self._text
+        self._place += 1
+        return text
+
+    def _takes(self, kind: str, text: str | None = None) -> bool:
+        found = self._kind == kind and (text is None or self._text.casefold() == text)
+        self._place += found
+        return found
+
+    def _unexpected(self, wanted: str) -> Misread:
+        got = f"{self._text!r}" if self._kind != "end" else "the end"
+        _, _, start, end = self._tokens[self._place]
+        return Misread(f"expected {wanted}, got {got}; write a question like: {EXAMPLE}", start, end)

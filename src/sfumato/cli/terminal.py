@@ -1,0 +1,352 @@
+"""What the command line shows: progress, tables, JSON. The only place that prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sfumato.choosing.answer import Answer
+    from sfumato.choosing.comparison import Comparison
+    from sfumato.exploring.run import Progress
+    from sfumato.frontier import Candidate, Frontier
+    from sfumato.measures.base import Measurement
+    from sfumato.project.file import Project
+    from sfumato.reading.guess import Guess
+    from sfumato.release import Release
+
+
+_SELDOM = 30.0
+"""Seconds between lines about work that takes long, where nobody watches."""
+
+
+def complain(message: str) -> None:
+    """Say what went wrong, on standard error."""
+    click.echo(f"sfumato: {message}", err=True)
+
+
+def say(message: str) -> None:
+    """Say something on the way, on standard error."""
+    click.echo(message, err=True)
+
+
+@contextmanager
+def progress_shown() -> Iterator[Callable[[Progress], None]]:
+    """Show a bar on a terminal, and a line now and then elsewhere; always on standard error."""
+    if not sys.stderr.isatty():
+        now_and_then = _now_and_then()
+
+        def line(state: Progress) -> None:
+            _progress_line(state)
+            if state.now:
+                now_and_then(state.now)
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}"),
+        TextColumn("{task.description}"),
+    )
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=None, left="")
+
+        def update(state: Progress) -> None:
+            left = "" if state.remaining is None else f"{_duration(state.remaining)} left"
+            bar.update(
+                task,
+                completed=state.done,
+                total=state.total or None,
+                left=left,
+                description=_plain(state.now or state.latest),
+            )
+
+        yield update
+
+
+@contextmanager
+def words_shown() -> Iterator[None]:
+    """Show how far slow measures have come: a line that changes on a terminal, one now and then elsewhere."""
+    from sfumato.progress import listening
+
+    if not sys.stderr.isatty():
+        with listening(_now_and_then()):
+            yield
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with (
+        Console(stderr=True).status("") as status,
+        listening(lambda words: status.update(Text(_plain(words)))),
+    ):
+        yield
+
+
+def _now_and_then() -> Callable[[str], None]:
+    """Return what says the first words, and then only those that come long after the last."""
+    said = -_SELDOM
+
+    def hear(words: str) -> None:
+        nonlocal said
+        if time.monotonic() - said >= _SELDOM:
+            said = time.monotonic()
+            say(_plain(words))
+
+    return hear
+
+
+def _progress_line(state: Progress) -> None:
+    tenths = 10 * state.done // max(state.total, 1)
+    if state.done and tenths > 10 * (state.done - 1) // state.total:
+        left = f", {_duration(state.remaining)} left" if state.remaining else ""
+        say(f"{state.done} of {state.total} candidates{left}")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def print_json(facts: Mapping[str, Any]) -> None:
+    """Print facts for a pipeline."""
+    click.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def measurement_facts(measurements: Iterable[Measurement]) -> dict[str, Any]:
+    """Return measurements as plain data."""
+    return {"measurements": [each.to_dict() for each in measurements]}
+
+
+def candidate_facts(candidate: Candidate, *, efficient: bool, knee: bool = False) -> dict[str, Any]:
+    """Return a candidate as plain data, without its seed."""
+    return {
+        "id": candidate.id,
+        **json.loads(candidate.recipe.public_json()),
+        "efficient": efficient,
+        "knee": knee,
+        "infeasible": candidate.infeasible,
+        **measurement_facts(candidate.measurements),
+    }
+
+
+def frontier_facts(found: Frontier, infeasible: tuple[Candidate, ...]) -> dict[str, Any]:
+    """Return a frontier as plain data."""
+    efficient, knee = found.efficient(), found.knee()
+    return {
+        "axes": list(found.axes),
+        "candidates": [
+            candidate_facts(c, efficient=c in efficient, knee=c == knee) for c in found.candidates
+        ],
+        "not-comparable": [c.id for c in found.apart],
+        "infeasible": [{"id": c.id, "recipe": str(c.recipe), "reason": c.infeasible} for c in infeasible],
+    }
+
+
+def guess_facts(guessed: Guess) -> dict[str, Any]:
+    """Return a guess as plain data."""
+    return {
+        "name": guessed.name,
+        "role": guessed.role,
+        "kind": guessed.kind,
+        "distinct": guessed.n_distinct,
+        "missing": guessed.n_missing,
+        "reason": guessed.reason,
+    }
+
+
+def print_frontier(
+    project: Project, found: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool
+) -> None:
+    """Print the candidates as a table, what cannot be compared, and what could not be made."""
+    efficient, knee = found.efficient(), found.knee()
+    listed = found.candidates if everything else efficient
+    allowed = set(found.within(project.policy))
+    more = [name for name in ("k-anonymity", "suppression-loss") if name not in found.axes]
+    shown = [*found.axes, *(name for name in more if any(c.value(name) is not None for c in listed))]
+    rows = [
+        [
+            candidate.id,
+            str(candidate.recipe),
+            *(_shown(candidate.value(name)) for name in shown),
+            _marks(
+                efficient=everything and candidate in efficient,
+                knee=candidate == knee,
+                allowed=candidate in allowed,
+            ),
+        ]
+        for candidate in listed
+    ]
+    print_table(
+        f"{len(efficient)} efficient of {len(found.candidates)} candidates",
+        ["id", "recipe", *shown, ""],
+        rows,
+    )
+    if found.apart:
+        click.echo(
+            f"{len(found.apart)} cannot be compared on these axes: "
+            + ", ".join(str(candidate.recipe) for candidate in found.apart)
+        )
+    if infeasible:
+        click.echo(
+            f"{len(infeasible)} could not be made, for example {infeasible[0].recipe}: "
+            f"{infeasible[0].infeasible}"
+        )
+
+
+def _marks(*, efficient: bool, knee: bool, allowed: bool) -> str:
+    marks = {"efficient": efficient, "knee": knee, "against the policy": not allowed}
+    return ", ".join(word for word, holds in marks.items() if holds)
+
+
+def print_measurements(measurements: Iterable[Measurement]) -> None:
+    """Print measurements as a table."""
+    rows = [
+        [
+            m.label,
+            m.attribute or "",
+            _shown(m.value) if m.applicable else f"not applicable: {m.detail.get('reason', '')}",
+            f"{m.better} is better",
+            ", ".join(f"{name} {_shown(value)}" for name, value in m.detail.items()) if m.applicable else "",
+        ]
+        for m in measurements
+    ]
+    print_table("", ["measure", "of", "value", "", "detail"], rows)
+
+
+def judgement_facts(
+    place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
+) -> dict[str, Any]:
+    """Return what was found of a release that any program made, as plain data."""
+    return {
+        "release": str(place),
+        "records": release.n_records,
+        "original-records": release.n_original,
+        "suppressed": release.n_suppressed,
+        "notes": list(release.notes),
+        "untrue-cells": None if untrue is None else dict(untrue),
+        **measurement_facts(measurements),
+    }
+
+
+def print_judgement(
+    place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
+) -> None:
+    """Print what was assumed of a release that any program made, then its measurements by axis."""
+    kept = f"{release.n_records:,} of {release.n_original:,} records, {release.n_suppressed:,} suppressed"
+    click.echo(_plain(f"{place.name}: {kept}"))
+    for note in (*release.notes, *([] if untrue is None else [_truth(untrue)])):
+        click.echo(_plain(f"- {note}"))
+    taken = list(measurements)
+    for axis in ("privacy", "utility"):
+        _print_axis(axis, [m for m in taken if m.axis == axis])
+
+
+def _truth(untrue: Mapping[str, int]) -> str:
+    false = {name: count for name, count in untrue.items() if count}
+    if not false:
+        return "Every released value stands for the original one."
+    counts = ", ".join(f"{count:,} in {name!r}" for name, count in false.items())
+    return f"Beware: released values that do not stand for the original one: {counts}."
+
+
+def _print_axis(axis: str, measurements: list[Measurement]) -> None:
+    """Print the measurements of one side, with baselines and intervals where there are any."""
+    columns = {
+        "measure": [m.label for m in measurements],
+        "of": [m.attribute or "" for m in measurements],
+        "value": [_shown(m.value) for m in measurements],
+        "": [f"{m.better} is better" for m in measurements],
+        "baseline": ["" if m.baseline is None else _shown(m.baseline) for m in measurements],
+        "interval": [" to ".join(map(_shown, m.interval or ())) for m in measurements],
+        "detail": [
+            ", ".join(f"{name} {_shown(value)}" for name, value in m.detail.items())
+            if m.applicable
+            else str(m.detail.get("reason", ""))
+            for m in measurements
+        ],
+    }
+    filled = {head: cells for head, cells in columns.items() if any(cells)}
+    if measurements:
+        print_table(axis, list(filled), [list(row) for row in zip(*filled.values(), strict=True)])
+
+
+def print_answer(answer: Answer, broken: list[str]) -> None:
+    """Print an answer in words, and which limits of the policy it breaks."""
+    for line in str(answer).splitlines():
+        click.echo(_plain(line))
+    for line in broken:
+        click.echo(_plain(f"Beware, the policy is not met: {line}"))
+
+
+def print_comparison(found: Comparison, recipes: list[str]) -> None:
+    """Print two releases side by side, then what it means in sentences."""
+    from sfumato.report.comparisons import comparison_words, figure_rows, loss_rows, size_rows
+
+    for name, recipe in zip(found.names, recipes, strict=True):
+        click.echo(_plain(f"{name}  {recipe}"))
+    names = list(found.names)
+    print_table("", ["measure", *names, "better"], figure_rows(found))
+    print_table("", ["class sizes", *names], size_rows(found))
+    print_table("", ["information lost in", *names], loss_rows(found))
+    for sentence in comparison_words(found):
+        click.echo(_plain(sentence))
+
+
+def warn_of_formulas(columns: tuple[str, ...]) -> None:
+    """Warn of columns that a spreadsheet would take for formulas."""
+    if columns:
+        say(
+            f"beware: column {columns[0]!r} holds text that a spreadsheet would take for a formula; "
+            "open the CSV file as text there"
+        )
+
+
+def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
+    """Print a table; cells are shown as text, whatever is in them."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(title=_plain(title) or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for position, head in enumerate(heads):
+        numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
+        table.add_column(head, justify="right" if numeric else "left", no_wrap=numeric or position == 0)
+    for row in rows:
+        table.add_row(*(Text(_plain(cell)) for cell in row))
+    console = Console()
+    Console(width=max(console.width, 160) if not console.is_terminal else None).print(table)
+
+
+def _is_number(cell: str) -> bool:
+    return cell.translate(dict.fromkeys(map(ord, ",.-e+%"))).isdigit() or cell == "∞"
+
+
+def _plain(text: str) -> str:
+    """Leave out control signs: a column's name must not steer the terminal."""
+    return "".join(sign for sign in text if sign.isprintable())
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "n/a"
+    if isinstance(value, Mapping):
+        return f"({', '.join(f'{name} {_shown(inner)}' for name, inner in value.items())})"
+    if isinstance(value, float) and value == float("inf"):
+        return "∞"
+    if isinstance(value, (int, float)) and float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,7 +1,0 @@
-"""Evolution: search many recodings at once for those that no other beats in privacy and in utility."""
-
-from sfumato.evolution.archive import Archive
-from sfumato.evolution.problems import PublisherProblem
-from sfumato.evolution.run import Settings, evolve, improve
-
-__all__ = ["Archive", "PublisherProblem", "Settings", "evolve", "improve"]

@@ -1,0 +1,181 @@
+"""The one function that takes files as a release, and the check that it tells the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Integers
+from sfumato.cells import Cells
+from sfumato.errors import DataError
+from sfumato.external.columns import Columns, named_as_in
+from sfumato.external.files import open_files
+from sfumato.external.matching import matched_rows
+from sfumato.external.written import WrittenColumn, withheld_cells
+from sfumato.release import Release
+from sfumato.schema import Schema
+from sfumato.spellings import Spellings
+from sfumato.table import Table
+
+Suppressed = Literal["judge", "leave-out"]
+
+
+def read_release(
+    release: Any,
+    table: Any,
+    schema: Schema,
+    *,
+    sensitive: Any = None,
+    group: str | None = None,
+    match: str | None = None,
+    suppressed: Suppressed = "judge",
+    missing_values: Iterable[str] = (),
+) -> Release:
+    """Take files as a release of a table, whichever program wrote them.
+
+    Every released value is read as the set of original values that it may stand for. Rows and columns
+    may be in any order. What had to be assumed is said in the notes of the release.
+
+    Parameters
+    ----------
+    release
+        A CSV, Parquet or Feather file, a folder that `sfumato publish` wrote, or anything that
+        `Table.from_arrow` takes.
+    table, schema
+        The original, as `sanitize` takes them.
+    sensitive
+        The second of Anatomy's two tables: the sensitive values of each group with their counts.
+    group
+        The column that holds the group of a record; by default one called ``group`` or, of two tables,
+        the one that both have.
+    match
+        A column of both files that tells which record is which.
+    suppressed
+        Whether rows whose quasi-identifiers are all ``*`` are judged as the class that they are, or
+        left out as suppressed records, as ARX counts them.
+    missing_values
+        Spellings of a missing value beside the empty field.
+
+    Examples
+    --------
+    >>> from sfumato import datasets, measure
+    >>> table, schema = datasets.hospital()
+    >>> file = {"zip": ["0213*"] * 4, "age": ["20-39"] * 4, "diagnosis": ["Flu", "Diabetes", "Flu", "Flu"]}
+    >>> release = read_release(file, table, schema)
+    >>> [taken.value for taken in measure(release, ["k-anonymity", "suppression-loss"])]
+    [4.0, 0.6666666666666666]
+    >>> release.notes
+    ("Not in the release, and so suppressed in every record: 'sex'.",)
+    """
+    original = table if isinstance(table, Table) else Table.from_arrow(table)
+    bound, bound_schema = schema.bind(original)
+    files = named_as_in(bound_schema, open_files(release, sensitive, group, bound_schema), match)
+    columns = Columns.of(files, bound_schema, match)
+    records = Table.from_arrow(files.records.select(columns.read), missing_values=missing_values)
+    _check_number(records.n_records, files.n_original, bound.n_records, schema)
+    rows = None if match is None else matched_rows(records, original, bound, schema, match)
+    written = {name: _written(records, name, bound, bound_schema) for name in columns.attributes}
+    keep, told = _kept_rows(written, bound_schema, records.weights, suppressed)
+    cells, more = _cells(written, bound, bound_schema, records.weights, keep)
+    return Release(
+        schema=bound_schema,
+        cells=cells,
+        weights=records.weights[keep],
+        n_original=bound.n_records,
+        original=bound,
+        rows=None if rows is None else rows[keep],
+        group_of=None if files.group is None else records[files.group].codes[keep],
+        form=files.form,
+        recipe=files.recipe,
+        notes=(*columns.notes, *files.notes, *told, *more),
+    )
+
+
+def untrue_cells(release: Release) -> dict[str, int]:
+    """Return for each attribute how many released cells do not contain the original value.
+
+    Parameters
+    ----------
+    release
+        One that knows which record is which. Attributes that are not released as sets, and sensitive
+        values that are exchanged within groups, are left out.
+    """
+    if release.original is None or release.rows is None:
+        raise ValueError("it is not known which released record is which")
+    untrue = {}
+    for name, cells in release.cells.items():
+        exchanged = release.group_of is not None and name in release.schema.sensitive
+        if cells.sets is not None and not exchanged:
+            true = cells.sets.contain(cells.codes, release.original[name].codes[release.rows])
+            untrue[name] = int(release.weights[~true].sum())
+    return untrue
+
+
+def _check_number(n_released: int, n_published_of: int | None, n_original: int, schema: Schema) -> None:
+    if n_published_of not in (None, n_original):
+        raise DataError(
+            f"the folder was published from {n_published_of:,} records, and the original has {n_original:,}; "
+            "give the original that it was made from"
+        )
+    if n_released > n_original:
+        dropped = ' after those with missing values were dropped (missing = "category" keeps them)'
+        raise DataError(
+            f"the release has {n_released:,} records, and the original only {n_original:,}"
+            f"{dropped if schema.missing == 'drop' else ''}; give the original that it was made from"
+        )
+
+
+def _written(records: Table, name: str, bound: Table, schema: Schema) -> WrittenColumn:
+    spellings = Spellings(bound[name], schema.hierarchy(name), schema.decimal)
+    return WrittenColumn.of(name, records[name], records.weights, spellings, bound.weights)
+
+
+def _kept_rows(
+    written: Mapping[str, WrittenColumn], schema: Schema, weights: Integers, suppressed: Suppressed
+) -> tuple[Integers, list[str]]:
+    """Return the rows that are published records, and what was taken for a suppressed one."""
+    starred = _all_withheld(written, schema.quasi_identifiers, len(weights))
+    count = f"Records that are * in every quasi-identifier: {weights[starred].sum():,}."
+    if suppressed == "leave-out" and starred.any():
+        if starred.all():
+            raise DataError("the release has suppressed records only; nothing is left to judge")
+        note = f"{count} They count as suppressed, although what else they tell is published."
+        return np.flatnonzero(~starred), [note]
+    if starred.all() or not starred.any():
+        return np.arange(len(weights)), []
+    note = (
+        f"{count} They are judged as one class; if they are suppressed records, as in ARX's files, "
+        "--suppressed leave-out counts them so."
+    )
+    return np.arange(len(weights)), [note]
+
+
+def _all_withheld(written: Mapping[str, WrittenColumn], names: Iterable[str], n_rows: int) -> Booleans:
+    """Return for each row whether all of these columns withhold its value; never if there are none."""
+    columns = [written[name] for name in names if name in written]
+    withheld = np.full(n_rows, bool(columns))
+    for column in columns:
+        withheld &= column.withheld[column.codes]
+    return withheld
+
+
+def _cells(
+    written: Mapping[str, WrittenColumn], bound: Table, schema: Schema, weights: Integers, keep: Integers
+) -> tuple[dict[str, Cells], list[str]]:
+    cells, notes = {}, []
+    for name in schema.released:
+        if name in written:
+            column = written[name].taken(keep)
+            cells[name], told = column.cells(weights[keep], schema[name].role)
+            notes += [*column.notes, *told]
+            sets = cells[name].sets
+            if name in schema.sensitive and (sets is None or sets.overlap):
+                notes.append(
+                    f"The values of {name!r} are no partition of the original ones: what an adversary knew "
+                    "before is taken from the released records."
+                )
+        else:
+            cells[name] = withheld_cells(bound[name], schema.hierarchy(name), len(keep))
+    return cells, notes

@@ -1,0 +1,284 @@
+"""Estimate: what a release says about the original, as weights spread over the original values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
+from sfumato.kernels.estimating import (
+    add_up,
+    even_runs,
+    label_totals,
+    node_distributions,
+    row_densities,
+    shares_by_node,
+)
+from sfumato.measures.estimation.populations import Nodes, Populations
+
+_BLOCK = 2**17
+"""How many numbers of a result are computed at a time, so that little is held and Ctrl-C is heard."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How the labels of one quasi-identifier spread over its original values.
+
+    Parameters
+    ----------
+    label_of
+        The label of each unit.
+    starts, codes, masses
+        Label ``i`` lies on ``codes[starts[i]:starts[i + 1]]``, on each in proportion to its mass.
+    n_codes
+        The number of original values.
+    """
+
+    label_of: Codes
+    starts: Integers
+    codes: Codes
+    masses: Floats
+    n_codes: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label_of", frozen(self.label_of, np.int32))
+        object.__setattr__(self, "starts", frozen(self.starts, np.int64))
+        object.__setattr__(self, "codes", frozen(self.codes, np.int32))
+        object.__setattr__(self, "masses", frozen(self.masses, np.float64))
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The mass of each label."""
+        return sealed(label_totals(self.starts, self.masses))
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels."""
+        return len(self.starts) - 1
+
+    def with_anything(self) -> Spread:
+        """Return the spread with one more unit and one more label, evenly on all codes."""
+        return Spread(
+            np.append(self.label_of, self.n_labels),
+            np.append(self.starts, self.starts[-1] + self.n_codes),
+            np.append(self.codes, np.arange(self.n_codes)),
+            np.append(self.masses, np.ones(self.n_codes)),
+            self.n_codes,
+        )
+
+    def take(self, units: Integers) -> Spread:
+        """Return the spread of these units."""
+        return Spread(sealed(self.label_of[units]), self.starts, self.codes, self.masses, self.n_codes)
+
+
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """Distributions over the values of a sensitive attribute, only values that occur in each.
+
+    Mixture ``i`` has the values ``values[starts[i]:starts[i + 1]]``, each in proportion to its count.
+    """
+
+    starts: Integers
+    values: Codes
+    counts: Floats
+    n_values: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "starts", frozen(self.starts, np.int64))
+        object.__setattr__(self, "values", frozen(self.values, np.int32))
+        object.__setattr__(self, "counts", frozen(self.counts, np.float64))
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The sum of the counts of each mixture."""
+        return sealed(label_totals(self.starts, self.counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a release says about the original table, as weighted units.
+
+    A unit is a number of records about which the release says the same. Each quasi-identifier of a
+    unit spreads over original values independently of the others, and so do the sensitive values: the
+    estimated number of records with values v and s is the sum over the units of
+    weight · Π share(v) · share(s).
+
+    Parameters
+    ----------
+    weights
+        The number of records of each unit.
+    spreads
+        For each quasi-identifier how it spreads.
+    mixture_of, mixtures
+        Which mixture of sensitive values each unit has; units with the same stand together.
+    """
+
+    weights: Floats = field(repr=False)
+    spreads: tuple[Spread, ...] = field(repr=False)
+    mixture_of: Integers = field(repr=False)
+    mixtures: Mixtures = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", frozen(self.weights, np.float64))
+        object.__setattr__(self, "mixture_of", frozen(self.mixture_of, np.int64))
+
+    @property
+    def n_units(self) -> int:
+        """The number of units."""
+        return len(self.weights)
+
+    @cached_property
+    def labels(self) -> Codes:
+        """The labels of all units, one line for each quasi-identifier."""
+        lines = [spread.label_of for spread in self.spreads]
+        return sealed(np.array(lines, dtype=np.int32).reshape(len(lines), self.n_units))
+
+    @cached_property
+    def overall(self) -> Floats:
+        """The estimated number of records with each sensitive value."""
+        amounts = add_up(self.mixture_of, self.weights, len(self.mixtures.totals))
+        scale = np.repeat(amounts / self.mixtures.totals, np.diff(self.mixtures.starts))
+        return sealed(add_up(self.mixtures.values, scale * self.mixtures.counts, self.mixtures.n_values))
+
+    @cached_property
+    def entries(self) -> tuple[Integers, Integers, Floats]:
+        """Each sensitive value of each unit: the unit, the place in the mixtures, the amount."""
+        lengths = np.diff(self.mixtures.starts)[self.mixture_of]
+        units = np.repeat(np.arange(self.n_units), lengths)
+        offsets = np.arange(len(units)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        places = self.mixtures.starts[self.mixture_of][units] + offsets
+        scale = self.weights / self.mixtures.totals[self.mixture_of]
+        return units, places, scale[units] * self.mixtures.counts[places]
+
+    @cached_property
+    def all_labels(self) -> tuple[Integers, Integers, Codes, Floats, Floats, Booleans]:
+        """The labels of all quasi-identifiers behind one another.
+
+        Where the codes of each label start, which label is the first of each attribute, the codes and
+        the masses on them, the mass of each label, and whether it lies evenly on neighbouring codes.
+        """
+        lengths = [np.diff(spread.starts) for spread in self.spreads]
+        return (
+            sealed(np.concatenate([[0], np.cumsum(np.concatenate(lengths))])),
+            sealed(np.cumsum([0] + [spread.n_labels for spread in self.spreads])),
+            sealed(np.concatenate([spread.codes for spread in self.spreads])),
+            sealed(np.concatenate([spread.masses for spread in self.spreads])),
+            sealed(np.concatenate([spread.totals for spread in self.spreads])),
+            sealed(np.concatenate([even_runs(s.starts, s.codes, s.masses) for s in self.spreads])),
+        )
+
+    def in_populations(self, populations: Populations) -> Iterator[Floats]:
+        """Yield the estimated counts of the sensitive values in each population, a block at a time."""
+        share_starts, share_labels, shares = self.shares_in(populations.nodes)
+        n_levels = len(self.spreads) + 1
+        units = np.empty((n_levels, self.n_units), dtype=np.int32)
+        amounts = np.empty((n_levels, self.n_units))
+        lengths = np.zeros(n_levels, dtype=np.int64)
+        units[0], amounts[0], lengths[0] = np.arange(self.n_units), self.weights, self.n_units
+        step = max(1, _BLOCK // self.mixtures.n_values)
+        for first in range(0, len(populations), step):
+            last = min(first + step, len(populations))
+            found = np.zeros((last - first, self.mixtures.n_values))
+            node_distributions(
+                populations.depths,
+                populations.last_nodes,
+                first,
+                last,
+                populations.nodes.attribute_of,
+                self.labels,
+                self.mixture_of,
+                self.mixtures.starts,
+                self.mixtures.values,
+                self.mixtures.counts,
+                self.mixtures.totals,
+                share_starts,
+                share_labels,
+                shares,
+                max(spread.n_labels for spread in self.spreads),
+                units,
+                amounts,
+                lengths,
+                found,
+            )
+            yield found
+
+    def on_rows(self, rows: Codes, values: Codes) -> Floats:
+        """Return the estimated number of records with these codes and this sensitive value.
+
+        Parameters
+        ----------
+        rows
+            The codes, one line for each quasi-identifier, one column for each row.
+        values
+            The sensitive value of each row.
+        """
+        order = np.argsort([-spread.n_codes for spread in self.spreads], kind="stable")
+        by_beginning = np.lexsort(rows[order[::-1]])
+        singles = Nodes.single_codes([spread.n_codes for spread in self.spreads])
+        share_starts, share_labels, shares = self.shares_in(singles)
+        found = np.empty(len(values))
+        found[by_beginning] = row_densities(
+            np.ascontiguousarray(rows[:, by_beginning]),
+            values[by_beginning],
+            order,
+            self.labels,
+            self.weights,
+            self.mixture_of,
+            self.mixtures.starts,
+            self.mixtures.values,
+            self.mixtures.counts,
+            self.mixtures.totals,
+            self.mixtures.n_values,
+            singles.first_code,
+            share_starts,
+            share_labels,
+            shares,
+            max(spread.n_labels for spread in self.spreads),
+        )
+        return found
+
+    def with_suppressed(self, n_suppressed: int) -> Estimate:
+        """Return this estimate with records that may be anything.
+
+        Their sensitive values are those of the others; one more record, spread over all values, keeps
+        a value that none of the others has from being impossible.
+        """
+        n_values = self.mixtures.n_values
+        mixtures = Mixtures(
+            np.append(self.mixtures.starts, self.mixtures.starts[-1] + n_values),
+            np.append(self.mixtures.values, np.arange(n_values)),
+            np.append(self.mixtures.counts, self.overall + 1 / n_values),
+            n_values,
+        )
+        return Estimate(
+            np.append(self.weights, n_suppressed),
+            tuple(spread.with_anything() for spread in self.spreads),
+            np.append(self.mixture_of, len(mixtures.totals) - 1),
+            mixtures,
+        )
+
+    def shares_in(self, nodes: Nodes) -> tuple[Integers, Codes, Floats]:
+        """Return for each node the labels of its attribute that reach into it, with their shares."""
+        parts = []
+        for place, spread in enumerate(self.spreads):
+            first, last = nodes.first_code[place : place + 2]
+            parts.append(
+                shares_by_node(
+                    spread.starts,
+                    spread.codes,
+                    spread.masses,
+                    spread.totals,
+                    nodes.node_starts[first : last + 1],
+                    nodes.nodes_of_code,
+                    len(nodes),
+                )
+            )
+        counts = np.sum([np.diff(starts) for starts, _, _ in parts], axis=0)
+        return (
+            np.concatenate([[0], np.cumsum(counts)]),
+            np.concatenate([labels for _, labels, _ in parts]),
+            np.concatenate([shares for _, _, shares in parts]),
+        )

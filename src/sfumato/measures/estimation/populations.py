@@ -1,0 +1,209 @@
+"""Populations: the large parts of a table that its quasi-identifiers describe, found once for a table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from sfumato.arrays import Codes, Integers, frozen
+from sfumato.caching import remembered
+from sfumato.hierarchy import Hierarchy
+from sfumato.kernels.grouping import number_rows, sum_by_group
+from sfumato.kernels.populations import large_conjunctions
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+LIMIT = 1_000_000
+"""More populations than this are not looked at: with each release that would take minutes."""
+
+
+class TooManyPopulations(Exception):
+    """Raised when more populations are large than can be looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The nodes of all quasi-identifiers' hierarchies that matter, numbered through.
+
+    A node is a set of values of one attribute. Nodes with the same values count once, and one with all
+    values is none.
+
+    Parameters
+    ----------
+    attribute_of
+        The attribute (by its position) of each node.
+    code_starts, codes_of_node
+        The codes of each node.
+    first_code
+        Where the codes of each attribute begin when those of all attributes stand behind one another.
+    node_starts, nodes_of_code
+        The nodes that contain each code.
+    """
+
+    attribute_of: Codes
+    code_starts: Integers
+    codes_of_node: Codes
+    first_code: Integers
+    node_starts: Integers
+    nodes_of_code: Codes
+
+    def __post_init__(self) -> None:
+        for name in ("attribute_of", "codes_of_node", "nodes_of_code"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.int32))
+        for name in ("code_starts", "first_code", "node_starts"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.attribute_of)
+
+    def codes(self, node: int) -> Codes:
+        """Return the codes of a node."""
+        return self.codes_of_node[self.code_starts[node] : self.code_starts[node + 1]]
+
+    @classmethod
+    def single_codes(cls, n_codes: list[int]) -> Nodes:
+        """Return every code of every attribute as a node."""
+        every = np.arange(sum(n_codes))
+        ends = np.append(every, len(every))
+        codes = np.concatenate([np.arange(number) for number in n_codes])
+        attribute_of = np.repeat(np.arange(len(n_codes)), n_codes)
+        return cls(attribute_of, ends, codes, np.cumsum([0, *n_codes]), ends, every)
+
+    @classmethod
+    def of(cls, sets: list[list[Codes]], n_codes: list[int]) -> Nodes:
+        """Number the nodes: for each attribute the codes of each node, and how many codes there are."""
+        every = [codes for of_attribute in sets for codes in of_attribute]
+        attribute_of = np.repeat(np.arange(len(sets)), [len(of_attribute) for of_attribute in sets])
+        sizes = np.array([len(codes) for codes in every], dtype=np.int64)
+        codes_of_node = np.concatenate([np.empty(0, dtype=np.int32), *every])
+        first_code = np.concatenate([[0], np.cumsum(n_codes)]).astype(np.int64)
+        placed = first_code[np.repeat(attribute_of, sizes)] + codes_of_node
+        order = np.argsort(placed, kind="stable")
+        counts = np.bincount(placed, minlength=int(first_code[-1]))
+        return cls(
+            attribute_of=attribute_of,
+            code_starts=np.concatenate([[0], np.cumsum(sizes)]),
+            codes_of_node=codes_of_node,
+            first_code=first_code,
+            node_starts=np.concatenate([[0], np.cumsum(counts)]),
+            nodes_of_code=np.repeat(np.arange(len(every)), sizes)[order],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Populations:
+    """All conjunctions of nodes, at most one for each quasi-identifier, that enough records satisfy.
+
+    Parameters
+    ----------
+    nodes
+        The nodes that are large enough by themselves.
+    depths, last_nodes
+        For each population how many nodes it has, and the last of them. They stand in depth-first
+        order: the other nodes are those of the nearest population before it with one node less.
+    supports
+        The number of records of each population.
+    """
+
+    nodes: Nodes
+    depths: Codes
+    last_nodes: Codes
+    supports: Integers
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depths", frozen(self.depths, np.int16))
+        object.__setattr__(self, "last_nodes", frozen(self.last_nodes, np.int32))
+        object.__setattr__(self, "supports", frozen(self.supports, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.depths)
+
+    def conjunctions(self) -> list[tuple[int, ...]]:
+        """Return the nodes of each population."""
+        described: list[tuple[int, ...]] = []
+        begun: list[int] = []
+        for depth, node in zip(self.depths.tolist(), self.last_nodes.tolist(), strict=True):
+            begun = [*begun[: depth - 1], node]
+            described.append(tuple(begun))
+        return described
+
+
+def large_populations(table: Table, schema: Schema, minimum_support: float) -> Populations:
+    """Return the populations of a bound table with at least this share of its records.
+
+    Found once for each table, its hierarchies and the share.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> table, schema = datasets.hospital()
+    >>> table, schema = schema.bind(table)
+    >>> found = large_populations(table, schema, 0.5)
+    >>> len(found), found.supports.tolist()
+    (6, [6, 6, 6, 6, 9, 7])
+    """
+    key = ("populations", table.fingerprint, schema.fingerprint, minimum_support)
+    found = remembered(key, lambda: _find(table, schema, minimum_support))
+    if len(found) > LIMIT:
+        raise TooManyPopulations(
+            f"more than {LIMIT:,} populations have {minimum_support:.3%} of the records; "
+            "raise minimum-support"
+        )
+    return found
+
+
+def distinct_nodes(hierarchy: Hierarchy) -> list[Codes]:
+    """Return the values of each node below the root, sets of values that are equal only once."""
+    found: list[Codes] = []
+    n_values = len(hierarchy.values)
+    for level in range(hierarchy.height):
+        members = hierarchy.node_of[level].astype(np.int64)
+        sizes = np.bincount(members)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        order = np.argsort(members, kind="stable").astype(np.int32)
+        # a node is new where it puts at least two nodes of the level below together
+        new = sizes < n_values
+        if level:
+            below = hierarchy.node_of[level - 1]
+            lowest = np.full(len(sizes), n_values)
+            np.minimum.at(lowest, members, below)
+            highest = np.full(len(sizes), -1)
+            np.maximum.at(highest, members, below)
+            new &= lowest < highest
+        found += [order[starts[node] : starts[node + 1]] for node in np.flatnonzero(new)]
+    return found
+
+
+def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
+    columns = [table[name] for name in schema.quasi_identifiers]
+    least = max(1, math.ceil(Fraction(str(minimum_support)) * table.n_records))
+    row_of, n_rows = number_rows(
+        [column.codes for column in columns], [len(column.domain) for column in columns], table.n_rows
+    )
+    weights = sum_by_group(row_of, n_rows, table.weights)
+    rows = np.empty((len(columns), n_rows), dtype=np.int32)
+    sets = []
+    for place, (name, column) in enumerate(zip(schema.quasi_identifiers, columns, strict=True)):
+        rows[place, row_of] = column.codes
+        on_code = sum_by_group(rows[place], len(column.domain), weights)
+        nodes_of = distinct_nodes(schema.hierarchy(name))
+        sets.append([codes for codes in nodes_of if on_code[codes].sum() >= least])
+    nodes = Nodes.of(sets, [len(column.domain) for column in columns])
+    if not len(nodes):
+        none = np.empty(0, dtype=np.int64)
+        return Populations(nodes, none, none, none)
+    depths, last_nodes, supports = large_conjunctions(
+        rows,
+        weights,
+        least,
+        nodes.first_code,
+        nodes.node_starts,
+        nodes.nodes_of_code,
+        nodes.code_starts,
+        nodes.codes_of_node,
+        LIMIT + 1,
+    )
+    return Populations(nodes, depths, last_nodes, supports)

@@ -1,0 +1,170 @@
+"""Queries: random counting questions about a table, drawn and answered once for a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
+from sfumato.kernels.estimating import query_counts
+from sfumato.measures.estimation.estimate import Estimate
+from sfumato.schema import Schema
+from sfumato.table import Column, Table
+
+_ROUNDS = 100
+"""How often queries that no record satisfies are drawn again, all of them at once."""
+
+
+class TooFewQueries(Exception):
+    """Raised when hardly any query is satisfied by a record."""
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Questions how many records have accepted values in some quasi-identifiers and a sensitive one.
+
+    Parameters
+    ----------
+    attributes
+        For each query the quasi-identifiers that it asks about, by position.
+    starts, accepted
+        Query ``i`` accepts the code ``c`` of its attribute ``d`` where ``accepted[starts[i, d] + c]``.
+    values
+        For each query and each sensitive value whether it is accepted.
+    """
+
+    attributes: Codes
+    starts: Integers
+    accepted: Booleans
+    values: Booleans
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", frozen(self.attributes, np.int32))
+        object.__setattr__(self, "starts", frozen(self.starts, np.int64))
+        object.__setattr__(self, "accepted", frozen(self.accepted, np.bool_))
+        object.__setattr__(self, "values", frozen(self.values, np.bool_))
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def take(self, which: Integers) -> Queries:
+        """Return these queries."""
+        return Queries(self.attributes[which], self.starts[which], self.accepted, self.values[which])
+
+    def answers(self, estimate: Estimate) -> Floats:
+        """Return the estimated number of records that each query accepts."""
+        label_starts, first_label, codes, masses, sums, is_even_run = estimate.all_labels
+        return query_counts(
+            self.attributes,
+            self.starts,
+            self.accepted,
+            self.values,
+            np.array([spread.n_codes for spread in estimate.spreads]),
+            label_starts,
+            first_label,
+            codes,
+            masses,
+            sums,
+            is_even_run,
+            estimate.labels,
+            estimate.weights,
+            estimate.mixture_of,
+            estimate.mixtures.starts,
+            estimate.mixtures.values,
+            estimate.mixtures.counts,
+            estimate.mixtures.totals,
+        )
+
+
+def satisfied_queries(
+    table: Table,
+    schema: Schema,
+    sensitive: str,
+    truth: Estimate,
+    n_queries: int,
+    dimensions: int,
+    selectivity: float,
+    seed: int,
+) -> tuple[Queries, Floats, int]:
+    """Draw queries that at least one record satisfies.
+
+    Parameters
+    ----------
+    table, schema
+        The bound table and schema.
+    sensitive
+        The sensitive attribute that every query asks about.
+    truth
+        The table as an estimate.
+    n_queries, dimensions
+        How many queries, and how many quasi-identifiers each asks about.
+    selectivity
+        The share of all combinations of values that a query accepts, roughly.
+    seed
+        Decides which queries.
+
+    Returns
+    -------
+    The queries, their true answers, and how many queries had to be drawn again.
+    """
+    rng = np.random.default_rng(seed)
+    columns = [table[name] for name in (*schema.quasi_identifiers, sensitive)]
+    kept: list[Queries] = []
+    answers: list[Floats] = []
+    lacking, redrawn = n_queries, 0
+    for _ in range(_ROUNDS):
+        drawn = _draw(columns, lacking, dimensions, selectivity, rng)
+        found = drawn.answers(truth)
+        satisfied = np.flatnonzero(found > 0)
+        kept.append(drawn.take(satisfied))
+        answers.append(found[satisfied])
+        lacking -= len(satisfied)
+        if not lacking:
+            return _joined(kept), sealed(np.concatenate(answers)), redrawn
+        redrawn += lacking
+    raise TooFewQueries(
+        f"only {n_queries - lacking:,} of {n_queries:,} queries are satisfied by a record after drawing "
+        f"{_ROUNDS} times; give a higher selectivity or fewer dimensions"
+    )
+
+
+def _draw(
+    columns: Sequence[Column], n_queries: int, dimensions: int, selectivity: float, rng: np.random.Generator
+) -> Queries:
+    """Draw queries; the last column is the sensitive one."""
+    n_attributes = len(columns) - 1
+    chosen = rng.permuted(np.tile(np.arange(n_attributes), (n_queries, 1)), axis=1)[:, :dimensions]
+    share = selectivity ** (1 / (dimensions + 1))
+    sizes = np.array([len(column.domain) for column in columns])
+    ends = np.cumsum(sizes[chosen], axis=None).reshape(chosen.shape)
+    starts = ends - sizes[chosen]
+    accepted = np.zeros(int(ends[-1, -1]), dtype=np.bool_)
+    values = np.zeros((n_queries, sizes[-1]), dtype=np.bool_)
+    for query in range(n_queries):
+        for place, attribute in enumerate(chosen[query]):
+            start = starts[query, place]
+            accepted[start + _some_codes(columns[attribute], share, rng)] = True
+        values[query, _some_codes(columns[-1], share, rng)] = True
+    return Queries(chosen, starts, accepted, values)
+
+
+def _some_codes(column: Column, share: float, rng: np.random.Generator) -> Integers:
+    """Draw the values to accept: neighbours if they are numbers, else any."""
+    n_values = len(column.domain)
+    wanted = min(n_values, math.ceil(round(n_values * share, 9)))
+    if column.kind == "numeric":
+        return int(rng.integers(n_values - wanted + 1)) + np.arange(wanted)
+    return rng.permutation(n_values)[:wanted]
+
+
+def _joined(parts: Sequence[Queries]) -> Queries:
+    before = np.cumsum([0] + [len(part.accepted) for part in parts[:-1]])
+    return Queries(
+        np.concatenate([part.attributes for part in parts]),
+        np.concatenate([part.starts + offset for part, offset in zip(parts, before, strict=True)]),
+        np.concatenate([part.accepted for part in parts]),
+        np.concatenate([part.values for part in parts]),
+    )

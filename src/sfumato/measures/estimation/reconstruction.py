@@ -1,0 +1,166 @@
+"""Reconstruction: how a researcher reads a release to estimate what the original was."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from sfumato.arrays import Codes
+from sfumato.cells import Cells
+from sfumato.kernels.estimating import add_up
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
+from sfumato.measures.estimation.maximum_entropy import maximum_entropy_estimate
+from sfumato.release import Release, released
+from sfumato.schema import Schema
+from sfumato.table import Column, Table
+
+Reconstruction = Literal["uniform", "maximum-entropy"]
+
+
+class Unreadable(Exception):
+    """Raised for a release that cannot be read as weights over original values; the message says why."""
+
+
+def reconstructed(release: Release, sensitive: str | None, how: Reconstruction) -> Estimate:
+    """Read a release in the way of this name.
+
+    Parameters
+    ----------
+    release
+        What would be published, with its original.
+    sensitive
+        The sensitive attribute; ``None`` reads the quasi-identifiers alone.
+    how
+        ``uniform`` or ``maximum-entropy``.
+    """
+    estimate = uniform_estimate(release, sensitive)
+    return estimate if how == "uniform" else maximum_entropy_estimate(estimate)
+
+
+def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
+    """Read a release under the uniform assumption.
+
+    Every value that a released one may stand for, and that occurs in the data, is equally likely; every
+    record of a group is equally likely to have any of the group's sensitive values. A noisy number
+    counts as the nearest original value. A withheld sensitive value may be any that it stands for.
+
+    Parameters
+    ----------
+    release
+        What would be published, with its original.
+    sensitive
+        The sensitive attribute; ``None`` reads the quasi-identifiers alone.
+
+    References
+    ----------
+    N. Li, T. Li, "On the tradeoff between privacy and utility in data publishing", 2009, section 4.2.
+
+    Examples
+    --------
+    >>> from sfumato import SuppressQuasiIdentifiers, datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
+    >>> uniform_estimate(release, "diagnosis").n_units
+    1
+    """
+    table = original_of(release)
+    names = release.schema.quasi_identifiers
+    group_of = release.groups.class_of if sensitive else np.zeros(release.n_rows, dtype=np.int64)
+    n_groups = release.groups.n_classes if sensitive else 1
+    spreads = [_spread(name, release.cells[name], table[name]) for name in names]
+    unit_of, n_units = number_rows(
+        [group_of, *(spread.label_of for spread in spreads)],
+        [n_groups, *(spread.n_labels for spread in spreads)],
+        release.n_rows,
+    )
+    first = first_row_of_group(unit_of, n_units)
+    weights = sum_by_group(unit_of, n_units, release.weights)
+    order = np.argsort(group_of[first], kind="stable")
+    units = first[order]
+    return Estimate(
+        weights[order].astype(np.float64),
+        tuple(spread.take(units) for spread in spreads),
+        group_of[units],
+        _mixtures(release, table, sensitive),
+    )
+
+
+def true_estimate(table: Table, schema: Schema, sensitive: str | None) -> Estimate:
+    """Read the bound original itself: every unit exact."""
+    return uniform_estimate(released(table, schema, {}), sensitive)
+
+
+def blind_estimate(truth: Estimate) -> Estimate:
+    """Return what is left when all quasi-identifiers are withheld: one unit that may be anything."""
+    n_values = truth.mixtures.n_values
+    spreads = tuple(_anything(spread.n_codes) for spread in truth.spreads)
+    whole = Mixtures(np.array([0, n_values]), np.arange(n_values), truth.overall, n_values)
+    return Estimate(np.array([truth.weights.sum()]), spreads, np.zeros(1, dtype=np.int64), whole)
+
+
+def original_of(release: Release) -> Table:
+    """Return the original, or say that there is none."""
+    if release.original is None:
+        raise Unreadable("the original is needed, and the release was read from files alone")
+    return release.original
+
+
+def _anything(n_codes: int) -> Spread:
+    only = np.zeros(1, dtype=np.int32)
+    return Spread(only, np.array([0, n_codes]), np.arange(n_codes), np.ones(n_codes), n_codes)
+
+
+def _spread(name: str, cells: Cells, column: Column) -> Spread:
+    """Spread each released value evenly over the values that it may stand for."""
+    n_codes = len(column.domain)
+    if cells.sets is not None:
+        masses = np.ones(len(cells.sets.members))
+        return Spread(cells.codes, cells.sets.starts, cells.sets.members, masses, n_codes)
+    nearest = _nearest_codes(name, cells, column)
+    return Spread(nearest[cells.codes], np.arange(n_codes + 1), np.arange(n_codes), np.ones(n_codes), n_codes)
+
+
+def _nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
+    """Return for each noisy number the code of the nearest original one, the lower of two."""
+    numbers = np.array([value for value in column.domain if value is not None])
+    noisy = [value for value in cells.domain if value is not None]
+    if column.kind != "numeric" or not noisy or any(isinstance(value, str) for value in noisy):
+        raise Unreadable(f"the released values of {name!r} are neither sets of original values nor numbers")
+    missing = column.domain.index(None) if None in column.domain else 0
+    present = np.flatnonzero([value is not None for value in column.domain])
+    middles = (numbers[1:] + numbers[:-1]) / 2
+    return np.array(
+        [
+            missing if value is None else present[np.searchsorted(middles, float(value))]
+            for value in cells.domain
+        ],
+        dtype=np.int32,
+    )
+
+
+def _mixtures(release: Release, table: Table, sensitive: str | None) -> Mixtures:
+    """Return the distribution of the sensitive values in each group, over the original's codes."""
+    if sensitive is None:
+        only = np.zeros(1, dtype=np.int32)
+        return Mixtures(np.array([0, 1]), only, np.array([float(release.n_records)]), 1)
+    if sensitive not in release.cells:
+        raise Unreadable(f"{sensitive!r} is not released")
+    sets = release.cells[sensitive].sets
+    if sets is None:
+        raise Unreadable(f"the released values of {sensitive!r} are not sets of original values")
+    counted = release.groups.sensitive[sensitive]
+    n_values = len(table[sensitive].domain)
+    sizes = np.diff(sets.starts)
+    if (sizes == 1).all():
+        counts = counted.counts.astype(np.float64)
+        return Mixtures(counted.starts, sets.members[counted.values], counts, n_values)
+    group = np.repeat(np.arange(release.groups.n_classes), np.diff(counted.starts))
+    spread = sizes[counted.values]
+    entry = np.repeat(np.arange(len(spread)), spread)
+    offset = np.arange(len(entry)) - np.repeat(np.cumsum(spread) - spread, spread)
+    members = sets.members[sets.starts[counted.values][entry] + offset]
+    key, place = np.unique(group[entry] * n_values + members, return_inverse=True)
+    counts = add_up(place, (counted.counts / spread)[entry], len(key))
+    starts = np.searchsorted(key, np.arange(release.groups.n_classes + 1) * n_values)
+    return Mixtures(starts, (key % n_values).astype(np.int32), counts, n_values)

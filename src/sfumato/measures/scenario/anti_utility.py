@@ -1,0 +1,366 @@
+"""What a release is worth to the adversary of a scenario, and how much of that about people in the table."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.arrays import Floats, Integers
+from sfumato.caching import kept
+from sfumato.measures.base import Axis, Measurement, NotApplicable
+from sfumato.measures.mining import (
+    Attempt,
+    Mine,
+    attempts_at,
+    common_entries,
+    commonest,
+    exactly,
+    figure_key,
+    suited,
+    suits,
+    worth_to_adversary,
+)
+from sfumato.measures.percentiles import NORMAL_95
+from sfumato.measures.scenario.control import Control, control_group
+from sfumato.measures.scenario.good_utility import ScenarioMeasure, unfinished
+from sfumato.measures.scenario.nearness import Told, nearer, released_as, true_column
+from sfumato.measures.scenario.scenario import Scenario, weights_of
+from sfumato.models.base import Better
+from sfumato.progress import speaking_of
+from sfumato.registry import register
+from sfumato.release import Release
+from sfumato.table import Table
+
+
+@register
+@dataclass(frozen=True)
+class AntiUtility(ScenarioMeasure):
+    """How much the adversary of a scenario learns about the people by mining the release.
+
+    The anti-utility of a miner is Σ v(x) E*(predicted, released, true) over all records; the value is
+    that of the worst miner divided by Σ v(x), so 0.1 is one person in ten. The detail has both sums of
+    the paper, ``worst-sum`` and ``average-sum``, which miner is the worst, its shares of exact and of nearer
+    predictions, and the share of people whose true value the release tells anyway. The baseline is
+    the value for an adversary who says the same of everybody. The interval has the value with 95%
+    confidence over records like these (normal approximation).
+
+    What is learned about everybody is no breach of somebody. So some people are left out, the release is
+    made once more without them, and the miners are trained on all of that and predict its people
+    (``members``) as well as those who were left out (``control``). The detail has both shares for the miner
+    where they differ most, and the difference, ``beyond-control``, with its own 95% interval from
+    ``beyond-control-low`` to ``beyond-control-high``; or else ``no-control``, the reason why there is none.
+
+    Where sets of values are released, a distance is the number of values less one of a set that holds
+    the truth, a single value being a set of one; a set without the truth is infinitely far. Where
+    numbers are released with noise, it is the difference.
+
+    Parameters
+    ----------
+    scenario
+        What the adversary wants: the name of a scenario of the project file, or a `Scenario`. By
+        default every sensitive attribute is attacked, and exact predictions count.
+
+    References
+    ----------
+    M. Sramka et al., "A practice-oriented framework for measuring privacy and utility in data
+    sanitization systems", 2010, section 2.4; for the control group M. Giomi et al., "A unified framework
+    for quantifying privacy risk in synthetic data", 2023.
+
+    Examples
+    --------
+    >>> from sfumato import Adversary, KAnonymity, Mondrian, Scenario, datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
+    >>> scenario = Scenario(adversary=Adversary(("age",), miners=("majority",), guesses="values"), folds=3)
+    >>> AntiUtility(scenario).measure(release)[0].detail["worst-miner"]
+    'majority'
+    """
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+
+    def in_scenario(
+        self, release: Release, table: Table, rows: Integers, scenario: Scenario
+    ) -> Iterable[Measurement]:
+        """Return the anti-utility of the worst miner, over all attacked attributes together."""
+        names = scenario.adversary.attributes or release.schema.sensitive
+        if not names:
+            raise NotApplicable("the scenario names no attacked attribute, and none is sensitive")
+        weights = weights_of(scenario.adversary.weights, table)
+        everybody = _People.of(weights, table.weights)
+        if everybody.total == 0:
+            raise NotApplicable("the weights of the adversary are 0 for every record")
+        of_row = weights[rows]
+        attack = _Attack(release, names, scenario, (_Counted(of_row),))
+        alone, lacking = attack.alone()
+        gained = {miner: each for miner, (each,) in (alone | attack.together(lacking)).items()}
+        worst = max(gained, key=lambda miner: gained[miner].worth)
+        value = everybody.share(gained[worst])
+        radius = NORMAL_95 * everybody.error(gained[worst])
+        common = _same_of_everybody(release, names, scenario, of_row)
+        detail = {
+            "attributes": ", ".join(names),
+            "worst-sum": gained[worst].worth,
+            "average-sum": sum(gained[miner].worth for miner in alone) / len(alone),
+            "worst-miner": worst,
+            "exact": gained[worst].exact / everybody.total,
+            "nearer": gained[worst].nearer / everybody.total,
+            "told-anyway": _told_anyway(release, names, of_row) / everybody.total,
+            "miners": {miner: each.worth for miner, each in gained.items()},
+            **_beyond_control(release, names, scenario, weights),
+        }
+        return [
+            self.taken(
+                value,
+                attribute=names[0] if len(names) == 1 and names[0] in release.schema.sensitive else None,
+                interval=(value - radius, value + radius),
+                baseline=None if common is None else everybody.share(common),
+                detail=detail | unfinished(lacking),
+            )
+        ]
+
+
+@dataclass(frozen=True)
+class _Gained:
+    """What one adversary gains about some people, added up.
+
+    Parameters
+    ----------
+    worth, exact, nearer
+        Σ v E*, and Σ v of the people whose value is predicted exactly, or nearer than it is released.
+    products, squares
+        Σ v² E* and Σ v² E*², for the interval.
+    """
+
+    worth: float
+    exact: float
+    nearer: float
+    products: float
+    squares: float
+
+
+@dataclass(frozen=True)
+class _People:
+    """Σ v and Σ v² of the people that an adversary is judged by, suppressed ones among them."""
+
+    total: float
+    squares: float
+
+    @classmethod
+    def of(cls, weights: Floats, counts: Integers) -> _People:
+        return cls(float(weights @ counts), float(weights**2 @ counts))
+
+    def share(self, gained: _Gained) -> float:
+        """Return the share that was gained."""
+        return gained.worth / self.total
+
+    def error(self, gained: _Gained) -> float:
+        """Return the standard error of that share; nothing was gained about suppressed people."""
+        share = self.share(gained)
+        spread = gained.squares - 2 * share * gained.products + share**2 * self.squares
+        return math.sqrt(max(spread, 0.0)) / self.total
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """Which people are added up: v of each released row, and how many of its records, if not all."""
+
+    weights: Floats
+    records: Integers | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Gain:
+    """What one adversary gains from every released record, entry by entry in the order of the rows."""
+
+    rows: Integers = field(repr=False)
+    weights: Integers = field(repr=False)
+    worth: Floats = field(repr=False)
+    exact: Floats = field(repr=False)
+    nearer: Floats = field(repr=False)
+
+    @classmethod
+    def of(cls, release: Release, name: str, attempt: Attempt, scenario: Scenario) -> _Gain:
+        here = released_as(release, name).take(attempt.rows)
+        truth = true_column(release, name).take(attempt.rows)
+        return cls(
+            attempt.rows,
+            attempt.weights,
+            worth_to_adversary(scenario.adversary, attempt.told, here, truth),
+            exactly(attempt.told).astype(np.float64),
+            nearer(attempt.told.distance, here.distance, scenario.adversary.c).astype(np.float64),
+        )
+
+    def added(self, people: _Counted) -> _Gained:
+        """Add up over all records, each with the weight of its row."""
+        counts = self.weights if people.records is None else people.records[self.rows]
+        v = people.weights[self.rows]
+        once, twice = counts * v, counts * v**2
+        return _Gained(
+            worth=float(once @ self.worth),
+            exact=float(once @ self.exact),
+            nearer=float(once @ self.nearer),
+            products=float(twice @ self.worth),
+            squares=float(twice @ self.worth**2),
+        )
+
+
+_Figures = dict[str, list[_Gained]]
+"""For each adversary what is gained about each kind of people."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Attack:
+    """The miners of a scenario against some attributes of a release.
+
+    Parameters
+    ----------
+    release, names, scenario
+        What is attacked, and how.
+    people
+        About whom gains are added up.
+    mine
+        How miners predict; by default out of fold.
+    """
+
+    release: Release
+    names: Sequence[str]
+    scenario: Scenario
+    people: tuple[_Counted, ...]
+    mine: Mine | None = None
+
+    def alone(self) -> tuple[_Figures, list[str]]:
+        """Return what each miner gains by itself, and the miners that did not come to an end."""
+        miners = [suited(self.release, name, self.scenario.adversary.miners) for name in self.names]
+        found: _Figures = {}
+        lacking = []
+        for miner in dict.fromkeys(itertools.chain(*miners)):
+            gained = self._with_miners((miner,))._figures(fused=False)
+            found |= gained
+            lacking += [] if gained else [miner]
+        if not found:
+            raise NotApplicable(
+                f"no miner came to an end for {', '.join(map(repr, self.names))}; raise time-limit"
+            )
+        return found, lacking
+
+    def together(self, lacking: Sequence[str]) -> _Figures:
+        """Return what the miners that came to an end gain by voting, where several predict the same."""
+        ended = tuple(each for each in self.scenario.adversary.miners if each not in lacking)
+        return self._with_miners(ended)._figures(fused=True) if self.scenario.adversary.fusion else {}
+
+    def _with_miners(self, miners: tuple[str, ...]) -> _Attack:
+        adversary = replace(self.scenario.adversary, miners=miners)
+        names = [name for name in self.names if any(suits(self.release, name, miner) for miner in miners)]
+        return replace(self, names=names, scenario=replace(self.scenario, adversary=adversary))
+
+    def _figures(self, *, fused: bool) -> _Figures:
+        """Return the gains of single miners or of their votes, from the shelf if they lie there."""
+        adversary = self.scenario.adversary
+        key = figure_key(
+            f"gains {'fused' if fused else 'alone'} {'out of fold' if self.mine is None else 'of all'}",
+            self.release,
+            self.names,
+            adversary.miners,
+            self.scenario,
+            *(adversary.reduction, adversary.c, adversary.guesses),
+            *(part for some in self.people for part in (some.weights, some.records)),
+        )
+        figure = kept(key, lambda: self._computed(fused))
+        return {miner: [_Gained(*each) for each in gained] for miner, gained in (figure or {}).items()}
+
+    def _computed(self, fused: bool) -> dict[str, list[tuple[float, ...]]] | None:
+        """Return the gains as plain data; nothing if some miner did not come to an end."""
+        gains: dict[str, list[_Gain]] = {}
+        for name in self.names:
+            attempts = attempts_at(self.release, name, self.scenario, self.mine)
+            if attempts.unfinished:
+                return None
+            for attempt in attempts.every:
+                if attempt.is_fused == fused:
+                    gain = _Gain.of(self.release, name, attempt, self.scenario)
+                    gains.setdefault(attempt.miner, []).append(gain)
+        return {
+            miner: [astuple(_most(each).added(some)) for some in self.people] for miner, each in gains.items()
+        }
+
+
+def _most(gains: Sequence[_Gain]) -> _Gain:
+    """Take for each record the attribute where the adversary gains most."""
+    weights, entries = common_entries([gain.weights for gain in gains])
+
+    def most(what: str) -> Floats:
+        return np.max(
+            [getattr(gain, what)[entry] for gain, entry in zip(gains, entries, strict=True)], axis=0
+        )
+
+    return _Gain(gains[0].rows[entries[0]], weights, most("worth"), most("exact"), most("nearer"))
+
+
+def _same_of_everybody(
+    release: Release, names: Sequence[str], scenario: Scenario, of_row: Floats
+) -> _Gained | None:
+    """Return what an adversary gains who says the same of everybody."""
+    found = [(name, commonest(release, name, scenario)) for name in names]
+    gains = [_Gain.of(release, name, each, scenario) for name, each in found if each is not None]
+    return _most(gains).added(_Counted(of_row)) if gains else None
+
+
+def _told_anyway(release: Release, names: Sequence[str], of_row: Floats) -> float:
+    """Add up the weights of the records of which the release tells some attacked value exactly."""
+    told: list[Told] = [released_as(release, name) for name in names]
+    return float((release.weights * of_row) @ np.logical_or.reduce([exactly(each) for each in told]))
+
+
+def _beyond_control(
+    release: Release, names: Sequence[str], scenario: Scenario, weights: Floats
+) -> dict[str, Any]:
+    """Return how much more is gained about the people of a release than about people left out of it."""
+    if scenario.control == 0:
+        return {}
+    try:
+        with speaking_of("control group"):
+            return _compared(control_group(release, scenario), names, scenario, weights)
+    except NotApplicable as reason:
+        return {"no-control": str(reason)}
+
+
+def _compared(control: Control, names: Sequence[str], scenario: Scenario, weights: Floats) -> dict[str, Any]:
+    groups = [_People.of(weights, counts) for counts in (control.staying, control.leaving)]
+    if not all(group.total for group in groups):
+        raise NotApplicable("nobody in the control group matters to the adversary")
+    of_row = weights[control.both.rows]
+    people = (_Counted(of_row, control.members), _Counted(of_row, control.strangers))
+    miners = tuple(each for each in scenario.adversary.miners if _knows_meanings(each))
+    if not miners:
+        raise NotApplicable("no miner knows what released values stand for, only how they are written")
+    able = replace(scenario, adversary=replace(scenario.adversary, miners=miners))
+    attack = _Attack(control.both, names, able, people, control.mine)
+    alone, lacking = attack.alone()
+    gained = alone | attack.together(lacking)
+    shares = {
+        miner: [group.share(each) for group, each in zip(groups, both, strict=True)]
+        for miner, both in gained.items()
+    }
+    worst = max(shares, key=lambda miner: shares[miner][0] - shares[miner][1])
+    members, strangers = shares[worst]
+    errors = [group.error(each) for group, each in zip(groups, gained[worst], strict=True)]
+    beyond, radius = members - strangers, NORMAL_95 * math.hypot(*errors)
+    return {
+        "members": members,
+        "control": strangers,
+        "control-miner": worst,
+        "beyond-control": beyond,
+        "beyond-control-low": beyond - radius,
+        "beyond-control-high": beyond + radius,
+    }
+
+
+def _knows_meanings(miner: str) -> bool:
+    """Return whether a miner sees what a released value stands for: the second release has other labels."""
+    return getattr(registry.build_miner(miner), "encoding", "columns") != "codes"

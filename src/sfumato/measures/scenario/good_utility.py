@@ -1,0 +1,273 @@
+"""What a release is worth to the honest user of a scenario."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+from sfumato.caching import kept
+from sfumato.errors import ParameterError
+from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
+from sfumato.measures.mining import figure_key, of_user, predictions, worth_to_user
+from sfumato.measures.percentiles import NORMAL_95
+from sfumato.measures.scenario.expressions import Type, type_of
+from sfumato.measures.scenario.nearness import true_column
+from sfumato.measures.scenario.scenario import Scenario, weights_of
+from sfumato.models.base import Better
+from sfumato.registry import register
+from sfumato.release import Release, released
+from sfumato.table import Table
+
+_ROWS_OF_A_SUM = 20
+_FEWEST_SUMS, _MOST_SUMS = 100, 1000
+
+
+@dataclass(frozen=True)
+class ScenarioMeasure(Measure):
+    """A measure in a scenario: a `Scenario`, or the same as plain data."""
+
+    scenario: Any = None
+
+    needs: ClassVar[Needs] = "records"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.scenario, Mapping):
+            object.__setattr__(self, "scenario", Scenario.of(self.scenario))
+        if not isinstance(self.scenario, (Scenario, type(None))):
+            raise ParameterError(
+                "the scenario is not known; describe it in the project file as [scenarios.NAME]"
+            )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The name of the scenario."""
+        return {} if self.scenario is None else {"scenario": self.scenario.name or "unnamed"}
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the measurements, where each released row is known to come from an original one."""
+        if release.original is None or release.rows is None:
+            raise NotApplicable("which record each released row comes from is not known")
+        scenario = self.scenario or Scenario()
+        scenario.check(_types(release.original))
+        return tuple(self.in_scenario(release, release.original, release.rows, scenario))
+
+    @abstractmethod
+    def in_scenario(
+        self, release: Release, table: Table, rows: Integers, scenario: Scenario
+    ) -> Iterable[Measurement]:
+        """Return the measurements, given the original table and the original row of each released one."""
+
+
+@register
+@dataclass(frozen=True)
+class GoodUtility(ScenarioMeasure):
+    """How much of what the honest user's miners achieve on the original is lost with the release.
+
+    The good utility of a miner is Σ w(x) E(predicted, true) over all records. Its decline is
+    1 - U(release) / U(original), at least 0; the value is the largest decline of the miners, so the
+    release is (1 - value)-utility-preserving for them. Miners are trained on the release, predict from
+    it, and are compared with the true values; a suppressed record has no prediction, and is worth
+    nothing. The interval has the decline of that miner with 95% confidence over records like these
+    (normal approximation of a ratio). The detail has the sums of every miner.
+
+    Parameters
+    ----------
+    scenario
+        What the user wants: the name of a scenario of the project file, or a `Scenario`. By default
+        every sensitive attribute is predicted, and exactly the right predictions count.
+
+    References
+    ----------
+    M. Sramka et al., "A practice-oriented framework for measuring privacy and utility in data
+    sanitization systems", 2010, section 2.3.
+
+    Examples
+    --------
+    >>> from sfumato import AsIs, Scenario, User, datasets, sanitize
+    >>> scenario = Scenario(user=User("diagnosis", miners=("majority",)), folds=3)
+    >>> GoodUtility(scenario).measure(sanitize(*datasets.hospital(), AsIs()))[0].value
+    0.0
+    """
+
+    axis: ClassVar[Axis] = "utility"
+    better: ClassVar[Better] = "lower"
+
+    def in_scenario(
+        self, release: Release, table: Table, rows: Integers, scenario: Scenario
+    ) -> Iterable[Measurement]:
+        """Return the largest decline for the target, or for each sensitive attribute."""
+        target = scenario.user.target
+        names = release.schema.sensitive if target is None else (target,)
+        if not names:
+            raise NotApplicable("the scenario names no target, and there is no sensitive attribute")
+        weights = weights_of(scenario.user.weights, table)
+        return [self._declined(release, table, rows, name, scenario, weights) for name in names]
+
+    def _declined(
+        self, release: Release, table: Table, rows: Integers, name: str, scenario: Scenario, weights: Floats
+    ) -> Measurement:
+        found = {
+            miner: _decline(release, table, rows, name, miner, scenario, weights)
+            for miner in scenario.user.miners
+        }
+        both = {miner: each for miner, each in found.items() if each is not None}
+        declines = {miner: each for miner, each in both.items() if each.original > 0}
+        if not declines:
+            raise NotApplicable(f"no miner has any good utility for {name!r} on the original")
+        worst = max(declines, key=lambda miner: declines[miner].value)
+        decline = declines[worst]
+        radius = NORMAL_95 * decline.error
+        detail: dict[str, Any] = {
+            "target": name,
+            "miner": worst,
+            "original": decline.original,
+            "released": decline.released,
+            "miners": {
+                miner: {"original": each.original, "released": each.released} for miner, each in both.items()
+            },
+        }
+        return self.taken(
+            max(decline.value, 0.0),
+            attribute=name if name in release.schema.sensitive else None,
+            interval=(max(decline.value - radius, 0.0), max(decline.value + radius, 0.0)),
+            detail=detail | unfinished(miner for miner, each in found.items() if each is None),
+        )
+
+
+@dataclass(frozen=True)
+class _Decline:
+    """What a miner achieves on the original and on the release, and the standard error of their ratio."""
+
+    original: float
+    released: float
+    error: float
+
+    @property
+    def value(self) -> float:
+        """The share of the good utility that is lost; negative where the release serves better."""
+        return 1 - self.released / self.original
+
+
+@dataclass(frozen=True, eq=False)
+class _Utility:
+    """A sum over records, with what its variance needs.
+
+    Parameters
+    ----------
+    total
+        The sum over all records.
+    within
+        How far equal records lie from the mean of their row: the squares, added up.
+    mixed
+        The sums of the rows, each divided by the root of its number of records; in a large table, where
+        it is kept from one run to the next, sums of many rows with random signs instead.
+    """
+
+    total: float
+    within: float
+    mixed: Floats = field(repr=False)
+
+
+def _decline(
+    release: Release,
+    table: Table,
+    rows: Integers,
+    name: str,
+    miner: str,
+    scenario: Scenario,
+    weights: Floats,
+) -> _Decline | None:
+    """Return what becomes of a miner's good utility; nothing if the miner did not come to an end."""
+    judged = (scenario, weights, scenario.user.error)
+
+    def computed() -> list[float] | None:
+        old = _utility_of_original(released(table, release.schema, {}), name, miner, scenario, weights)
+        new = None if old is None else _utility(release, rows, name, miner, scenario, weights)
+        return None if old is None or new is None else [old.total, new.total, _ratio_error(old, new)]
+
+    figure = kept(figure_key("decline", release, [name], [miner], *judged), computed)
+    return None if figure is None else _Decline(*figure)
+
+
+def _utility_of_original(
+    original: Release, name: str, miner: str, scenario: Scenario, weights: Floats
+) -> _Utility | None:
+    """Return the good utility of the original, where it is large enough from the shelf."""
+    every_row = np.arange(original.n_rows)
+
+    def computed() -> list[Any] | None:
+        found = _utility(original, every_row, name, miner, scenario, weights)
+        return None if found is None else [found.total, found.within, found.mixed.tolist()]
+
+    key = figure_key("utility", original, [name], [miner], scenario, weights, scenario.user.error)
+    figure = kept(key if _mixes(original.n_rows) else None, computed)
+    return None if figure is None else _Utility(figure[0], figure[1], np.array(figure[2]))
+
+
+def _utility(
+    release: Release, rows: Integers, name: str, miner: str, scenario: Scenario, weights: Floats
+) -> _Utility | None:
+    """Return what w(x) E(predicted, true) adds up to over all records."""
+    found, _ = predictions(release, name, [miner], scenario)
+    if not found or release.original is None:
+        return None
+    each, table = found[0], release.original
+    truth = true_column(release, name).take(each.rows)
+    of_row = rows[each.rows]
+    hierarchy = release.schema.hierarchy(name)
+    worth = weights[of_row] * worth_to_user(scenario.user, of_user(each, truth), truth, hierarchy)
+    sums = _added(of_row, each.weights * worth, table.n_rows)
+    squares = float(each.weights @ worth**2)
+    of_records = sums / np.sqrt(table.weights)
+    return _Utility(float(sums.sum()), squares - float(of_records @ of_records), _mixed(of_records))
+
+
+def _added(of_row: Integers, values: Floats, n_rows: int) -> Floats:
+    return np.bincount(of_row, values, n_rows).astype(np.float64)
+
+
+def _mixes(n_rows: int) -> bool:
+    """Return whether there are enough rows to put so many into each sum that none can be read off it."""
+    return n_rows >= _FEWEST_SUMS * _ROWS_OF_A_SUM
+
+
+def _mixed(values: Floats) -> Floats:
+    """Add up many rows with random signs, which keeps the expected length of every combination.
+
+    M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", 2002.
+    """
+    if not _mixes(len(values)):
+        return values
+    n_sums = min(len(values) // _ROWS_OF_A_SUM, _MOST_SUMS)
+    rng = np.random.default_rng(0)
+    signs = rng.choice([-1.0, 1.0], len(values))
+    return _added(rng.integers(0, n_sums, len(values)), signs * values, n_sums)
+
+
+def _ratio_error(old: _Utility, new: _Utility) -> float:
+    """Return the standard error of new / old as a ratio of sums over records, the same in both.
+
+    Which of the equal records of a row is which is not known: they are paired at random.
+    """
+    if old.total <= 0:
+        return 0.0
+    ratio = new.total / old.total
+    apart = new.mixed - ratio * old.mixed
+    spread = float(apart @ apart) + new.within + ratio**2 * old.within
+    return math.sqrt(max(spread, 0.0)) / old.total
+
+
+def unfinished(miners: Iterable[str]) -> dict[str, str]:
+    """Name in the detail the miners that did not come to an end."""
+    names = ", ".join(dict.fromkeys(miners))
+    return {"unfinished": names} if names else {}
+
+
+def _types(table: Table) -> dict[str, Type]:
+    return {name: type_of(column) for name, column in table.columns.items()}

@@ -1,0 +1,267 @@
+"""Scenario: what the honest user of a release wants to learn, and what the adversary wants to learn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeVar, get_args
+
+import numpy as np
+
+from sfumato.arrays import Floats
+from sfumato.errors import ParameterError, suggestion
+from sfumato.measures.scenario.expressions import Expression, Type
+from sfumato.table import Table
+
+Weights = str | float | Callable[[Table], Any]
+"""How much each record matters: a formula over the attributes, one number, or a function of the table."""
+Judgement = str | Callable[..., Any]
+"""What a prediction is worth: a named function, a formula, or a function of arrays of values."""
+Guesses = Literal["values", "released", "both"]
+
+ERRORS = ("equal", "distance")
+REDUCTIONS = ("nearer", "exact", "distance")
+
+
+@dataclass(frozen=True)
+class User:
+    """The honest user, who predicts one attribute and is glad of every good prediction.
+
+    Parameters
+    ----------
+    target
+        The attribute to predict; by default each sensitive attribute.
+    weights
+        How much each record matters, w(x).
+    error
+        What a prediction is worth, E(predicted, true): ``equal`` is 1 for the true value and else 0;
+        ``distance`` is 1 for the true value and falls to 0 for the farthest one; or a formula in
+        ``predicted`` and ``true``.
+    miners
+        The miners L that users are taken to use, by name, or with parameters: ``random-forest trees=10``.
+    """
+
+    target: str | None = None
+    weights: Weights = 1.0
+    error: Judgement = "equal"
+    miners: tuple[str, ...] = ("naive-bayes", "decision-tree", "random-forest")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "miners", tuple(self.miners))
+        _check_weights(self.weights)
+        _check_judgement(self.error, ERRORS, ("predicted", "true"))
+        if not self.miners:
+            raise ParameterError("a user needs at least one miner")
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """The adversary, who predicts attributes in order to come nearer to the truth about a person.
+
+    Parameters
+    ----------
+    attributes
+        The attacked attributes; by default the sensitive ones. Of several, the one where the adversary
+        comes nearest counts for each person.
+    weights
+        How much each record matters, v(x).
+    reduction
+        What a prediction is worth, E*(predicted, released, true): ``exact`` is 1 for the true value;
+        ``nearer`` is 1 for a prediction that is c% nearer to the truth than the released value is;
+        ``distance`` is the share of the released value's distance that the prediction takes away; or a
+        formula in ``predicted``, ``released`` and ``true``.
+    c
+        By how many per cent a nearer prediction must be nearer: 0 is any bit, 100 exact.
+    miners
+        The reference miners M. Those that predict numbers are used where an attribute is released with
+        noise, the others where it is not.
+    guesses
+        What is predicted where sets of values are released: ``values`` of the original, ``released``
+        values (as in the paper), or ``both``, one after the other.
+    fusion
+        Whether the vote of all miners (the mean, for numbers) is one more adversary.
+    """
+
+    attributes: tuple[str, ...] = ()
+    weights: Weights = 1.0
+    reduction: Judgement = "exact"
+    c: float = 0.0
+    miners: tuple[str, ...] = (
+        "naive-bayes",
+        "decision-tree",
+        "random-forest",
+        "linear-regression",
+        "regression-tree",
+    )
+    guesses: Guesses = "both"
+    fusion: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", tuple(self.attributes))
+        object.__setattr__(self, "miners", tuple(self.miners))
+        _check_weights(self.weights)
+        _check_judgement(self.reduction, REDUCTIONS, ("predicted", "released", "true"))
+        if not 0 <= self.c <= 100:
+            raise ParameterError(f"c must be from 0 to 100 per cent, not {self.c:g}")
+        if self.guesses not in get_args(Guesses):
+            raise ParameterError(
+                f"guesses cannot be {self.guesses!r}; allowed are {', '.join(get_args(Guesses))}"
+            )
+        if not self.miners:
+            raise ParameterError("an adversary needs at least one miner")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """An honest user and an adversary, and how their predictions are made.
+
+    Parameters
+    ----------
+    name
+        What it is called in labels.
+    user, adversary
+        What each of them wants.
+    folds
+        In how many parts the records are divided: each part is predicted from all others.
+    seed
+        Decides on the parts and on the miners' random choices.
+    time_limit
+        Seconds after which a miner is given up.
+    control
+        The share of the people who are left out of a second release, made by the same recipe, to see how
+        much of what the adversary learns is also learned about people who are not in the table; 0 is
+        nobody. It costs another run of the sanitizer and one fit of each miner, beside the fits for the
+        folds.
+
+    References
+    ----------
+    M. Sramka et al., "A practice-oriented framework for measuring privacy and utility in data
+    sanitization systems", 2010, section 2.
+
+    Examples
+    --------
+    >>> scenario = Scenario(
+    ...     "early-detection",
+    ...     User("diagnosis", weights='if(sex = "Female" and age > 55, 10, 1)'),
+    ...     Adversary(("age",), reduction="nearer", c=50),
+    ... )
+    >>> Scenario.of(scenario.to_dict()) == scenario
+    True
+    """
+
+    name: str = ""
+    user: User = field(default_factory=User)
+    adversary: Adversary = field(default_factory=Adversary)
+    folds: int = 10
+    seed: int = 0
+    time_limit: float = 600.0
+    control: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.user, User) and isinstance(self.adversary, Adversary)):
+            raise ParameterError("the user and the adversary of a scenario are tables; write them as such")
+        for key, least in (("folds", 2), ("seed", 0)):
+            if getattr(self, key) < least:
+                raise ParameterError(f"{key} must be at least {least}, not {getattr(self, key)}")
+        if not self.time_limit > 0:
+            raise ParameterError(f"time-limit must be above 0 seconds, not {self.time_limit:g}")
+        if not 0 <= self.control <= 0.5:
+            raise ParameterError(f"control must be a share from 0 to 0.5, not {self.control:g}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; functions of your own cannot be written down."""
+        return {
+            each.name: _plain_part(value) if isinstance(value, (User, Adversary)) else value
+            for each in fields(self)
+            for value in [getattr(self, each.name)]
+        }
+
+    @classmethod
+    def of(cls, written: Mapping[str, Any]) -> Scenario:
+        """Read what `to_dict` wrote."""
+        parts = {"user": User, "adversary": Adversary}
+        given = {
+            key: _built(parts[key], value) if key in parts and isinstance(value, Mapping) else value
+            for key, value in written.items()
+        }
+        return _built(cls, given)
+
+    def check(self, types: Mapping[str, Type]) -> None:
+        """Say which attribute or formula does not fit a table with these attributes."""
+        for name in (self.user.target, *self.adversary.attributes):
+            if name is not None and name not in types:
+                hint = suggestion(name, types) or f"; there are {', '.join(types)}"
+                raise ParameterError(f"no attribute {name!r} that is released{hint}")
+        for weights in (self.user.weights, self.adversary.weights):
+            if isinstance(weights, str):
+                Expression(weights).check(types)
+        if self.user.target is not None:
+            _check_formula(self.user.error, ERRORS, ("predicted", "true"), types[self.user.target])
+        for name in self.adversary.attributes:
+            names = ("predicted", "released", "true")
+            _check_formula(self.adversary.reduction, REDUCTIONS, names, types[name])
+
+
+def weights_of(weights: Weights, table: Table) -> Floats:
+    """Return the weight of each row of a table.
+
+    Examples
+    --------
+    >>> table = Table.from_arrow({"age": [31, 60]})
+    >>> weights_of("age > 55", table)
+    array([0., 1.])
+    """
+    if isinstance(weights, str):
+        found = Expression(weights).evaluate(table.columns)
+    else:
+        given = weights(table) if callable(weights) else weights
+        found = np.broadcast_to(np.asarray(given, dtype=np.float64), table.n_rows)
+    if not (np.isfinite(found).all() and (found >= 0).all()):
+        raise ParameterError("a weight is negative or no number; give weights of 0 or more")
+    return found
+
+
+_Part = TypeVar("_Part")
+
+
+def _built(kind: type[_Part], written: Mapping[str, Any]) -> _Part:
+    allowed = [each.name for each in fields(kind)]  # type: ignore[arg-type]
+    for key in written:
+        if key not in allowed:
+            hint = suggestion(key, allowed) or f"; it has {', '.join(allowed)}"
+            raise ParameterError(f"a scenario has no {key!r}{hint}")
+    try:
+        return kind(**written)
+    except TypeError:
+        raise ParameterError(
+            "a part of the scenario has the wrong type; write it as in the reference"
+        ) from None
+
+
+def _plain_part(part: User | Adversary) -> dict[str, Any]:
+    values = {each.name: getattr(part, each.name) for each in fields(part)}
+    if any(callable(value) for value in values.values()):
+        raise ParameterError("a scenario with functions of your own cannot be written down; use formulas")
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _check_weights(weights: Weights) -> None:
+    if isinstance(weights, str):
+        Expression(weights)
+    elif not callable(weights) and not 0 <= weights < math.inf:
+        raise ParameterError(f"a weight must be 0 or more, not {weights:g}")
+
+
+def _check_judgement(judgement: Judgement, named: tuple[str, ...], names: tuple[str, ...]) -> None:
+    _check_formula(judgement, named, names, "any")
+
+
+def _check_formula(judgement: Judgement, named: tuple[str, ...], names: tuple[str, ...], of: Type) -> None:
+    if not isinstance(judgement, str) or judgement in named:
+        return
+    formula = Expression(judgement)
+    if formula.names == (judgement,) and judgement not in names:
+        hint = suggestion(judgement, named) or f"; there are {', '.join(named)}, or a formula"
+        raise ParameterError(f"no function {judgement!r}{hint}")
+    formula.check(dict.fromkeys(names, of))

@@ -1,0 +1,346 @@
+"""Project: one TOML file that says what to read, try, measure and require."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from sfumato import registry
+from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
+from sfumato.frontier import Limit
+from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.project.policies import limits_of
+from sfumato.project.scenarios import in_scenario, scenario_of
+from sfumato.project.sections import Section, section
+from sfumato.schema import Attribute, Role, Schema
+from sfumato.search import Search, Sweep
+from sfumato.table import Kind, Table
+
+Written = str | Mapping[str, Any]
+
+
+class Data(Section, frozen=True):
+    """The section ``[data]``: where the records are and how they are written."""
+
+    path: str
+    separator: str | None = None
+    encoding: str | None = None
+    quote: str | None = None
+    decimal: Literal[".", ","] = "."
+    missing: Literal["category", "drop"] = "category"
+    missing_values: list[str] = msgspec.field(default_factory=list)
+
+
+class _Attribute(Section, frozen=True):
+    role: Role
+    kind: Kind | None = None
+    hierarchy: dict[str, Any] | None = None
+    weight: float = 1.0
+    lowest_level: int = 0
+
+
+class _Source(Section, frozen=True):
+    def source(self, folder: Path) -> HierarchySource:
+        raise NotImplementedError
+
+
+class _Csv(_Source, frozen=True):
+    csv: str
+    separator: Annotated[str, msgspec.Meta(min_length=1, max_length=1)] = ";"
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Hierarchy.read(folder / self.csv, separator=self.separator)
+
+
+class _Intervals(_Source, frozen=True):
+    intervals: tuple[float, ...]
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Intervals(self.intervals)
+
+
+class _Prefixes(_Source, frozen=True):
+    prefixes: tuple[int, ...]
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Prefixes(self.prefixes)
+
+
+class _Dates(_Source, frozen=True):
+    dates: tuple[DateUnit, ...]
+    format: str = "%Y-%m-%d"
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Dates(self.dates, self.format)
+
+
+class _Tree(_Source, frozen=True):
+    tree: dict[str, Any] | list[str]
+
+    def source(self, folder: Path) -> HierarchySource:
+        return Hierarchy.nested(self.tree)
+
+
+_HIERARCHIES: dict[str, type[_Source]] = {
+    "csv": _Csv,
+    "intervals": _Intervals,
+    "prefixes": _Prefixes,
+    "dates": _Dates,
+    "tree": _Tree,
+}
+
+
+class _Measure(Section, frozen=True):
+    privacy: list[str | dict[str, Any]] = msgspec.field(default_factory=list)
+    utility: list[str | dict[str, Any]] = msgspec.field(default_factory=list)
+
+
+class _Limit(Section, frozen=True):
+    at_most: float | None = None
+    at_least: float | None = None
+
+
+class Publication(Section, frozen=True):
+    """The section ``[publication]``: what a reader of the report should know."""
+
+    title: str = ""
+    purpose: str = ""
+    recipients: str = ""
+    safeguards: str = ""
+    steward: str = ""
+    review_by: date | None = None
+
+
+class _File(Section, frozen=True):
+    data: dict[str, Any]
+    attributes: dict[str, Any]
+    try_: list[dict[str, Any]] = msgspec.field(default_factory=list, name="try")
+    measure: dict[str, Any] = msgspec.field(default_factory=dict)
+    policy: dict[str, Any] = msgspec.field(default_factory=dict)
+    publication: dict[str, Any] = msgspec.field(default_factory=dict)
+    scenarios: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+_FILES = frozenset({"population", "auxiliary", "control"})
+
+PRIVACY_MEASURES: tuple[Written, ...] = (
+    "privacy-loss",
+    "knowledge-gain",
+    "accuracy-gain",
+    "reidentification-risk",
+    "weighted-k",
+    "k-anonymity",
+)
+UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "total-loss", "discernibility")
+_SENSITIVE_FREE: tuple[Written, ...] = ("reidentification-risk", "weighted-k", "k-anonymity")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A publication as its project file describes it, everything checked that needs no data.
+
+    Parameters
+    ----------
+    path
+        The project file.
+    data
+        The section ``[data]``.
+    schema
+        The attributes, not yet bound to the data.
+    searches
+        What to try.
+    privacy, utility
+        The measures of both sides, the frontier's axes first.
+    policy
+        What must hold before anything may be published.
+    publication
+        What a reader of the report should know.
+    """
+
+    path: Path
+    data: Data
+    schema: Schema
+    searches: tuple[Search, ...]
+    privacy: tuple[Written, ...]
+    utility: tuple[Written, ...]
+    policy: Mapping[str, Limit]
+    publication: Publication
+
+    @classmethod
+    def load(cls, path: str | Path) -> Project:
+        """Read and check a project file."""
+        place = Path(path)
+        return cls.parse(_read(place), place)
+
+    @classmethod
+    def parse(cls, text: str, path: Path) -> Project:
+        """Check the text of a project file that lies, or will lie, at this place."""
+        written = _parsed(text, path)
+        try:
+            return _project(path, written)
+        except SfumatoError as error:
+            raise type(error)(f"{path.name}: {error}") from None
+
+    @property
+    def data_path(self) -> Path:
+        """The data file; paths are relative to the project file."""
+        return self.path.parent / self.data.path
+
+    @property
+    def store_path(self) -> Path:
+        """The store of candidates, beside the project file."""
+        return self.path.with_suffix(".sqlite")
+
+    @property
+    def measures(self) -> tuple[Written, ...]:
+        """Everything to measure: both sides and what the policy speaks of."""
+        asked = [registry.build_measure(written) for written in (*self.privacy, *self.utility)]
+        named = {name for each in asked for name in (each.name, each.label)}
+        return (*self.privacy, *self.utility, *(name for name in self.policy if name not in named))
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """The axes of the frontier: the labels of the first privacy and the first utility measure."""
+        privacy, utility = (registry.build_measure(side[0]).label for side in (self.privacy, self.utility))
+        return privacy, utility
+
+    def table(self, path: Path | None = None) -> Table:
+        """Read the records as they are, from the data file or from another that is written alike."""
+        return Table.read(
+            path or self.data_path,
+            missing_values=self.data.missing_values,
+            separator=self.data.separator,
+            encoding=self.data.encoding,
+            quote=self.data.quote,
+        )
+
+    def read(self) -> tuple[Table, Schema]:
+        """Read the data and bind the schema to it."""
+        return self.schema.bind(self.table())
+
+
+def _read(place: Path) -> str:
+    try:
+        return place.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ProjectError(f"no project file {place.name}; `sfumato new DATA` writes one") from None
+    except OSError as error:
+        raise ProjectError(f"cannot read {place.name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ProjectError(f"cannot read {place.name}: not UTF-8; save it as UTF-8") from None
+
+
+def _parsed(text: str, place: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ProjectError(f"{place.name} is not TOML: {error}") from None
+
+
+def _project(place: Path, written: dict[str, Any]) -> Project:
+    file = section(_File, written)
+    data = section(Data, file.data, "data")
+    attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
+    schema = Schema(attributes, missing=data.missing, decimal=data.decimal)
+    measure = section(_Measure, file.measure, "measure")
+    scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
+    privacy, utility = (
+        tuple(in_scenario(written, scenarios, where) for written in listed or default)
+        for where, listed, default in (
+            ("measure.privacy", measure.privacy, PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE),
+            ("measure.utility", measure.utility, UTILITY_MEASURES),
+        )
+    )
+    for where, measures in (("measure.privacy", privacy), ("measure.utility", utility)):
+        _check_measures(measures, where)
+    labels = {registry.build_measure(written).label for written in (*privacy, *utility)}
+    named, limited = _policy(file.policy)
+    _check_measures([name for name in limited if name not in labels], "policy")
+    return Project(
+        path=place,
+        data=data,
+        schema=schema,
+        searches=tuple(_search(block, position) for position, block in enumerate(file.try_, start=1)),
+        privacy=tuple(_placed(written, place.parent) for written in privacy),
+        utility=tuple(_placed(written, place.parent) for written in utility),
+        policy={**named, **{name: _limit(name, block) for name, block in limited.items()}},
+        publication=section(Publication, file.publication, "publication"),
+    )
+
+
+def _attribute(name: str, block: Any, folder: Path) -> Attribute:
+    given = section(_Attribute, block, f"attributes.{name}")
+    hierarchy = None if given.hierarchy is None else _hierarchy(name, given.hierarchy, folder)
+    return Attribute(name, given.role, given.kind, hierarchy, given.weight, given.lowest_level)
+
+
+def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> HierarchySource:
+    """Build what the one key of ``{ csv = … }``, ``{ intervals = … }`` and so on says."""
+    where = f"attributes.{name}.hierarchy"
+    kinds = [key for key in written if key in _HIERARCHIES]
+    if len(kinds) != 1:
+        example = "for example { intervals = [5, 10, 20] }"
+        hint = suggestion(next(iter(written), ""), _HIERARCHIES) if not kinds else ""
+        raise ProjectError(f"{where}: give one of {', '.join(_HIERARCHIES)}, {example}{hint}")
+    given = section(_HIERARCHIES[kinds[0]], written, where)
+    try:
+        return given.source(folder)
+    except HierarchyError as error:
+        raise HierarchyError(f"{where}: {error}") from None
+
+
+def _check_measures(measures: Iterable[Written], where: str) -> None:
+    for written in measures:
+        try:
+            registry.build_measure(written)
+        except ParameterError as error:
+            raise ProjectError(f"{where}: {error}") from None
+
+
+def _placed(written: Written, folder: Path) -> Written:
+    """Take the files that a measure reads from beside the project file; paths are relative to it."""
+    if isinstance(written, str):
+        return written
+    return {
+        name: {key: str(folder / value) if key in _FILES else value for key, value in parameters.items()}
+        for name, parameters in written.items()
+    }
+
+
+def _policy(written: Mapping[str, Any]) -> tuple[Mapping[str, Limit], dict[str, Any]]:
+    """Return the limits of the named policy, if one is named, and what the file limits beside it."""
+    limited = {name: block for name, block in written.items() if name != "named"}
+    return (limits_of(written["named"]) if "named" in written else {}), limited
+
+
+def _limit(name: str, block: Any) -> Limit:
+    given = section(_Limit, block, f"policy.{name}")
+    bounds = {"at_most": given.at_most, "at_least": given.at_least}
+    limit = Limit(**{key: value for key, value in bounds.items() if value is not None})
+    if limit == Limit():
+        raise ProjectError(f"policy.{name}: give at-most or at-least, for example {{ at-most = 0.09 }}")
+    if not limit.at_least <= limit.at_most:
+        raise ProjectError(f"policy.{name}: no value keeps it; give numbers, and at-least below at-most")
+    return limit
+
+
+def _search(block: dict[str, Any], position: int) -> Search:
+    """Build one ``[[try]]``: a named search, or a sweep over one sanitizer's parameters."""
+    given = dict(block)
+    kind: Literal["search", "sanitizer"] = "search" if "search" in given else "sanitizer"
+    try:
+        name = given.pop(kind, None)
+        if not isinstance(name, str):
+            raise ProjectError("give a sanitizer or a search by its name, one for each [[try]]")
+        search: Search = registry.build("search", name, given) if kind == "search" else Sweep(name, given)
+        if isinstance(search, Sweep):
+            search.recipes()
+    except (ParameterError, ProjectError) as error:
+        raise ProjectError(f"[[try]] number {position}: {error}") from None
+    return search

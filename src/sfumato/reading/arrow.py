@@ -1,0 +1,295 @@
+"""Read a file about people as an Arrow table, or say in one line why it cannot be used.
+
+A CSV file is read as text, so that leading zeros survive; Parquet and Arrow files keep their types.
+The parser's own messages repeat what a record holds. They are therefore never passed on, and what they
+mean is raised outside the ``except`` block, so that no traceback carries them either.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sfumato.errors import DataError
+from sfumato.reading.dialect import Dialect, Scan, dialect_of, is_gzip, require_file, scanned, sniff
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Dialect", "read_arrow", "sniff"]
+
+_CSV = (".csv", ".tsv", ".txt", ".data", ".dat")
+_PARQUET = (".parquet", ".pq")
+_IPC = (".feather", ".arrow", ".ipc")
+_BLOCK = 1 << 22  # the longest record that can be read
+
+
+def read_arrow(
+    path: Path | str,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    quote: str | None = None,
+) -> pa.Table:
+    r"""Read a CSV, Parquet, Feather or Arrow file, chosen by its suffix.
+
+    The columns of a CSV file hold text without surrounding blanks; an empty field is missing. Its
+    first line must be the header.
+
+    Parameters
+    ----------
+    path
+        The file. A CSV file may be compressed (``.csv.gz``).
+    separator, encoding, quote
+        How a CSV file is written, where :func:`sniff` would not find it.
+
+    Returns
+    -------
+    pyarrow.Table
+        At least one column and one record; every column has a name of its own.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be used. The message never shows what a field holds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("postcode;age\n01307; 31\n")
+    ...     table = read_arrow(path)
+    >>> table.column("postcode").to_pylist(), table.column("age").to_pylist()
+    (['01307'], ['31'])
+    """
+    path = Path(path)
+    require_file(path)
+    file_format = _format(path)
+    if file_format == "csv":
+        return _read_csv(path, separator, encoding, quote)
+    return _checked(path, _read_parquet(path) if file_format == "parquet" else _read_ipc(path))
+
+
+def _format(path: Path) -> Literal["csv", "parquet", "ipc"]:
+    name = path.name.lower()
+    if name.removesuffix(".gz").endswith(_CSV):
+        return "csv"
+    if name.endswith(_PARQUET):
+        return "parquet"
+    if name.endswith(_IPC):
+        return "ipc"
+    supported = " ".join((*_CSV, *_PARQUET, *_IPC))
+    raise DataError(
+        f"{path.name} has no suffix that tells its format; use {supported}, or .gz after a CSV one"
+    )
+
+
+# CSV
+
+
+def _read_csv(path: Path, separator: str | None, encoding: str | None, quote: str | None) -> pa.Table:
+    import pyarrow as pa
+
+    scan = scanned(path, encoding)
+    dialect = dialect_of(path, scan, separator, quote)
+    names = _header(path, scan, dialect)
+    stripped = [name.strip() for name in names]
+    _check_names(path, stripped)
+    table = _parsed(path, dialect, names)
+    if table is None:
+        raise _unreadable_record(path, dialect, names)
+    if table.num_rows == 0:
+        raise _no_records(path)
+    if _swallows_the_rest(table, scan, dialect):
+        raise _open_quote(path)
+    return pa.table([_stripped(column) for column in table.columns], names=stripped)
+
+
+def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
+    """Return the column names as the parser sees them, since types are given by these names."""
+    from pyarrow import ArrowException
+    from pyarrow import csv as arrow_csv
+
+    try:
+        with arrow_csv.open_csv(_input(path), **_options(dialect, [], lambda row: "skip")) as reader:
+            return list(reader.schema.names)
+    except ArrowException:
+        pass
+    # the parser refuses a header that no line break follows
+    raise _no_records(path) if len(scan.sample.strip().splitlines()) == 1 else _open_quote(path)
+
+
+def _parsed(path: Path, dialect: Dialect, names: Sequence[str]) -> pa.Table | None:
+    """Return the table of raw texts, or ``None`` when some record cannot be read."""
+    from pyarrow import ArrowException
+    from pyarrow import csv as arrow_csv
+
+    try:
+        return arrow_csv.read_csv(_input(path), **_options(dialect, names, _skip_blank, use_threads=True))
+    except ArrowException:
+        return None
+
+
+def _input(path: Path) -> Any:
+    from pyarrow import input_stream
+
+    return input_stream(str(path), compression="gzip" if is_gzip(path) else None)
+
+
+def _options(
+    dialect: Dialect,
+    names: Sequence[str],
+    on_invalid_row: Callable[[Any], str],
+    *,
+    use_threads: bool = False,
+) -> dict[str, Any]:
+    from pyarrow import csv as arrow_csv
+    from pyarrow import dictionary, int32, string
+
+    text = dictionary(int32(), string())
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            use_threads=use_threads, block_size=_BLOCK, encoding=dialect.encoding
+        ),
+        "parse_options": arrow_csv.ParseOptions(
+            delimiter=dialect.separator,
+            quote_char=dialect.quote,
+            newlines_in_values=True,
+            invalid_row_handler=on_invalid_row,
+        ),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, text), strings_can_be_null=False
+        ),
+    }
+
+
+def _skip_blank(row: Any) -> str:
+    return "error" if row.text.strip() else "skip"
+
+
+def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> DataError:
+    """Read once more, slowly, as only a single thread knows the number of a row."""
+    from pyarrow import ArrowException
+    from pyarrow import csv as arrow_csv
+
+    ragged: list[tuple[int, int, int]] = []
+
+    def note(row: Any) -> str:
+        verdict = _skip_blank(row)
+        if verdict == "error":
+            ragged.append((row.number, row.actual_columns, row.expected_columns))
+        return verdict
+
+    try:
+        with arrow_csv.open_csv(_input(path), **_options(dialect, names, note)) as reader:
+            for _ in reader:
+                pass
+    except ArrowException:
+        pass
+    if not ragged:
+        return _open_quote(path)
+    number, width, expected = ragged[0]
+    return DataError(
+        f"{path.name}: row {number} has {width} {'field' if width == 1 else 'fields'} "
+        f"where the header has {expected}; mend the row or give the right separator"
+    )
+
+
+def _swallows_the_rest(table: pa.Table, scan: Scan, dialect: Dialect) -> bool:
+    """Whether the last field is quoted to the end of the file because its quote is never closed.
+
+    The parser takes the end of the file for the end of the field, and the records inside would be lost.
+    """
+    last = table.column(table.num_columns - 1)[-1].as_py()
+    return scan.last != dialect.quote and ("\n" in last or "\r" in last)
+
+
+def _stripped(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    encoded = column.combine_chunks()
+    texts = compute.utf8_trim_whitespace(encoded.dictionary)
+    texts = compute.if_else(compute.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    if texts.equals(encoded.dictionary):
+        return encoded
+    # texts that differed only in blanks are now equal, so they need one code
+    merged = texts.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(merged.indices.take(encoded.indices), merged.dictionary)
+
+
+# Parquet, Feather and Arrow
+
+
+def _read_parquet(path: Path) -> pa.Table | None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        # read_table would take folder names such as "year=2024" for further columns
+        with parquet.ParquetFile(path) as file:
+            return _validated(file.read())
+    except (pa.ArrowException, OSError, UnicodeError):
+        return None
+
+
+def _read_ipc(path: Path) -> pa.Table | None:
+    import pyarrow as pa
+
+    try:
+        with pa.OSFile(str(path)) as source:
+            is_file_format = source.read(6) == b"ARROW1"
+            source.seek(0)
+            return _validated((pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source).read_all())
+    except (pa.ArrowException, OSError, UnicodeError):
+        return None
+
+
+def _validated(table: pa.Table) -> pa.Table:
+    table.validate(full=True)
+    "".join(table.column_names)  # the names are decoded only when they are asked for
+    return table
+
+
+def _checked(path: Path, table: pa.Table | None) -> pa.Table:
+    from pyarrow.types import is_nested
+
+    if table is None:
+        raise DataError(f"{path.name} is damaged or not what its suffix says; write the file again")
+    if table.num_columns == 0:
+        raise DataError(f"{path.name} has no columns; give a file with columns and records")
+    _check_names(path, table.column_names)
+    nested = [field.name for field in table.schema if is_nested(field.type)]
+    if nested:
+        listed = ", ".join(map(repr, nested))
+        raise DataError(f"{path.name} has nested values in column {listed}; flatten them into plain columns")
+    if table.num_rows == 0:
+        raise _no_records(path)
+    return table
+
+
+# Refusals that CSV and the other formats share
+
+
+def _check_names(path: Path, names: Sequence[str]) -> None:
+    for position, name in enumerate(names, start=1):
+        if not name.strip():
+            raise DataError(f"{path.name}: column {position} has no name; name it or remove the column")
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        listed = ", ".join(map(repr, repeated))
+        raise DataError(f"{path.name} has more than one column named {listed}; give each column its own name")
+
+
+def _no_records(path: Path) -> DataError:
+    return DataError(f"{path.name} has a header but no records; give a file with records")
+
+
+def _open_quote(path: Path) -> DataError:
+    return DataError(
+        f"{path.name} has a quote that is opened and never closed, or a record longer than 4 MiB; "
+        "close the quote or give the right quote character"
+    )

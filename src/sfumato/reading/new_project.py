@@ -1,0 +1,191 @@
+"""New project: a project file that says what was guessed and tries the usual."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from sfumato.errors import UserError
+from sfumato.files import file_beside
+from sfumato.hierarchy import Dates, Intervals, Prefixes
+from sfumato.reading.arrow import read_arrow
+from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values
+from sfumato.schema import Role
+from sfumato.table import Table, text
+
+_HEADER = """\
+# A sfumato project: what to read, what to try, what to measure, and what must hold.
+#
+# The roles are guesses from names and values. Confirm the roles, then run: sfumato explore FILE
+#   identifying        points at one person by itself and is never released
+#   quasi-identifying  others may know it, and together with the rest it may point at one person
+#   sensitive          what nobody should learn about one person
+#   insensitive        none of these; it is released as it is
+"""
+_NO_SENSITIVE = """\
+# No sensitive attribute was found. Measures of attribute disclosure (privacy-loss, knowledge-gain,
+# accuracy-gain) and models such as t-closeness need one: give it role = "sensitive".
+"""
+_NO_QUASI_IDENTIFIER = """\
+# No quasi-identifying attribute was found, so there is nothing to generalize: give one that role and
+# add [[try]] with sanitizer = "mondrian".
+"""
+_SWEPT = "# Lists are swept: every combination is a candidate.\n"
+_POLICY = """\
+# [policy]                            # what must hold before anything may be published
+# reidentification-risk = { at-most = 0.09 }
+"""
+_ATTRIBUTE_DISCLOSURE = ("privacy-loss", "knowledge-gain", "accuracy-gain", "reidentification-risk")
+_IDENTITY_DISCLOSURE = ("reidentification-risk", "k-anonymity", "weighted-k")
+_LOSSES = ("general-loss", "suppression-loss", "total-loss", "discernibility")
+_K = (2, 3, 5, 10, 20, 50, 100, 200)
+_K_BESIDE_T = (2, 5, 20)
+_T = (0.1, 0.2, 0.3, 0.4, 0.5)
+
+
+def start_project(
+    data: Path, target: Path, dialect: Mapping[str, str] | None = None
+) -> tuple[Table, tuple[Guess, ...]]:
+    """Guess what the columns of a data file are and write a project file; return the table and the guesses.
+
+    Parameters
+    ----------
+    data
+        The file with the records.
+    target
+        The project file; one that is there already is left alone.
+    dialect
+        ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
+    """
+    if target.exists():
+        raise UserError(f"{target.name} exists already; edit it, or name another")
+    records = read_arrow(data, **(dialect or {}))
+    missing = likely_missing_values(Table.from_arrow(records))
+    table = Table.from_arrow(records, missing_values=missing)
+    guesses = guess(table)
+    written = project_text(
+        Path(os.path.relpath(str(data), str(target.parent))).as_posix(),
+        guesses,
+        n_records=table.n_records,
+        missing_values=missing,
+        decimal=decimal_mark(table),
+        dialect=dialect,
+    )
+    with file_beside(target) as place:
+        place.write_text(written, encoding="utf-8")
+    return table, guesses
+
+
+def project_text(
+    data_path: str,
+    guesses: Iterable[Guess],
+    *,
+    n_records: int,
+    missing_values: Iterable[str] = (),
+    decimal: str = ".",
+    dialect: Mapping[str, str] | None = None,
+) -> str:
+    """Return the text of a commented project file that says what was guessed and tries the usual.
+
+    Parameters
+    ----------
+    data_path
+        The file with the records, as the project file should name it.
+    guesses
+        One for each column.
+    n_records
+        How many records there are, which decides the values of k to try.
+    missing_values, decimal
+        How the file spells missing values and decimal numbers.
+    dialect
+        ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
+
+    Examples
+    --------
+    >>> from sfumato import Table
+    >>> from sfumato.reading.guess import guess
+    >>> table = Table.from_arrow({"age": ["31", "42", "57"], "diagnosis": ["E11.9", "I10", "E11.9"]})
+    >>> written = project_text("patients.csv", guess(table), n_records=3)
+    >>> 'role = "sensitive"' in written
+    True
+    """
+    guesses = tuple(guesses)
+    roles = {column.role for column in guesses}
+    return "\n".join(
+        [
+            _HEADER,
+            _data_section(data_path, tuple(missing_values), decimal, dialect or {}),
+            *map(_attribute_section, guesses),
+            *_tries(roles, n_records),
+            _measure_section("sensitive" in roles),
+            _POLICY,
+        ]
+    )
+
+
+def _data_section(path: str, missing_values: Sequence[str], decimal: str, dialect: Mapping[str, str]) -> str:
+    lines = ["[data]", f"path = {_toml(path)}"]
+    lines += [f"{key} = {_toml(value)}" for key, value in dialect.items()]
+    lines.append('missing = "category"                 # or "drop"')
+    if missing_values:
+        lines += ["# read as missing in every column:", f"missing-values = {_toml(missing_values)}"]
+    if decimal != ".":
+        lines.append(f"decimal = {_toml(decimal)}")
+    return "\n".join(lines) + "\n"
+
+
+def _attribute_section(column: Guess) -> str:
+    reason = "".join(sign if sign.isprintable() else " " for sign in column.reason)
+    lines = [f"# {reason}", f"[attributes.{_key(column.name)}]", f"role = {_toml(column.role)}"]
+    if column.kind == "numeric" or column.kind != column.kind_in_table:
+        lines.append(f"kind = {_toml(column.kind)}")
+    match column.hierarchy:
+        case Intervals(widths):
+            lines.append(f"hierarchy = {{ intervals = {_toml(widths)} }}")
+        case Prefixes(lengths):
+            lines.append(f"hierarchy = {{ prefixes = {_toml(lengths)} }}")
+        case Dates(units, format_):
+            lines.append(f"hierarchy = {{ dates = {_toml(units)}, format = {_toml(format_)} }}")
+    return "\n".join(lines) + "\n"
+
+
+def _tries(roles: set[Role], n_records: int) -> list[str]:
+    if "quasi-identifying" not in roles:
+        return [_NO_QUASI_IDENTIFIER + _try("as-is")]
+    blocks = [_SWEPT + _try("suppress-quasi-identifiers"), _try("as-is")]
+    # with less than four classes to make there is hardly a choice, and with less than two none
+    ks = [k for k in _K if k <= max(n_records / 4, 2)] if n_records >= 4 else []
+    if ks:
+        blocks.append(_try("mondrian", f"k-anonymity = {{ k = {_toml(ks)} }}"))
+    if ks and "sensitive" in roles:
+        few = [k for k in ks if k in _K_BESIDE_T]
+        both = f"k-anonymity = {{ k = {_toml(few)} }}, t-closeness = {{ t = {_toml(_T)} }}"
+        blocks.append(_try("mondrian", both))
+    return blocks
+
+
+def _try(sanitizer: str, model: str = "") -> str:
+    return f"[[try]]\nsanitizer = {_toml(sanitizer)}\n" + (f"model = {{ {model} }}\n" if model else "")
+
+
+def _measure_section(has_sensitive: bool) -> str:
+    privacy = _ATTRIBUTE_DISCLOSURE if has_sensitive else _IDENTITY_DISCLOSURE
+    note = "" if has_sensitive else _NO_SENSITIVE
+    utility = ("utility-loss", *_LOSSES) if has_sensitive else _LOSSES
+    return f"{note}[measure]\nprivacy = {_toml(privacy)}\nutility = {_toml(utility)}\n"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+
+
+def _toml(value: str | float | Sequence[str] | Sequence[float]) -> str:
+    """Write a text, a number or a list of them in TOML, which shares its escapes with JSON but for one."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, (int, float)):
+        return text(value) or ""
+    return "[" + ", ".join(_toml(item) for item in value) + "]"

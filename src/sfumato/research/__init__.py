@@ -1,1 +1,0 @@
-"""Research: how an honest researcher reads a release, and what is asked of it."""

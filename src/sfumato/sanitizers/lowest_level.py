@@ -1,0 +1,135 @@
+"""The lowest level: no method releases an attribute below the one that its description names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.arrays import Codes, Integers
+from sfumato.cells import Cells, ValueSets, exact_node, merged_cells, number_cover
+from sfumato.errors import Infeasible
+from sfumato.hierarchy import Hierarchy, Label, set_label
+from sfumato.release import Release
+from sfumato.schema import Schema
+from sfumato.table import Column, Table
+
+
+def onto_floor(table: Table, schema: Schema) -> Table:
+    """Give all values below one node of an attribute's lowest level the first of them.
+
+    What may not be told apart in the end, no method tells apart; the rows stay the rows.
+    """
+    floored = _floored(schema)
+    if not floored:
+        return table
+    columns = dict(table.columns)
+    for name in floored:
+        hierarchy, lowest = schema.hierarchy(name), schema[name].lowest_level
+        first = hierarchy.first_values(lowest)[hierarchy.node_of[lowest]]
+        columns[name] = replace(table[name], codes=first[table[name].codes])
+    return Table(columns, table.weights)
+
+
+def above_floor(release: Release, table: Table) -> Release:
+    """Widen every released value to whole nodes of its attribute's lowest level, and name it so.
+
+    Parameters
+    ----------
+    release
+        What a method made of the table that `onto_floor` gave it.
+    table
+        The original.
+    """
+    floored = _floored(release.schema)
+    if not floored:
+        return release
+    cells = dict(release.cells)
+    for name in floored:
+        attribute = release.schema[name]
+        if cells[name].sets is None:
+            raise Infeasible(
+                f"{name!r} has lowest-level = {attribute.lowest_level}, which a number with noise is not on; "
+                "leave the attribute or its lowest-level out"
+            )
+        hierarchy = release.schema.hierarchy(name)
+        cells[name] = _widened(cells[name], table[name], hierarchy, attribute.lowest_level)
+    return replace(release, cells=cells, original=table)
+
+
+def _floored(schema: Schema) -> list[str]:
+    return [name for name in schema.quasi_identifiers if schema[name].lowest_level]
+
+
+def _widened(cells: Cells, column: Column, hierarchy: Hierarchy, lowest: int) -> Cells:
+    assert cells.sets is not None
+    used, codes = np.unique(cells.codes, return_inverse=True)
+    floor = _Floor.of(column, hierarchy, lowest)
+    starts = cells.sets.starts
+    covers = [
+        floor.cover(cells.labels[code], cells.sets.members[starts[code] : starts[code + 1]]) for code in used
+    ]
+    members = [values for _, values, _ in covers]
+    sets = ValueSets(
+        np.cumsum([0, *map(len, members)]),
+        np.concatenate(members),
+        np.array([size for _, _, size in covers]),
+        hierarchy.n_leaves,
+    )
+    labels = tuple(label for label, _, _ in covers)
+    return merged_cells(codes.astype(np.int32), labels, cells.domain, sets)
+
+
+@dataclass(frozen=True)
+class _Floor:
+    """The lowest level of an attribute.
+
+    Parameters
+    ----------
+    first
+        The first value of each of its nodes, with the end appended; those of a node are neighbours.
+    n_values
+        For each level of the hierarchy how many values each node has.
+    """
+
+    column: Column
+    hierarchy: Hierarchy
+    lowest: int
+    first: Integers
+    n_values: Sequence[Integers]
+
+    @classmethod
+    def of(cls, column: Column, hierarchy: Hierarchy, lowest: int) -> _Floor:
+        first = np.append(hierarchy.first_values(lowest), len(hierarchy.values))
+        return cls(column, hierarchy, lowest, first, [np.bincount(level) for level in hierarchy.node_of])
+
+    def cover(self, label: Label, members: Codes) -> tuple[Label, Integers, int]:
+        """Cover values by whole nodes: label, all values of these, number of leaves."""
+        hierarchy, lowest = self.hierarchy, self.lowest
+        touched = np.unique(hierarchy.node_of[lowest][members])
+        values = np.concatenate([np.arange(self.first[node], self.first[node + 1]) for node in touched])
+        low, high = int(values[0]), int(values[-1])
+        level = self._level_of(label, values)
+        if level is None and len(touched) == 1:
+            level = lowest
+        if level is None and high - low + 1 == len(values):
+            if self.column.kind == "numeric":
+                label, _, _, size = number_cover(self.column, hierarchy, low, high)
+                return label, values, size
+            level, _ = exact_node(hierarchy, low, high) or (None, 0)
+        if level is not None:
+            node = hierarchy.node_of[level, low]
+            return hierarchy.labels[level][node], values, int(hierarchy.sizes[level][node])
+        leaves = int(hierarchy.sizes[lowest][touched].sum())
+        return set_label(hierarchy.labels[lowest][node] for node in touched), values, leaves
+
+    def _level_of(self, label: Label, values: Integers) -> int | None:
+        """Return the level on which a node of this name has exactly these values, if there is one."""
+        for level in range(self.lowest, self.hierarchy.height + 1):
+            nodes = self.hierarchy.node_of[level]
+            node = nodes[values[0]]
+            is_named = self.hierarchy.labels[level][node] == label
+            if is_named and self.n_values[level][node] == len(values) and (nodes[values] == node).all():
+                return level
+        return None

@@ -1,0 +1,118 @@
+"""Any measures as objectives: every individual is made into a release and measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.arrays import Floats
+from sfumato.errors import Infeasible
+from sfumato.frontier import Limit
+from sfumato.measures.base import LevelReached, Measure, measure, worst_value
+from sfumato.models.base import PrivacyModel
+from sfumato.recipe import Recipe
+from sfumato.release import Release
+from sfumato.sanitizers.base import sanitize
+from sfumato.schema import Schema
+from sfumato.search.evolution.problems import Evaluation
+from sfumato.search.evolution.space import Genes, Space
+from sfumato.table import Table
+
+
+@dataclass(frozen=True)
+class MeasuredProblem:
+    """Releases that are good in some measures, among those that keep some limits.
+
+    Parameters
+    ----------
+    space
+        What may be tried.
+    table, schema
+        The original, bound.
+    objectives
+        The measures, by name or label; each is made better.
+    model
+        What must hold in every class, where the space asks for a model.
+    eta
+        The largest share of the records that may be suppressed.
+    limits
+        What other measures must keep.
+    """
+
+    space: Space
+    table: Table
+    schema: Schema
+    objectives: tuple[str, ...]
+    model: PrivacyModel
+    eta: float
+    limits: Mapping[str, Limit]
+
+    @cached_property
+    def _measures(self) -> list[Measure]:
+        return [registry.build_measure(name) for name in (*self.objectives, *self.limits)]
+
+    @cached_property
+    def _signs(self) -> Floats:
+        asked = self._measures[: len(self.objectives)]
+        better = [each.model.better if isinstance(each, LevelReached) else each.better for each in asked]
+        return np.array([1.0 if each == "lower" else -1.0 for each in better])
+
+    @property
+    def n_objectives(self) -> int:
+        """How many measures there are."""
+        return len(self.objectives)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The measures."""
+        return self.objectives
+
+    def evaluate(self, genes: Genes) -> Evaluation:
+        """Make and measure a release for each individual."""
+        judged = [self._judge(row) for row in genes]
+        allowed = np.array([worse == 0 for _, worse in judged])
+        owner = np.flatnonzero(allowed)
+        values = np.array([figures for (figures, _), kept in zip(judged, allowed, strict=True) if kept])
+        figures = values.reshape(len(owner), self.n_objectives)
+        main = np.full(len(genes), -1, dtype=np.int64)
+        main[owner] = np.arange(len(owner))
+        return Evaluation(
+            owner, figures * self._signs, figures, main, np.array([worse for _, worse in judged])
+        )
+
+    def _judge(self, genes: Genes) -> tuple[list[float], float]:
+        """Return the figures of an individual, and how far it is from keeping all limits."""
+        nothing = [math.inf] * self.n_objectives
+        try:
+            release = sanitize(self.table, self.schema, self.recipe(genes, np.zeros(0)))
+        except Infeasible as reason:
+            return nothing, 1 + max(float(reason.reached or 0), 0)
+        return self._figures(release)
+
+    def _figures(self, release: Release) -> tuple[list[float], float]:
+        taken = measure(release, self._measures)
+        share = release.n_suppressed / release.n_original
+        worse = max(share - self.eta, 0.0)
+        for name, limit in self.limits.items():
+            worse += _excess(worst_value(taken, name), limit)
+        values = [worst_value(taken, name) for name in self.objectives]
+        # a measure that does not apply cannot be compared
+        worse += sum(value is None for value in values)
+        return [math.inf if value is None else value for value in values], worse
+
+    def recipe(self, genes: Genes, figures: Floats) -> Recipe:
+        """Return the recipe of an individual."""
+        return self.space.recipe(genes, self.model, self.eta)
+
+
+def _excess(value: float | None, limit: Limit) -> float:
+    if limit.allows(value):
+        return 0.0
+    if value is None or not math.isfinite(value):
+        return 1.0
+    return max(limit.at_least - value, value - limit.at_most)

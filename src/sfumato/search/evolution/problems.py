@@ -1,0 +1,179 @@
+"""The four problems of the publisher's dilemma, for a whole population at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+from sfumato.errors import ParameterError
+from sfumato.kernels.evolving import (
+    FIGURES,
+    Recodings,
+    keep_all,
+    suppress_below_average,
+    suppress_in_order,
+    suppress_small,
+    suppress_unsafe,
+)
+from sfumato.models.anonymity import KAnonymity
+from sfumato.models.base import PrivacyModel
+from sfumato.models.diversity import ProbabilisticDiversity
+from sfumato.models.order import SafetyOrder
+from sfumato.recipe import Recipe
+from sfumato.sanitizers.base import check_share
+from sfumato.search.evolution.space import Genes, RecodingSpace
+
+ProblemName = Literal["zero-suppression", "suppression", "any-suppression", "k-l-safety"]
+PROBLEMS: tuple[ProblemName, ...] = get_args(ProblemName)
+Preferred = Literal["k", "l"]
+
+_K, _L, _, _LOSS, _SUPPRESSED, _FIRST, _SECOND = range(len(FIGURES))
+
+
+class Evaluation(NamedTuple):
+    """What is known of some individuals.
+
+    An individual may stand for several solutions, each a row of ``objectives`` and ``figures`` with its
+    ``owner``; ``main`` is the row by which each individual is selected, -1 where it has none.
+    ``violations`` say how far an individual is from what it must keep; 0 is allowed.
+    """
+
+    owner: Integers
+    objectives: Floats
+    figures: Floats
+    main: Integers
+    violations: Floats
+
+
+class Problem(Protocol):
+    """What is searched for."""
+
+    @property
+    def n_objectives(self) -> int:
+        """How many objectives there are, all to be made small."""
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The names of the figures."""
+
+    def evaluate(self, genes: Genes) -> Evaluation:
+        """Judge some individuals."""
+
+    def recipe(self, genes: Genes, figures: Floats) -> Recipe:
+        """Return the recipe of a solution."""
+
+
+@dataclass(frozen=True)
+class PublisherProblem:
+    """One of the four problems over a space of global recodings.
+
+    Parameters
+    ----------
+    space
+        The recodings.
+    problem
+        ``zero-suppression``: large weighted-k, small general loss. ``suppression``: the smallest classes
+        are suppressed, at most a share ``eta`` of the records; large k, small general loss.
+        ``any-suppression``: classes below weighted-k are suppressed; large weighted-k, small general loss,
+        little suppression. ``k-l-safety``: large k, large l, small general loss, suppression up to ``eta``.
+    eta
+        The largest share of the records that may be suppressed.
+    prefer
+        The property that is more desired in ``k-l-safety``. With ``l`` (k << l) the budget is spent on
+        small classes first, with ``k`` on those of little diversity.
+    guarantee
+        Whether every class below k or below l is suppressed. If not, classes go in the order of the
+        paper's formula, and those that come later may be less safe than its pair (d1, d2).
+
+    References
+    ----------
+    R. Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques
+    using multi-objective optimization", 2011, section 5.3.
+    """
+
+    space: RecodingSpace
+    problem: ProblemName = "suppression"
+    eta: float = 0.1
+    prefer: Preferred = "l"
+    guarantee: bool = True
+
+    def __post_init__(self) -> None:
+        check_share("eta", self.eta)
+        if self.problem not in PROBLEMS:
+            raise ParameterError(f"no problem {self.problem!r}; there are {', '.join(PROBLEMS)}")
+        if self.problem == "k-l-safety" and not self.space.rows.sensitive.n_values:
+            raise ParameterError("k-l-safety needs a sensitive attribute; give one role = 'sensitive'")
+
+    @property
+    def n_objectives(self) -> int:
+        """Two, or three where suppression or diversity count by themselves."""
+        return 3 if self.problem in ("any-suppression", "k-l-safety") else 2
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The names of the figures."""
+        return FIGURES
+
+    @cached_property
+    def limit(self) -> int:
+        """How many records may be suppressed: never all."""
+        n_records = self.space.rows.n_records
+        most = round(self.eta * n_records)
+        # the same division by which a sanitizer judges: eta times n may be rounded up
+        while most / n_records > self.eta:
+            most -= 1
+        while (most + 1) / n_records <= self.eta:
+            most += 1
+        return min(most, n_records - 1)
+
+    def evaluate(self, genes: Genes) -> Evaluation:
+        """Judge some individuals by the classes that their recodings make."""
+        figures = self._figures(self.space.recodings(genes))
+        owner, place = np.nonzero(figures[:, :, _K])
+        rows = figures[owner, place]
+        objectives = np.stack(self._objectives(rows), axis=1)
+        return Evaluation(owner, objectives, rows, self._main(owner, rows, len(genes)), np.zeros(len(genes)))
+
+    def _figures(self, recodings: Recodings) -> Floats:
+        records, sensitive = self.space.rows.records, self.space.rows.sensitive
+        if self.problem == "zero-suppression":
+            return keep_all(records, recodings)
+        if self.problem == "suppression":
+            return suppress_small(records, recodings, self.limit)
+        if self.problem == "any-suppression":
+            return suppress_below_average(records, recodings)
+        if self.guarantee:
+            return suppress_unsafe(records, sensitive, recodings, self.limit)
+        return suppress_in_order(records, sensitive, recodings, self.limit, self.prefer == "l")
+
+    def _objectives(self, rows: Floats) -> list[Floats]:
+        first, second, loss = -rows[:, _FIRST], -rows[:, _SECOND], rows[:, _LOSS]
+        if self.problem == "any-suppression":
+            return [first, loss, rows[:, _SUPPRESSED] / self.space.rows.n_records]
+        return [first, second, loss] if self.problem == "k-l-safety" else [first, loss]
+
+    def _main(self, owner: Integers, rows: Floats, n: int) -> Integers:
+        """Return the solution of each individual that spends the budget in the preferred order."""
+        one, other = (_K, _L) if self.prefer == "l" else (_L, _K)
+        order = np.lexsort((rows[:, other], rows[:, one], owner))
+        main = np.full(n, -1, dtype=np.int64)
+        main[owner[order]] = order
+        return main
+
+    def recipe(self, genes: Genes, figures: Floats) -> Recipe:
+        """Return the recipe that makes exactly this solution."""
+        return self.space.recipe(genes, self._model(figures), self._suppression())
+
+    def _model(self, figures: Floats) -> PrivacyModel:
+        if self.problem != "k-l-safety":
+            return KAnonymity(int(figures[_K]))
+        if self.guarantee:
+            return KAnonymity(int(figures[_K])) & ProbabilisticDiversity(float(figures[_L]))
+        return SafetyOrder(int(figures[_FIRST]), int(figures[_SECOND]), self.prefer)
+
+    def _suppression(self) -> float:
+        return {"zero-suppression": 0.0, "any-suppression": 1.0}.get(self.problem, self.eta)

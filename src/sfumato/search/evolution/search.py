@@ -1,0 +1,188 @@
+"""Evolution: search for the releases that no other beats, by the four problems or by any measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.errors import ParameterError
+from sfumato.frontier import Limit
+from sfumato.models.anonymity import KAnonymity
+from sfumato.models.base import PrivacyModel
+from sfumato.progress import tell
+from sfumato.recipe import Recipe
+from sfumato.registry import register
+from sfumato.sanitizers.base import check_share
+from sfumato.schema import Schema
+from sfumato.search.evolution.cuts import CutSpace
+from sfumato.search.evolution.grids import LatticeSpace, ParameterSpace
+from sfumato.search.evolution.measured import MeasuredProblem
+from sfumato.search.evolution.problems import Preferred, Problem, ProblemName, PublisherProblem
+from sfumato.search.evolution.run import Settings, evolve, improve
+from sfumato.search.evolution.space import Space
+from sfumato.table import Table
+
+SpaceName = Literal["cuts", "lattice", "parameters"]
+_LARGE = ("any-suppression", "k-l-safety")
+
+
+@register
+@dataclass(frozen=True)
+class Evolution:
+    """Try the releases that an evolution finds and no other beats, improved until no single step helps.
+
+    Without objectives it solves one of the four problems of the publisher's dilemma, with objectives it
+    makes any measures better.
+
+    Parameters
+    ----------
+    problem
+        ``zero-suppression``: large weighted-k against general loss. ``suppression``: large k against
+        general loss, the smallest classes suppressed up to ``eta``. ``any-suppression``: large weighted-k
+        against general loss and suppression, classes below weighted-k suppressed. ``k-l-safety``: large k
+        and l against general loss, suppression up to ``eta``.
+    eta
+        The largest share of the records that may be suppressed.
+    prefer
+        What ``k-l-safety`` desires more: with ``l`` (k << l in the paper) suppression is spent on small
+        classes first, with ``k`` on those of little diversity.
+    guarantee
+        Whether ``k-l-safety`` suppresses every class below k or l; if not, it follows the paper's formula,
+        whose pair (d1, d2) the release need not have.
+    objectives
+        Measures to make better instead of a problem, for example ``["t-closeness", "utility-loss"]``.
+    limits
+        What measures must keep, for example ``{ reidentification-risk = { at-most = 0.09 } }``; only with
+        objectives.
+    model
+        What must hold in every class; only with objectives.
+    space
+        ``cuts`` (every partition of the ordered domains), ``lattice`` (one level for each attribute) or,
+        with objectives, ``parameters`` of a sanitizer.
+    sanitizer, ranges
+        Whose parameters to search, and where: ``{ model = { k-anonymity = { k = [2, 50] } } }``. Two
+        numbers are a range, any other list is a choice.
+    free
+        Categorical attributes with a hierarchy that may be cut anywhere.
+    granularity
+        The width between whose multiples a number may be cut; 0 is between any two values. By default the
+        intervals of the first level of its hierarchy.
+    population
+        How many individuals a generation has; 0 is 200, or 500 for the problems with three objectives, or 40
+        where measures are the objectives and every individual must be made.
+    generations
+        How many generations there are; 0 is 250, or 50 where measures are the objectives.
+    crossover
+        The probability that two parents are crossed.
+    mutation
+        The probability that a bit of an attribute that may be cut anywhere flips.
+    most
+        How many releases to try; of a longer front those that lie far apart.
+
+    References
+    ----------
+    R. Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques
+    using multi-objective optimization", 2011; M. Lunacek et al., "A crossover operator for the
+    k-anonymity problem", 2006; K. Deb et al., "A fast and elitist multiobjective genetic algorithm:
+    NSGA-II", 2002.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> table, schema = datasets.hospital()
+    >>> search = Evolution("suppression", eta=0.25, population=20, generations=10)
+    >>> recipes = search.propose(table, schema, np.random.default_rng(0))
+    >>> [recipe.parameters["model"]["k-anonymity"]["k"] for recipe in recipes][:2]
+    [12, 9]
+    """
+
+    problem: ProblemName = "suppression"
+    eta: float = 0.1
+    prefer: Preferred = "l"
+    guarantee: bool = True
+    objectives: tuple[str, ...] = ()
+    limits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    model: PrivacyModel = KAnonymity(2)
+    space: SpaceName = "cuts"
+    sanitizer: str = ""
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    free: tuple[str, ...] = ()
+    granularity: Mapping[str, float] = field(default_factory=dict)
+    population: int = 0
+    generations: int = 0
+    crossover: float = 0.9
+    mutation: float = 0.1
+    most: int = 30
+
+    def __post_init__(self) -> None:
+        check_share("eta", self.eta)
+        if self.most < 1:
+            raise ParameterError(f"most must be at least 1, not {self.most}")
+        self._settings()
+        self._limits()
+        for name in (*self.objectives, *self.limits):
+            registry.build_measure(name)
+        if len(self.objectives) == 1:
+            raise ParameterError("objectives: give at least two measures, of privacy and of utility")
+        if not self.objectives and (self.limits or self.space == "parameters"):
+            raise ParameterError(
+                "limits and the space of parameters need objectives, for example "
+                'objectives = ["k-anonymity", "general-loss"]'
+            )
+        if (self.space == "parameters") != bool(self.sanitizer):
+            raise ParameterError('a sanitizer and its ranges are for space = "parameters"; give both or none')
+        if self.sanitizer:
+            ParameterSpace.of(self.sanitizer, self.ranges)
+
+    def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterator[Recipe]:
+        """Yield the recipes of the front, the best in the first objective first."""
+        settings = self._settings()
+        space, problem = self._task(*schema.bind(table))
+
+        def say(words: str) -> None:
+            tell(f"evolution: {words}")
+
+        judge = evolve(space, problem, settings, seed=int(rng.integers(2**31)), tell=say)
+        # single steps are cheap where classes are only counted, and dear where releases are made
+        budget = 0 if self.objectives else settings.population * settings.generations // 2
+        front = improve(judge, self.most, budget=budget, tell=say)
+        for genes, figures in zip(front.genes, front.figures, strict=True):
+            yield problem.recipe(genes, figures)
+
+    def _task(self, table: Table, schema: Schema) -> tuple[Space, Problem]:
+        """Return the space and the problem for a bound table."""
+        space: CutSpace | LatticeSpace | ParameterSpace
+        if self.space == "parameters":
+            space = ParameterSpace.of(self.sanitizer, self.ranges)
+        elif self.space == "lattice":
+            space = LatticeSpace.of(table, schema)
+        else:
+            space = CutSpace.of(table, schema, self.free, self.granularity)
+        if self.objectives or isinstance(space, ParameterSpace):
+            return space, MeasuredProblem(
+                space, table, schema, self.objectives, self.model, self.eta, self._limits()
+            )
+        return space, PublisherProblem(space, self.problem, self.eta, self.prefer, self.guarantee)
+
+    def _settings(self) -> Settings:
+        population, generations = (500 if self.problem in _LARGE else 200, 250)
+        if self.objectives:
+            population, generations = 40, 50
+        return Settings(
+            self.population or population, self.generations or generations, self.crossover, self.mutation
+        )
+
+    def _limits(self) -> dict[str, Limit]:
+        limits = {}
+        for name, given in self.limits.items():
+            unknown = set(given) - {"at-most", "at-least"}
+            if unknown or not given:
+                raise ParameterError(
+                    f"limits.{name}: give at-most or at-least, for example {{ at-most = 0.09 }}"
+                )
+            limits[name] = Limit(given.get("at-most", np.inf), given.get("at-least", -np.inf))
+        return limits

@@ -1,0 +1,469 @@
+"""The profile of a lattice: every full-domain recoding with all its privacy levels and losses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.arrays import Booleans, Floats, Integers, frozen, sealed
+from sfumato.classes import EquivalenceClasses, SensitiveCounts
+from sfumato.errors import ParameterError, suggestion
+from sfumato.kernels.grouping import first_row_of_group, sum_by_group
+from sfumato.kernels.lattice import FIGURES, Groups, Nodes, Prior, describe_sizes, node_keys, walk
+from sfumato.models.anonymity import KAnonymity
+from sfumato.models.base import Better, PrivacyModel
+from sfumato.models.closeness import TCloseness
+from sfumato.models.disclosure import BetaLikeness, DeltaDisclosure
+from sfumato.models.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation
+from sfumato.models.diversity import DistinctDiversity, EntropyDiversity, ProbabilisticDiversity
+from sfumato.recipe import Recipe
+from sfumato.sanitizers.full_domain import FullDomain
+from sfumato.schema import Schema
+from sfumato.search.lattice.lattice import GeneralizationLattice, Levels
+from sfumato.table import Table
+
+# Profiles count classes by size up to here: suppression is known for every k up to this one.
+LARGEST_K = 64
+# Groups are rolled up from node to node when their keys fit so many bits and they fit so many bytes.
+_MOST_BITS = 62
+_MOST_BYTES = 2**31
+# Equal distributions, computed in two ways, may differ in the last digit: they have distance 0.
+_ROUNDING = 1e-12
+_DIGITS = 12
+
+_BETTER: dict[str, Better] = {
+    "k-anonymity": "higher",
+    "weighted-k": "higher",
+    "reidentification-risk": "lower",
+    "general-loss": "lower",
+    "total-loss": "lower",
+    "discernibility": "lower",
+    "average-class-size": "lower",
+    "precision": "higher",
+    **dict.fromkeys(FIGURES, "lower"),
+    "distinct-diversity": "higher",
+    "probabilistic-diversity": "higher",
+    "entropy-diversity": "higher",
+}
+
+
+@dataclass(frozen=True)
+class LatticeProfile:
+    """Every node of the lattice with all its privacy levels and losses.
+
+    Each array has one entry for each node; the nodes are in lexicographic order of their levels.
+
+    Parameters
+    ----------
+    names, heights
+        The quasi-identifiers and the highest level of each.
+    levels
+        The level of each quasi-identifier at each node.
+    n_records
+        The number of records.
+    n_classes, smallest, squares
+        How many classes there are, the size of the smallest, and the sum of the squared sizes.
+    general_loss
+        The general loss when nothing is suppressed.
+    small_classes, small_losses
+        For each size below `LARGEST_K` how many classes have it, and what they add to general loss.
+    sensitive
+        For each sensitive attribute its figures, by name: the level reached in each privacy model, and
+        ``privacy-loss``, ``knowledge-gain`` and ``accuracy-gain``; ``t-closeness-ordered`` only where the
+        values have an order.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> whole = profile(*datasets.hospital())
+    >>> front = whole.pareto(["k-anonymity", "general-loss"])
+    >>> whole.smallest[front].tolist()
+    [12, 6, 5, 3, 2, 1]
+    """
+
+    names: tuple[str, ...]
+    heights: Levels
+    levels: npt.NDArray[np.int16] = field(repr=False)
+    n_records: int
+    n_classes: Integers = field(repr=False)
+    smallest: Integers = field(repr=False)
+    squares: Integers = field(repr=False)
+    general_loss: Floats = field(repr=False)
+    small_classes: Integers = field(repr=False)
+    small_losses: Floats = field(repr=False)
+    sensitive: Mapping[str, Mapping[str, Floats]] = field(repr=False)
+
+    @cached_property
+    def figures(self) -> Mapping[str, Floats]:
+        """Every figure by name, those of sensitive attributes for the least safe one."""
+        mean_level = (self.levels / np.maximum(self.heights, 1)).mean(axis=1)
+        figures = {
+            "k-anonymity": self.smallest.astype(np.float64),
+            "weighted-k": self.squares / self.n_records,
+            "reidentification-risk": 1 / self.smallest,
+            "general-loss": self.general_loss,
+            "total-loss": self.general_loss,
+            "discernibility": self.squares.astype(np.float64),
+            "average-class-size": self.n_records / self.n_classes,
+            "precision": 1 - mean_level,
+        }
+        for name in FIGURES:
+            if not self.sensitive or not all(name in each for each in self.sensitive.values()):
+                continue
+            worst = np.min if _BETTER[name] == "higher" else np.max
+            figures[name] = worst([each[name] for each in self.sensitive.values()], axis=0)
+        return {name: sealed(values) for name, values in figures.items()}
+
+    def figure(self, name: str) -> Floats:
+        """Return one figure of every node."""
+        if name not in self.figures:
+            hint = suggestion(name, self.figures) or f"; it has {', '.join(self.figures)}"
+            raise ParameterError(f"a profile has no figure {name!r}{hint}")
+        return self.figures[name]
+
+    def n_suppressed(self, k: int) -> Integers:
+        """Return how many records must be suppressed at each node for k-anonymity."""
+        return self.small_classes[:, : _checked(k)] @ np.arange(k)
+
+    def total_loss(self, k: int) -> Floats:
+        """Return the total loss of each node when it is made k-anonymous by suppression."""
+        kept = self.general_loss - self.small_losses[:, : _checked(k)].sum(axis=1)
+        return np.maximum(kept, 0.0) + self.n_suppressed(k) / self.n_records
+
+    def discernibility(self, k: int) -> Floats:
+        """Return the discernibility of each node when it is made k-anonymous by suppression."""
+        kept = self.squares - self.small_classes[:, : _checked(k)] @ np.arange(k) ** 2
+        return kept + float(self.n_records) * self.n_suppressed(k)
+
+    def pareto(self, axes: Sequence[str]) -> Integers:
+        """Return the nodes that no other beats on these figures, the best on the first axis first.
+
+        Nodes that are equal on all axes stand for the same trade-off: only the first of them is named.
+        """
+        turned = [self.figure(axis) * (1 if _BETTER[axis] == "lower" else -1) for axis in axes]
+        return efficient(np.stack(turned, axis=1))
+
+    def front_with_suppression(self, utility: str, suppression: float) -> tuple[Integers, Integers]:
+        """Return the nodes and the k (up to `LARGEST_K`) that no other node with another k beats.
+
+        At each node the records in classes smaller than k are suppressed, at most a share of all.
+
+        Parameters
+        ----------
+        utility
+            ``total-loss`` or ``discernibility``.
+        suppression
+            The largest share of the records that may be suppressed.
+        """
+        losses_of = {"total-loss": self.total_loss, "discernibility": self.discernibility}
+        if utility not in losses_of:
+            hint = suggestion(utility, losses_of) or f"; it knows {' and '.join(losses_of)}"
+            raise ParameterError(f"with suppression a profile does not know {utility!r}{hint}")
+        ks = np.arange(1, min(LARGEST_K, self.n_records) + 1)
+        best = np.zeros(len(ks), dtype=np.int64)
+        losses = np.zeros(len(ks))
+        for place, k in enumerate(ks.tolist()):
+            n_suppressed = self.n_suppressed(k)
+            allowed = (n_suppressed / self.n_records <= suppression) & (n_suppressed < self.n_records)
+            every = np.where(allowed, losses_of[utility](k), np.inf)
+            best[place] = np.argmin(every)
+            losses[place] = every[best[place]]
+        places = efficient(np.stack([-ks, losses], axis=1))
+        return best[places], ks[places]
+
+    def recipe(self, node: int, model: PrivacyModel | None = None, suppression: float = 0.0) -> Recipe:
+        """Return the recipe of a node; by default with the k-anonymity that it has."""
+        levels = dict(zip(self.names, self.levels[node].tolist(), strict=True))
+        return Recipe.of(FullDomain(levels, model or KAnonymity(int(self.smallest[node])), suppression))
+
+
+def _checked(k: int) -> int:
+    if not 1 <= k <= LARGEST_K:
+        raise ParameterError(f"a profile knows the suppression for k from 1 to {LARGEST_K}, not for {k}")
+    return k
+
+
+def efficient(points: Floats) -> Integers:
+    """Return the rows that no other row beats: none is as low in every column and lower in one.
+
+    Of equal rows the first is returned. They are sorted by the first column, then by the second.
+    """
+    import moocore
+
+    # ranks instead of numbers: infinity is one like any other, and what differs by rounding does not differ
+    ranks = [np.unique(column.round(_DIGITS), return_inverse=True)[1] for column in points.T]
+    unique, first = np.unique(np.stack(ranks, axis=1), axis=0, return_index=True)
+    return first[moocore.is_nondominated(unique.astype(np.float64))]
+
+
+def profile(
+    table: Table, schema: Schema, *, sensitive: Sequence[str] | None = None, max_nodes: int = 250_000
+) -> LatticeProfile:
+    """Describe every node of the lattice of full-domain recodings.
+
+    Parameters
+    ----------
+    table, schema
+        The original, bound if that has not been done.
+    sensitive
+        The sensitive attributes to describe; all of the schema by default.
+    max_nodes
+        The largest lattice to describe.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> whole = profile(*datasets.hospital())
+    >>> int(whole.smallest.max()), float(whole.figure("t-closeness").min())
+    (12, 0.0)
+    """
+    bound_table, bound_schema = schema.bind(table)
+    watched = bound_schema.sensitive if sensitive is None else tuple(sensitive)
+    for name in watched:
+        if name not in bound_schema.sensitive:
+            raise ParameterError(f"no sensitive attribute {name!r}{suggestion(name, bound_schema.sensitive)}")
+    lattice = GeneralizationLattice.of(bound_table, bound_schema, watched)
+    if lattice.size > max_nodes:
+        raise ParameterError(
+            f"the lattice has {lattice.size:,} nodes, more than max_nodes = {max_nodes:,}; "
+            "raise that, lower some hierarchies, or search for one optimal node instead"
+        )
+    described = [_described(lattice, name) for name in watched] or [_described(lattice, None)]
+    nodes = described[0]
+    return LatticeProfile(
+        names=lattice.names,
+        heights=tuple(np.add(lattice.lowest, lattice.heights).tolist()),
+        levels=frozen(_all_levels(lattice) + np.array(lattice.lowest), np.int16),
+        n_records=lattice.n_records,
+        n_classes=sealed(nodes.n_classes),
+        smallest=sealed(nodes.smallest),
+        squares=sealed(nodes.squares),
+        general_loss=sealed(_general_losses(lattice)),
+        small_classes=sealed(nodes.small_classes),
+        small_losses=sealed(nodes.small_losses / lattice.n_records),
+        sensitive={
+            name: _named(found.figures, has_order=bound_schema.hierarchy(name).has_order)
+            for name, found in zip(watched, described, strict=False)
+        },
+    )
+
+
+def _all_levels(lattice: GeneralizationLattice) -> Integers:
+    return np.indices([height + 1 for height in lattice.heights]).reshape(len(lattice.heights), -1).T
+
+
+def _general_losses(lattice: GeneralizationLattice) -> Floats:
+    steps = lattice.level_losses(lattice.value_counts)
+    losses: Floats = steps[_all_levels(lattice) + np.array(lattice.first_level[:-1])].sum(axis=1)
+    return losses
+
+
+def _named(figures: Floats, *, has_order: bool) -> dict[str, Floats]:
+    rounded = np.where(np.abs(figures) < _ROUNDING, 0.0, figures)
+    return {
+        name: sealed(rounded[:, place].copy())
+        for place, name in enumerate(FIGURES)
+        if has_order or name != "t-closeness-ordered"
+    }
+
+
+def _no_nodes(n_nodes: int) -> Nodes:
+    return Nodes(
+        n_classes=np.zeros(n_nodes, dtype=np.int64),
+        smallest=np.zeros(n_nodes, dtype=np.int64),
+        squares=np.zeros(n_nodes, dtype=np.int64),
+        small_classes=np.zeros((n_nodes, LARGEST_K), dtype=np.int64),
+        small_losses=np.zeros((n_nodes, LARGEST_K)),
+        figures=np.zeros((n_nodes, len(FIGURES))),
+    )
+
+
+def _described(lattice: GeneralizationLattice, name: str | None) -> Nodes:
+    """Describe every node, with the figures of one sensitive attribute."""
+    nodes = _no_nodes(lattice.size)
+    path = _Path.of(lattice)
+    if path.fits(lattice.n_records, lattice.n_sensitive_values(name)):
+        path.walk(lattice, name, nodes)
+    else:
+        _visit_each(lattice, name, nodes)
+    return nodes
+
+
+def _visit_each(lattice: GeneralizationLattice, name: str | None, nodes: Nodes) -> None:
+    """Describe every node from the rows: slow, but in little memory."""
+    for node, levels in enumerate(_all_levels(lattice).tolist()):
+        class_of, n_classes = lattice.classes(levels)
+        sizes = sum_by_group(class_of, n_classes, lattice.weights)
+        losses = lattice.row_losses(levels, first_row_of_group(class_of, n_classes))
+        nodes.n_classes[node] = n_classes
+        nodes.smallest[node], nodes.squares[node] = describe_sizes(
+            sizes, losses, nodes.small_classes[node], nodes.small_losses[node]
+        )
+        if name is not None:
+            nodes.figures[node] = _figures(lattice.counted(class_of, sizes), name)
+
+
+def _figures(classes: EquivalenceClasses, name: str) -> list[float]:
+    """Return what each of `FIGURES` is for one sensitive attribute, by the models and measures themselves."""
+    counts = classes.sensitive[name]
+    alone = EquivalenceClasses(classes.class_of, classes.sizes, {name: counts})
+    n_records = classes.sizes.sum()
+    return [
+        DistinctDiversity().level(alone),
+        ProbabilisticDiversity().level(alone),
+        EntropyDiversity().level(alone),
+        TCloseness(distance="equal").level(alone),
+        float(ordered_distance(counts).max()),
+        TCloseness(distance="hierarchical").level(alone),
+        float(jensen_shannon(counts).max()),
+        float(total_variation(counts) @ classes.sizes / n_records),
+        float(counts.largest(counts.counts).sum() / n_records - counts.prior.max()),
+        DeltaDisclosure().level(alone),
+        BetaLikeness().level(alone),
+    ]
+
+
+@dataclass(frozen=True)
+class _Path:
+    """A walk through the lattice: its attributes, outermost first, and the room that their groups need.
+
+    Parameters
+    ----------
+    order
+        The attributes, those that join most groups first.
+    bits
+        How many bits the codes of each of them take.
+    nested
+        For each of them and each level whether it joins nodes of the level below; where two nodes are
+        released under one label, it may not.
+    room
+        How many groups there are at most: in the table, and on the even and the odd levels of each.
+    """
+
+    order: list[int]
+    bits: Integers
+    nested: Booleans
+    room: list[int]
+
+    @classmethod
+    def of(cls, lattice: GeneralizationLattice) -> _Path:
+        zero = (0,) * len(lattice.names)
+
+        def n_groups(place: int, level: int) -> int:
+            return lattice.classes((*zero[:place], level, *zero[place + 1 :]))[1]
+
+        order = sorted(range(len(zero)), key=lambda place: n_groups(place, lattice.heights[place]))
+        spans = list(lattice.spans())
+        nested = np.ones((len(zero), max(lattice.heights) + 1), dtype=np.bool_)
+        room = [n_groups(0, 0)]
+        for index, place in enumerate(order):
+            numbers = spans[place][1]
+            nested[index, : len(numbers)] = [lattice.nested[number] for number in numbers]
+            for level in (2, 1):
+                known = level <= lattice.heights[place] and nested[index].all()
+                room.append(n_groups(place, level) if known else room[0])
+        widest = [max(lattice.n_nodes[number] for number in numbers) for _, numbers in spans]
+        return cls(order, np.array([(widest[place] - 1).bit_length() for place in order]), nested, room)
+
+    def fits(self, n_records: int, n_values: int) -> bool:
+        """Return whether a key fits a word, a count 32 bits, and all groups the memory."""
+        n_bytes = sum(self.room) * (28 + 4 * _padded(n_values))
+        return int(self.bits.sum()) <= _MOST_BITS and n_records < 2**31 and n_bytes <= _MOST_BYTES
+
+    def walk(self, lattice: GeneralizationLattice, name: str | None, nodes: Nodes) -> None:
+        """Describe all nodes, rolling the groups up from one to the next."""
+        shifts = np.cumsum(self.bits) - self.bits
+        key_steps, loss_steps = self._steps(lattice, shifts)
+        strides = [math.prod(height + 1 for height in lattice.heights[place + 1 :]) for place in self.order]
+        walk(
+            np.array(lattice.heights)[self.order],
+            np.array(strides),
+            shifts,
+            (1 << self.bits) - 1,
+            self.nested,
+            key_steps,
+            loss_steps,
+            np.cumsum([0, *self.room]),
+            self._groups(lattice, name, shifts),
+            _prior(lattice, name),
+            nodes,
+        )
+
+    def _steps(self, lattice: GeneralizationLattice, shifts: Integers) -> tuple[Integers, Floats]:
+        """Return for each attribute, level and code below it the change of the key and of the loss."""
+        key_steps = np.zeros((*self.nested.shape, 1 << int(self.bits.max())), dtype=np.int64)
+        loss_steps = np.zeros(key_steps.shape)
+        spans = list(lattice.spans())
+        for index, place in enumerate(self.order):
+            numbers = spans[place][1]
+            for level, number in enumerate(numbers[1:], start=1):
+                below = number - 1 if self.nested[index, level] else numbers[0]
+                old, new = lattice.nodes[below].astype(np.int64), lattice.nodes[number]
+                key_steps[index, level, old] = (old ^ new) << shifts[index]
+                loss_steps[index, level, old] = lattice.losses[number] - lattice.losses[below]
+        return key_steps, loss_steps
+
+    def _groups(self, lattice: GeneralizationLattice, name: str | None, shifts: Integers) -> Groups:
+        """Return the groups of the table, with room for those of all levels."""
+        zero = (0,) * len(lattice.names)
+        class_of, n_classes = lattice.classes(zero)
+        first = first_row_of_group(class_of, n_classes)
+        room, width = sum(self.room), _padded(lattice.n_sensitive_values(name))
+        groups = Groups(
+            np.empty(room, dtype=np.int64),
+            np.empty(room, dtype=np.int64),
+            np.empty(room),
+            np.full(room, -1, dtype=np.int32),
+            np.empty((room, width), dtype=np.int32),
+        )
+        spans = list(lattice.spans())
+        parts = np.zeros(lattice.first_value[-1], dtype=np.int64)
+        for place, shift in zip(self.order, shifts, strict=True):
+            values, numbers = spans[place]
+            parts[values] = lattice.nodes[numbers[0]].astype(np.int64) << shift
+        groups.keys[:n_classes] = node_keys(lattice.cells[first], parts)
+        groups.counts[:n_classes] = sum_by_group(class_of, n_classes, lattice.weights)
+        groups.losses[:n_classes] = lattice.row_losses(zero, first)
+        if name is not None:
+            cells = class_of * width + lattice.sensitive[name]
+            counts = sum_by_group(cells, n_classes * width, lattice.weights).reshape(n_classes, width)
+            is_pure = counts.max(axis=1) == groups.counts[:n_classes]
+            groups.pure[:n_classes] = np.where(is_pure, counts.argmax(axis=1), -1)
+            groups.histograms[:n_classes] = counts
+        return groups
+
+
+def _padded(n_values: int) -> int:
+    return -(-n_values // 8) * 8
+
+
+def _prior(lattice: GeneralizationLattice, name: str | None) -> Prior:
+    nothing, no_levels = np.zeros(0), np.zeros((0, 0), dtype=np.int32)
+    if name is None:
+        return Prior(0, nothing, nothing, nothing, nothing, no_levels, np.zeros((0, 0)))
+    facts = lattice.everybody.sensitive[name]
+    n_values = len(facts.prior)
+    each, ones = np.arange(n_values + 1), np.ones(n_values, dtype=np.int64)
+    alone = SensitiveCounts(each, each[:-1], ones, facts.prior, facts.domain)
+    node_of = no_levels if facts.domain.hierarchy is None else facts.domain.hierarchy.node_of[1:-1].copy()
+    node_shares = np.zeros((len(node_of), n_values))
+    for level, nodes in enumerate(node_of):
+        node_shares[level] = np.bincount(nodes, weights=facts.prior, minlength=n_values)
+    return Prior(
+        n_values=n_values,
+        shares=_widened(facts.prior),
+        inverse=_widened(1 / facts.prior),
+        alone_ordered=_widened(ordered_distance(alone)),
+        alone_hierarchical=_widened(hierarchical_distance(alone)),
+        node_of=node_of,
+        node_shares=node_shares,
+    )
+
+
+def _widened(by_value: Floats) -> Floats:
+    return np.pad(by_value, (0, _padded(len(by_value)) - len(by_value)))

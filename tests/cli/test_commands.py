@@ -1,0 +1,474 @@
+"""The command line from a table to a verified release, and every wrong turn on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sfumato.cli import cli, run
+
+SECRET = "SECRETVALUE"
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def sfumato(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command; return its exit code, standard output and standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def messy_rows(n_records: int) -> list[str]:
+    """Identifiers, dates, ZIP codes with leading zeros, missing values, unicode."""
+    rng = random.Random(4)
+    rows = ["Patienten-ID;Name;Geburtsdatum;PLZ;Größe;Geschlecht;Diagnose"]
+    for number in range(n_records):
+        born = f"{rng.randint(1, 28):02}.{rng.randint(1, 12):02}.{rng.randint(1940, 2005)}"
+        code = f"0{rng.randint(1060, 1099)}" if rng.random() > 0.05 else "NA"
+        height = f"{rng.randint(150, 199)},{rng.randint(0, 9)}" if rng.random() > 0.1 else ""
+        illness = rng.choice(["Grippe", "Asthma", "Diabetes", "Käfer-Allergie", "Gicht"])
+        name = f"Jürgen Ä{number}"
+        rows.append(f"P{number:05};{name};{born};{code};{height};{rng.choice(['m', 'w', 'd'])};{illness}")
+    return rows
+
+
+@pytest.fixture
+def messy(tmp_path: Path) -> Path:
+    place = tmp_path / "patienten.csv"
+    place.write_text("\n".join(messy_rows(400)) + "\n", encoding="utf-8")
+    return place
+
+
+PROJECT = """
+[data]
+path = "people.csv"
+[attributes.name]
+role = "identifying"
+[attributes.age]
+role = "quasi-identifying"
+kind = "numeric"
+hierarchy = { intervals = [5, 10, 20, 40] }
+[attributes.town]
+role = "quasi-identifying"
+[attributes.illness]
+role = "sensitive"
+[[try]]
+sanitizer = "as-is"
+[[try]]
+sanitizer = "mondrian"
+model = { k-anonymity = { k = [2, 5, 10] } }
+[[try]]
+sanitizer = "bucketize"
+form = "two-tables"
+model = { probabilistic-diversity = { l = 2 } }
+[policy]
+reidentification-risk = { at-most = 0.2 }
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    rng = random.Random(1)
+    rows = ["name,age,town,illness"]
+    for number in range(200):
+        town, illness = rng.choice(["Ulm", "Köln", "Bonn"]), rng.choice("abcd")
+        rows.append(f"{SECRET}{number},{rng.randint(20, 60)},{town},{illness}")
+    (tmp_path / "people.csv").write_text("\n".join(rows), encoding="utf-8")
+    place = tmp_path / "people.toml"
+    place.write_text(PROJECT, encoding="utf-8")
+    return place
+
+
+class TestStraightLine:
+    def test_a_messy_file_becomes_a_verified_release(self, sfumato: Run, messy: Path, tmp_path: Path) -> None:
+        code, out, _ = sfumato("new", messy)
+        assert code == 0
+        assert "identifying" in out
+        described = messy.with_suffix(".toml")
+        assert "Jürgen" not in described.read_text("utf-8")
+        code, out, err = sfumato("explore", described, "--workers", 1)
+        assert (code, "efficient" in out) == (0, True), err
+        code, out, _ = sfumato("frontier", described, "--json")
+        facts = json.loads(out)
+        chosen = next(c for c in facts["candidates"] if c["sanitizer"] == "mondrian" and c["efficient"])
+        target = tmp_path / "published"
+        code, out, err = sfumato(
+            "publish", chosen["id"], target, "-P", described, "--by", "me", "--why", "knee"
+        )
+        assert code == 0, err
+        header = (target / "data.csv").read_text("utf-8").splitlines()[0]
+        assert "Name" not in header
+        assert "Patienten-ID" not in header
+        assert sfumato("verify", target)[0] == 0
+
+    def test_leading_zeros_survive_into_the_release(self, sfumato: Run, messy: Path, tmp_path: Path) -> None:
+        sfumato("new", messy)
+        target = tmp_path / "out.csv"
+        code, _, err = sfumato("sanitize", target, "as-is", "-P", messy.with_suffix(".toml"))
+        assert code == 0, err
+        codes = {line.split(",")[1] for line in target.read_text("utf-8").splitlines()[1:]}
+        assert codes - {""} <= {f"0{number}" for number in range(1060, 1100)}
+
+    def test_inspect_says_how_unique_people_are(self, sfumato: Run, messy: Path) -> None:
+        code, out, _ = sfumato("inspect", messy)
+        assert code == 0
+        assert "would be unique" in out
+        code, out, _ = sfumato("inspect", messy, "--json")
+        facts = json.loads(out)
+        assert facts["records"] == 400
+        assert facts["risk"]["unique-records"] > 300
+
+    def test_exploring_again_makes_nothing(self, sfumato: Run, project: Path) -> None:
+        assert sfumato("explore", project, "--workers", 1)[0] == 0
+        _, out, _ = sfumato("explore", project, "--json")
+        assert json.loads(out)["made"] == 0
+        assert json.loads(out)["known"] == 5
+
+    def test_the_project_file_of_the_folder_is_found(
+        self, sfumato: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(project.parent)
+        assert sfumato("explore", "--workers", 1)[0] == 0
+        assert sfumato("frontier")[0] == 0
+
+    def test_frontier_writes_picture_and_report(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
+        sfumato("explore", project, "--workers", 1)
+        picture, report = tmp_path / "f.svg", tmp_path / "r.html"
+        assert sfumato("frontier", project, "--picture", picture, "--report", report, "--all")[0] == 0
+        assert picture.read_text("utf-8").startswith("<svg")
+        assert "<script" not in report.read_text("utf-8")
+
+    def test_frontier_takes_other_axes(self, sfumato: Run, project: Path) -> None:
+        sfumato("explore", project, "--workers", 1)
+        _, out, _ = sfumato("frontier", project, "--axis", "k-anonymity", "--axis", "total-loss", "--json")
+        assert json.loads(out)["axes"] == ["k-anonymity", "total-loss"]
+        code, _, err = sfumato("frontier", project, "--axis", "privacy-lost", "--axis", "total-loss")
+        assert code == 1
+        assert "did you mean 'privacy-loss'" in err
+
+    def test_show_tells_all_of_one_candidate(self, sfumato: Run, project: Path) -> None:
+        sfumato("explore", project, "--workers", 1)
+        _, out, _ = sfumato("frontier", project, "--json")
+        identity = json.loads(out)["candidates"][0]["id"]
+        code, out, _ = sfumato("show", identity, "-P", project)
+        assert code == 0
+        assert "privacy-loss" in out
+        assert "Policy not met" in out
+        code, out, _ = sfumato("show", identity, "-P", project, "--json")
+        assert json.loads(out)["id"] == identity
+        assert "seed" not in out
+
+    def test_show_writes_the_owner_s_report_for_the_owner_alone(self, sfumato: Run, project: Path) -> None:
+        sfumato("explore", project, "--workers", 1)
+        _, out, _ = sfumato("frontier", project, "--json")
+        identity = json.loads(out)["candidates"][0]["id"]
+        target = project.parent / "owner.html"
+        assert sfumato("show", identity, "-P", project, "--report", target)[0] == 0
+        assert "For the owner's eyes" in target.read_text("utf-8")
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
+        assert sfumato("frontier", project, "--report", target)[0] == 0
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+    def test_two_tables_are_published_and_verified(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
+        text = project.read_text("utf-8").replace("[policy]\nreidentification-risk = { at-most = 0.2 }", "")
+        project.write_text(text, "utf-8")
+        sfumato("explore", project, "--workers", 1)
+        _, out, _ = sfumato("frontier", project, "--json")
+        chosen = next(c for c in json.loads(out)["candidates"] if c["sanitizer"] == "bucketize")
+        target = tmp_path / "anatomy"
+        assert sfumato("publish", chosen["id"], target, "-P", project)[0] == 0
+        assert {place.name for place in target.glob("*.csv")} == {"quasi-identifiers.csv", "sensitive.csv"}
+        code, out, _ = sfumato("verify", target, "--json")
+        assert (code, json.loads(out)["verified"]) == (0, True)
+
+    def test_sanitize_takes_the_bits_of_a_cut_for_text(
+        self, sfumato: Run, project: Path, tmp_path: Path
+    ) -> None:
+        target = tmp_path / "out.csv"
+        how = ("cuts.town=11", "model.k-anonymity.k=1")
+        code, _, err = sfumato("sanitize", target, "cut", *how, "-P", project)
+        assert (code, err) == (0, "")
+        assert target.exists()
+
+    def test_sanitize_takes_nested_parameters(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
+        target = tmp_path / "release.parquet"
+        model = ("model.k-anonymity.k=4", "model.t-closeness.t=0.5", "model.t-closeness.distance=js")
+        code, out, err = sfumato("sanitize", target, "mondrian", *model, "-P", project, "--seed", 3, "--json")
+        assert code == 0, err
+        assert json.loads(out)["recipe"] == "mondrian k=4 t=0.5 distance=js"
+        assert target.is_file()
+
+    def test_demo_needs_no_argument_and_runs_twice(
+        self, sfumato: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        code, out, err = sfumato("demo", "--seed", 1)
+        assert code == 0, err
+        assert "efficient of" in out
+        assert (tmp_path / "sfumato-demo" / "report.html").is_file()
+        code, out, _ = sfumato("demo", "--json")
+        assert code == 0
+        assert json.loads(out)["report"].endswith("report.html")
+
+    def test_methods_lists_everything_and_shows_one(self, sfumato: Run) -> None:
+        code, out, _ = sfumato("methods")
+        assert code == 0
+        for name in ("mondrian", "t-closeness", "privacy-loss", "sweep"):
+            assert name in out
+        assert "LeFevre" in sfumato("methods", "mondrian")[1]
+        assert len(json.loads(sfumato("methods", "--json")[1])["methods"]) > 20
+        code, _, err = sfumato("methods", "mondrain")
+        assert (code, "did you mean 'mondrian'" in err) == (1, True)
+
+
+class TestPolicy:
+    def test_a_release_against_the_policy_is_refused(
+        self, sfumato: Run, project: Path, tmp_path: Path
+    ) -> None:
+        sfumato("explore", project, "--workers", 1)
+        _, out, _ = sfumato("frontier", project, "--json")
+        open_table = next(c for c in json.loads(out)["candidates"] if c["sanitizer"] == "as-is")
+        code, _, err = sfumato("publish", open_table["id"], tmp_path / "no", "-P", project)
+        assert code == 2
+        assert "reidentification-risk is 1, must be at most 0.2" in err
+        assert not (tmp_path / "no").exists()
+
+    def test_nothing_is_ever_overwritten(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
+        sfumato("explore", project, "--workers", 1)
+        _, out, _ = sfumato("frontier", project, "--json")
+        good = next(
+            c
+            for c in json.loads(out)["candidates"]
+            if "k" in str(c["parameters"]) and c["sanitizer"] == "mondrian"
+        )
+        (tmp_path / "here").mkdir()
+        code, _, err = sfumato("publish", good["id"], tmp_path / "here", "-P", project)
+        assert (code, "exists already" in err) == (1, True)
+
+
+def _bad(tmp_path: Path, content: bytes | None, name: str = "people.csv") -> None:
+    place = tmp_path / name
+    place.unlink(missing_ok=True)
+    if content is not None:
+        place.write_bytes(content)
+
+
+HEAD = b"name,age,town,illness\n"
+ROW = f"{SECRET},30,Ulm,a\n".encode()
+
+
+class TestBadInput:
+    """One line that names the column or key and the remedy, the right exit code, nothing written."""
+
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            (None, ["people.csv", "no"]),
+            (b"", ["people.csv", "empty"]),
+            (HEAD, ["people.csv", "no records"]),
+            (HEAD + ROW + f"{SECRET},1\n".encode() + ROW, ["people.csv", "row 3", "2 fields"]),
+            (HEAD + ROW + b"\x81\x8d\x8f\x90,31,Ulm,b\n", ["people.csv", "encoding"]),
+            (b"name,age,age,illness\n" + ROW, ["people.csv", "age"]),
+            (b"name,age,town,illness,extra\n" + ROW.replace(b",a", b",a,1"), ["extra", "role"]),
+            (b"name,age,illness\n" + f"{SECRET},30,a\n".encode(), ["town"]),
+            (HEAD + f"x,{SECRET},Ulm,a\n".encode(), ["age", "not numbers"]),
+        ],
+        ids=[
+            "missing",
+            "empty",
+            "header-only",
+            "ragged",
+            "encoding",
+            "twice",
+            "forgotten",
+            "unknown",
+            "not-numbers",
+        ],
+    )
+    def test_of_the_data(
+        self, sfumato: Run, project: Path, tmp_path: Path, content: bytes | None, words: list[str]
+    ) -> None:
+        _bad(tmp_path, content)
+        before = sorted(place.name for place in tmp_path.iterdir())
+        for command in (
+            ["explore", project],
+            ["inspect", project],
+            ["sanitize", tmp_path / "o.csv", "as-is", "-P", project],
+        ):
+            code, _, err = sfumato(*command)
+            self.is_one_line(code, err, words)
+        left = {place.name for place in tmp_path.iterdir()} - {".people.sqlite.lock", "people.sqlite"}
+        assert sorted(left) == before
+
+    @pytest.mark.parametrize(
+        ("old", "new", "words"),
+        [
+            ('path = "people.csv"', 'path = "people.csv"\nmising = "drop"', ["data.mising", "missing"]),
+            ('role = "sensitive"', 'role = "sensitiv"', ["illness", "sensitive"]),
+            ("[attributes.town]", "[attributes.twon]", ["twon", "town"]),
+            ('sanitizer = "as-is"', 'sanitizer = "asis"', ["asis", "as-is"]),
+            ("k = [2, 5, 10]", "kk = 3", ["kk", "k"]),
+            ("k = [2, 5, 10]", "k = 0", ["k must be at least 1"]),
+            ("intervals = [5, 10, 20, 40]", "intervals = [5, 12]", ["age", "multiple"]),
+            ("{ intervals = [5, 10, 20, 40] }", '{ csv = "none.csv" }', ["age", "none.csv"]),
+            ("{ at-most = 0.2 }", "{}", ["policy.reidentification-risk", "at-most"]),
+            ("[policy]", "[polici]", ["polici", "policy"]),
+            ('path = "people.csv"', 'path = "people.csv', ["TOML"]),
+        ],
+    )
+    def test_of_the_project_file(
+        self, sfumato: Run, project: Path, tmp_path: Path, old: str, new: str, words: list[str]
+    ) -> None:
+        assert old in PROJECT
+        project.write_text(PROJECT.replace(old, new), "utf-8")
+        code, _, err = sfumato("explore", project)
+        self.is_one_line(code, err, words)
+        assert not (tmp_path / "people.sqlite").exists() or "town" in words
+
+    @pytest.mark.parametrize(
+        ("hierarchy", "words"),
+        [
+            ("Ulm;South;*\nBonn;West;*\n", ["town", "1 of its 3 values", "not in the hierarchy"]),
+            ("Ulm;South;*\nBonn;West;*\nKöln;West;North\n", ["town", "not a tree"]),
+            ("Ulm;South;*\nBonn;*\nKöln;West;*\n", ["town", "row 2"]),
+            ("", ["town", "empty"]),
+        ],
+        ids=["lacks-values", "not-a-tree", "ragged", "empty"],
+    )
+    def test_of_a_hierarchy(
+        self, sfumato: Run, project: Path, tmp_path: Path, hierarchy: str, words: list[str]
+    ) -> None:
+        (tmp_path / "town.csv").write_text(hierarchy, "utf-8")
+        text = PROJECT.replace("[attributes.town]\n", '[attributes.town]\nhierarchy = { csv = "town.csv" }\n')
+        project.write_text(text, "utf-8")
+        code, _, err = sfumato("explore", project)
+        self.is_one_line(code, err, words)
+
+    def test_a_model_without_a_sensitive_attribute(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
+        project.write_text(PROJECT.replace('role = "sensitive"', 'role = "insensitive"'), "utf-8")
+        arguments = (tmp_path / "o.csv", "mondrian", "model.t-closeness.t=0.2", "-P", project)
+        code, _, err = sfumato("sanitize", *arguments)
+        self.is_one_line(code, err, ["t-closeness", "sensitive"])
+
+    def test_k_larger_than_the_table_is_infeasible(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
+        target = tmp_path / "o.csv"
+        code, _, err = sfumato("sanitize", target, "mondrian", "model.k-anonymity.k=201", "-P", project)
+        assert code == 3
+        assert "200" in err
+        assert "largest" in err
+        assert not target.exists()
+        project.write_text(PROJECT.replace("k = [2, 5, 10]", "k = 201").replace("as-is", "mondrian"), "utf-8")
+        text = project.read_text("utf-8")
+        start, end = text.index('[[try]]\nsanitizer = "bucketize"'), text.index("[policy]")
+        project.write_text(text[:start] + text[end:], "utf-8")
+        text = project.read_text("utf-8").replace('[[try]]\nsanitizer = "mondrian"\n[[try]]', "[[try]]")
+        project.write_text(text, "utf-8")
+        code, _, err = sfumato("explore", project, "--workers", 1)
+        assert code == 3
+        assert "largest possible" in err
+
+    def test_ids_that_nothing_has(self, sfumato: Run, project: Path) -> None:
+        assert sfumato("show", "abc", "-P", project)[0] == 1
+        sfumato("explore", project, "--workers", 1)
+        code, _, err = sfumato("show", "zzz", "-P", project)
+        self.is_one_line(code, err, ["zzz", "frontier --all"])
+
+    def test_wrong_usage_is_a_user_error(self, sfumato: Run) -> None:
+        for arguments in ([], ["publish"], ["explor"], ["explore", "--workers", "0"], ["new"]):
+            code, _, err = sfumato(*arguments)
+            assert code == (0 if not arguments else 1), err
+            assert err.count("\n") <= 1 or not arguments
+
+    def test_a_data_file_is_no_project_file(self, sfumato: Run, project: Path) -> None:
+        code, _, err = sfumato("explore", project.with_suffix(".csv"))
+        self.is_one_line(code, err, ["people.csv", "sfumato new"])
+
+    def test_new_overwrites_nothing(self, sfumato: Run, project: Path) -> None:
+        code, _, err = sfumato("new", project.with_suffix(".csv"))
+        self.is_one_line(code, err, ["people.toml", "--output"])
+
+    @staticmethod
+    def is_one_line(code: int, err: str, words: list[str]) -> None:
+        assert code == 1, err
+        assert err.count("\n") == 1, err
+        assert "Traceback" not in err
+        assert SECRET not in err
+        for word in words:
+            assert word in err, err
+
+
+class TestHabits:
+    def test_help_is_cheap(self) -> None:
+        code = (
+            "import resource, sys; from sfumato.cli import run; run(['--help']);"
+            "heavy = {'numpy', 'numba', 'pyarrow', 'matplotlib', 'msgspec', 'rich'} & set(sys.modules);"
+            "assert not heavy, heavy"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+    def test_every_command_has_an_example_and_json_where_it_prints(self) -> None:
+        for name, command in cli.commands.items():
+            assert "Example: sfumato" in (command.help or ""), name
+            assert any(parameter.name == "as_json" for parameter in command.params), name
+
+    def test_a_closed_pipe_is_no_error(self, project: Path) -> None:
+        call = f"{sys.executable} -c 'from sfumato.cli import main; main()' methods | head -1"
+        done = subprocess.run(call, shell=True, capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr
+
+    def test_column_names_cannot_steer_the_terminal(self, sfumato: Run, tmp_path: Path) -> None:
+        place = tmp_path / "odd.csv"
+        place.write_text("\x1b[31mred,[bold]b[/bold]\n1,2\n3,4\n", "utf-8")
+        _, out, _ = sfumato("inspect", place)
+        assert "\x1b[31m" not in out
+        assert "[bold]b[/bold]" in out
+
+    def test_formulas_are_published_as_they_are_with_a_warning(
+        self, sfumato: Run, project: Path, tmp_path: Path
+    ) -> None:
+        data = tmp_path / "people.csv"
+        data.write_text(data.read_text("utf-8").replace(",a\n", ",=1+1\n"), "utf-8")
+        code, _, err = sfumato("sanitize", tmp_path / "o.csv", "as-is", "-P", project)
+        assert code == 0
+        assert "'illness'" in err
+        assert "=1+1" not in err
+        assert "=1+1" in (tmp_path / "o.csv").read_text("utf-8")
+
+    def test_a_full_disk_leaves_nothing_behind(
+        self, sfumato: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(*_: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("sfumato.publishing.publish._write_csv", full)
+        before = sorted(place.name for place in tmp_path.iterdir())
+        code, _, err = sfumato("sanitize", tmp_path / "o.csv", "as-is", "-P", project)
+        assert (code, "No space left" in err) == (1, True)
+        assert sorted(place.name for place in tmp_path.iterdir()) == before
+
+    @pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+    def test_no_seed_is_ever_published(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
+        seed = 918273645546372819
+        sfumato("explore", project, "--workers", 1, "--seed", seed)
+        _, out, _ = sfumato("frontier", project, "--json")
+        assert str(seed) not in out
+        chosen = [c for c in json.loads(out)["candidates"] if c["sanitizer"] == "mondrian"][-1]
+        target = tmp_path / "published"
+        assert sfumato("publish", chosen["id"], target, "-P", project)[0] == 0
+        for place in target.iterdir():
+            assert str(seed).encode() not in place.read_bytes()
+            assert SECRET.encode() not in place.read_bytes()

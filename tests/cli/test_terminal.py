@@ -1,0 +1,108 @@
+"""What the command line shows on the way: on standard error, rarely where nobody watches, and harmless."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from sfumato.cli import run, terminal
+from sfumato.cli.terminal import progress_shown, words_shown
+from sfumato.datasets import hospital
+from sfumato.exploring.run import Progress
+from sfumato.miners.cross_validation import forget
+from sfumato.progress import tell
+
+PROJECT = """
+[data]
+path = "people.csv"
+[attributes.name]
+role = "identifying"
+[attributes.zip]
+role = "quasi-identifying"
+[attributes.age]
+role = "quasi-identifying"
+kind = "numeric"
+[attributes.sex]
+role = "quasi-identifying"
+[attributes.diagnosis]
+role = "sensitive"
+[[try]]
+sanitizer = "mondrian"
+model = { k-anonymity = { k = [2, 3] } }
+[measure]
+privacy = ["k-anonymity"]
+utility = [{ workload-utility = { target = "sex", miners = ["majority"], folds = 2 } }]
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    import pyarrow.csv
+
+    forget()
+    pyarrow.csv.write_csv(hospital()[0].to_arrow(), tmp_path / "people.csv")
+    (tmp_path / "people.toml").write_text(PROJECT)
+    return tmp_path / "people.toml"
+
+
+class Watched(io.StringIO):
+    """A terminal that somebody watches."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+def test_words_come_now_and_then_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+    with words_shown():
+        for fold in range(1, 11):
+            tell(f"majority, fold {fold} of 10")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "majority, fold 1 of 10\n")
+    with progress_shown() as show:
+        show(Progress(0, 0, 0, 0, 0.0, now="evolution: generation 1 of 9"))
+        show(Progress(0, 20, 0, 0, 0.0, now="majority, fold 1 of 10"))
+        for done in range(1, 5):
+            show(Progress(done, 20, 0, 0, 1.0 * done, "mondrian k=2"))
+    assert capsys.readouterr().err.splitlines() == [
+        "evolution: generation 1 of 9",
+        "2 of 20 candidates, 18 s left",
+        "4 of 20 candidates, 16 s left",
+    ]
+
+
+def test_a_terminal_shows_what_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    screen = Watched()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with words_shown():
+        tell("anti-utility: \x1b]0;evil\x07majority, [red]fold[/red] 3 of 10")
+    with progress_shown() as show:
+        show(Progress(1, 2, 0, 0, 1.0, "mondrian k=2", "mondrian k=3: anti-utility: one-rule, fold 2 of 10"))
+    shown = screen.getvalue()
+    assert "anti-utility: ]0;evilmajority, [red]fold[/red] 3 of 10" in shown
+    assert "mondrian k=3: anti-utility: one-rule, fold 2 of 10" in shown
+
+
+@pytest.mark.parametrize("command", ["explore", "sanitize", "measure"])
+def test_every_command_that_measures_tells_miner_and_fold(
+    command: str,
+    project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(terminal, "_SELDOM", 0.0)
+    arguments = {
+        "explore": [str(project), "--workers", "2"],
+        "sanitize": [str(tmp_path / "out.csv"), "as-is", "--project", str(project)],
+        "measure": [str(tmp_path / "people.csv"), "--project", str(project)],
+    }[command]
+    assert run([command, *arguments]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    before = "mondrian k=2: " if command == "explore" else ""
+    assert {f"{before}workload-utility: majority, fold {fold} of 2" for fold in (1, 2)} <= set(lines)

@@ -1,0 +1,675 @@
+"""Exploring: every candidate once, each stored at once, nothing lost or left behind when it ends early."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato.datasets.demo import write_demo
+from sfumato.errors import DataError, ParameterError, ProjectError, StoreError, UserError
+from sfumato.exploring import run as explore_module
+from sfumato.exploring.run import Progress, explore, source_of
+from sfumato.frontier import Candidate
+from sfumato.miners.cross_validation import forget
+from sfumato.project.file import Project
+from sfumato.recipe import Recipe
+from sfumato.search import Evolution
+from sfumato.store import Store
+
+ATTRIBUTES = """
+[data]
+path = "people.csv"
+
+[attributes.name]
+role = "identifying"
+
+[attributes.age]
+role = "quasi-identifying"
+kind = "numeric"
+hierarchy = { intervals = [5, 10, 20] }
+
+[attributes.zip]
+role = "quasi-identifying"
+hierarchy = { prefixes = [4, 3] }
+
+[attributes.sex]
+role = "quasi-identifying"
+
+[attributes.diagnosis]
+role = "sensitive"
+"""
+TRIES = """
+[[try]]
+sanitizer = "as-is"
+
+[[try]]
+sanitizer = "mondrian"
+model = { k-anonymity = { k = [2, 3, 5] } }
+
+[[try]]
+sanitizer = "mondrian"
+variant = "relaxed"
+model = { k-anonymity = { k = 2 }, probabilistic-diversity = { l = [1.5, 100] } }
+
+[[try]]
+sanitizer = "full-domain"
+suppression = 0.1
+levels = { age = [0, 3], zip = 2, sex = 1 }
+model = { k-anonymity = { k = 5 } }
+"""
+N_CANDIDATES, N_INFEASIBLE = 8, 2  # l = 100, and the exact ages
+N_MANY = 20
+MANY = (
+    '[[try]]\nsanitizer = "mondrian"\n'
+    f"model = {{ k-anonymity = {{ k = [{', '.join(str(2 + n) for n in range(N_MANY))}] }} }}\n"
+)
+MEASURES = '[measure]\nprivacy = ["privacy-loss"]\nutility = ["general-loss"]\n'
+
+Write = Callable[..., Project]
+Facts = dict[str, tuple[str | None, frozenset[tuple[Any, ...]]]]
+
+
+def records(n: int, seed: int = 1) -> str:
+    generator = np.random.default_rng(seed)
+    rows = zip(
+        generator.integers(20, 80, n),
+        generator.integers(0, 30, n),
+        generator.integers(0, 2, n),
+        generator.integers(0, 6, n),
+        strict=True,
+    )
+    lines = [
+        f"person {n},{age},02{zip_:03},{'fm'[sex]},ill-{ill}\n"
+        for n, (age, zip_, sex, ill) in enumerate(rows)
+    ]
+    return "name,age,zip,sex,diagnosis\n" + "".join(lines)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a project of 200 people, or change it."""
+
+    def write_project(tries: str = TRIES, measures: str = "", data: str | None = None) -> Project:
+        people = tmp_path / "people.csv"
+        if data is not None or not people.exists():
+            people.write_text(data or records(200))
+        (tmp_path / "people.toml").write_text(ATTRIBUTES + tries + measures)
+        return Project.load(tmp_path / "people.toml")
+
+    return write_project
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "people.sqlite") as opened:
+        yield opened
+
+
+def stored(project: Project, store: Store) -> tuple[Candidate, ...]:
+    return store.candidates(source_of(*project.read()))
+
+
+def facts(candidates: tuple[Candidate, ...]) -> Facts:
+    """Everything about candidates but how long they took and in which order they came."""
+    return {
+        c.recipe.public_json(): (
+            c.infeasible,
+            frozenset((m.measure, m.attribute, m.value, m.better, str(m.detail)) for m in c.measurements),
+        )
+        for c in candidates
+    }
+
+
+@contextmanager
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, str]]]:
+    """List what is made and measured in this process."""
+    done: list[tuple[str, str]] = []
+    sanitize, measure = explore_module.sanitize, explore_module.measure
+
+    def listed_sanitize(table: Any, schema: Any, recipe: Recipe) -> Any:
+        done.append(("made", str(recipe)))
+        return sanitize(table, schema, recipe)
+
+    def listed_measure(release: Any, measures: Any) -> Any:
+        done.extend(("measured", json.dumps(each)) for each in measures)
+        return measure(release, measures)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(explore_module, "sanitize", listed_sanitize)
+        patch.setattr(explore_module, "measure", listed_measure)
+        yield done
+
+
+class TestCandidates:
+    def test_are_all_made_and_measured(self, write: Write, store: Store) -> None:
+        project = write()
+        state = explore(project, store, workers=1)
+        candidates = stored(project, store)
+        assert (state.done, state.total, state.known, state.infeasible) == (
+            N_CANDIDATES,
+            N_CANDIDATES,
+            0,
+            N_INFEASIBLE,
+        )
+        assert len(candidates) == N_CANDIDATES
+        for candidate in candidates:
+            measured = {m.measure for m in candidate.measurements}
+            assert measured == (set(project.measures) if candidate.infeasible is None else set())
+            assert candidate.seconds > 0
+
+    def test_are_the_same_with_one_worker_and_with_two(self, write: Write, tmp_path: Path) -> None:
+        project, found = write(), []
+        for workers in (1, 2):
+            with Store(tmp_path / f"{workers}.sqlite") as store:
+                explore(project, store, seed=7, workers=workers)
+                found.append(facts(stored(project, store)))
+        assert found[0] == found[1]
+        assert len(found[0]) == N_CANDIDATES
+
+    def test_can_be_made_by_a_thread(self, write: Write, tmp_path: Path) -> None:
+        project = write(measures=MEASURES)
+        done: list[Progress] = []
+
+        def work() -> None:
+            with Store(tmp_path / "people.sqlite") as store:
+                done.append(explore(project, store, workers=2))
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert [state.done for state in done] == [N_CANDIDATES]
+
+    def test_proposed_twice_are_made_once(self, write: Write, store: Store) -> None:
+        twice = (
+            '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 5, 7] } }\n'
+            '[[try]]\nsanitizer = "mondrian"\nvariant = "strict"\nmodel = { k-anonymity = { k = [7, 9] } }\n'
+        )
+        assert explore(write(twice), store, workers=1).total == 3
+
+    def test_of_the_same_seed_are_the_same_in_any_store(self, write: Write, tmp_path: Path) -> None:
+        project, found = write(), []
+        for name in ("a", "b"):
+            with Store(tmp_path / f"{name}.sqlite") as store:
+                explore(project, store, seed=11, workers=1)
+                found.append(facts(stored(project, store)))
+                assert {c.recipe.seed for c in stored(project, store)} == {11}
+        assert found[0] == found[1]
+
+    def test_have_names_that_tell_nothing_of_the_seed(self, store: Store) -> None:
+        recipe = Recipe("mondrian", {"model": {"k-anonymity": {"k": 5}}})
+        seeded = Recipe(recipe.sanitizer, recipe.parameters, seed=99)
+        assert store.identity(recipe, "source") == store.identity(seeded, "source")
+        assert store.identity(recipe, "source") != store.identity(recipe, "other")
+
+
+class TestResuming:
+    @pytest.fixture(autouse=True)
+    def _explored(self, write: Write, store: Store) -> None:
+        explore(write(measures=MEASURES), store, workers=1)
+
+    def test_a_second_run_makes_nothing(
+        self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        project = write(measures=MEASURES)
+        before = stored(project, store)
+        with counted(monkeypatch) as done:
+            state = explore(project, store, workers=1)
+        assert done == []
+        assert (state.done, state.total, state.known) == (0, 0, N_CANDIDATES)
+        assert stored(project, store) == before
+
+    def test_a_new_measure_is_the_only_one_that_is_taken(
+        self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = facts(stored(write(measures=MEASURES), store))
+        project = write(measures=MEASURES + "[policy]\nreidentification-risk = { at-most = 0.2 }\n")
+        with counted(monkeypatch) as done:
+            state = explore(project, store, workers=1)
+        assert {what for what in done if what[0] == "measured"} == {("measured", '"reidentification-risk"')}
+        assert state.done == N_CANDIDATES - N_INFEASIBLE
+        for identity, (_, infeasible, measurements) in facts(stored(project, store)).items():
+            assert measurements >= before[identity][2]
+            assert len(measurements) == (3 if infeasible is None else 0)
+
+    def test_other_parameters_of_a_measure_are_another_measure(
+        self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        measures = MEASURES.replace(
+            '"privacy-loss"', '"privacy-loss", { reidentification-risk = { threshold = 0.1 } }'
+        )
+        explore(write(measures=measures), store, workers=1)
+        with counted(monkeypatch) as done:
+            explore(write(measures=measures.replace("0.1", "0.3")), store, workers=1)
+        assert len([what for what in done if what[0] == "measured"]) == N_CANDIDATES - N_INFEASIBLE
+
+    def test_a_search_is_run_once_wherever_it_stands(
+        self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        search = '[[try]]\nsearch = "evolution"\nproblem = "suppression"\npopulation = 12\ngenerations = 4\n'
+        explore(write(TRIES + search, MEASURES), store, workers=1)
+        before = {candidate.id for candidate in stored(write(TRIES + search, MEASURES), store)}
+        assert len(before) > N_CANDIDATES
+
+        def propose(*_: object) -> list[Recipe]:
+            raise AssertionError("run again")
+
+        monkeypatch.setattr(Evolution, "propose", propose)
+        state = explore(write(search + TRIES, MEASURES), store, workers=1)
+        assert (state.total, state.known) == (0, len(before))
+        with pytest.raises(AssertionError, match="run again"):
+            explore(write(search.replace("= 4", "= 5") + TRIES, MEASURES), store, workers=1)
+
+    def test_a_new_try_is_the_only_one_that_is_made(
+        self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        more = TRIES + '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 6] } }\n'
+        with counted(monkeypatch) as done:
+            state = explore(write(more, MEASURES), store, workers=1)
+        assert [what for what in done if what[0] == "made"] == [("made", "mondrian k=6")]
+        assert (state.done, state.known) == (1, N_CANDIDATES)
+
+    def test_a_try_that_is_taken_out_stays_in_the_store(self, write: Write, store: Store) -> None:
+        project = write('[[try]]\nsanitizer = "as-is"\n', MEASURES)
+        assert explore(project, store, workers=1).done == 0
+        assert len(stored(project, store)) == N_CANDIDATES
+
+    def test_what_could_not_be_made_is_not_tried_again(
+        self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        project = write(measures=MEASURES)
+        reasons = sorted(c.infeasible for c in stored(project, store) if c.infeasible is not None)
+        assert len(reasons) == N_INFEASIBLE
+        assert "of 200 records" in reasons[0]
+        assert "probabilistic-diversity with l = 100 cannot hold" in reasons[1]
+        with counted(monkeypatch) as done:
+            explore(project, store, workers=1)
+        assert done == []
+
+    def test_changed_data_gives_new_candidates_beside_the_old(self, write: Write, store: Store) -> None:
+        project = write(measures=MEASURES)
+        old = stored(project, store)
+        new_project = write(measures=MEASURES, data=records(200, seed=2))
+        assert stored(new_project, store) == ()
+        assert explore(new_project, store, workers=1).done == N_CANDIDATES
+        new = stored(new_project, store)
+        assert not {c.id for c in old} & {c.id for c in new}
+        assert facts(stored(write(measures=MEASURES, data=records(200)), store)) == facts(old)
+
+    def test_a_changed_role_or_hierarchy_gives_new_candidates(
+        self, write: Write, store: Store, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "people.toml"
+        file.write_text(file.read_text().replace("intervals = [5, 10, 20]", "intervals = [5, 10, 20, 40]"))
+        assert explore(Project.load(file), store, workers=1).done == N_CANDIDATES
+
+    def test_the_same_records_in_another_file_are_known(
+        self, write: Write, store: Store, tmp_path: Path
+    ) -> None:
+        (tmp_path / "people.csv").rename(tmp_path / "moved.csv")
+        file = tmp_path / "people.toml"
+        file.write_text(file.read_text().replace("people.csv", "moved.csv"))
+        assert explore(Project.load(file), store, workers=1).done == 0
+
+    def test_another_seed_is_refused(self, write: Write, store: Store) -> None:
+        with pytest.raises(StoreError, match="another seed"):
+            explore(write(measures=MEASURES), store, seed=store.seed() + 1, workers=1)
+
+
+class TestRefusals:
+    def test_nothing_to_try(self, write: Write, store: Store) -> None:
+        with pytest.raises(ProjectError, match=r"people\.toml has nothing to try; add a \[\[try\]\] block"):
+            explore(write(""), store, workers=1)
+
+    def test_data_that_cannot_be_read(self, write: Write, store: Store, tmp_path: Path) -> None:
+        project = write()
+        (tmp_path / "people.csv").unlink()
+        with pytest.raises(DataError, match=r"people\.csv"):
+            explore(project, store, workers=1)
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_a_parameter_that_does_not_fit_the_data_stops_and_keeps_what_is_stored(
+        self, write: Write, store: Store, workers: int
+    ) -> None:
+        wrong = (
+            '[[try]]\nsanitizer = "as-is"\n[[try]]\nsanitizer = "full-domain"\nlevels = { agee = [1, 2] }\n'
+        )
+        project = write(wrong, MEASURES)
+        with pytest.raises(ParameterError, match=r"no quasi-identifier 'agee'; did you mean 'age'\?"):
+            explore(project, store, workers=workers)
+        assert [str(c.recipe) for c in stored(project, store)] == ["as-is"]
+        assert multiprocessing.active_children() == []
+
+    def test_a_second_one_at_the_same_time(self, write: Write, store: Store) -> None:
+        with Store(store.path) as other, other.exclusive(), pytest.raises(StoreError, match="at work"):
+            explore(write(), store, workers=1)
+
+
+class TestProgress:
+    def test_is_told_at_the_start_and_after_every_candidate(self, write: Write, store: Store) -> None:
+        project = write(measures=MEASURES)
+        states: list[Progress] = []
+        stored_then: list[int] = []
+
+        def listen(state: Progress) -> None:
+            states.append(state)
+            stored_then.append(len(stored(project, store)))
+
+        last = explore(project, store, workers=1, progress=listen)
+        assert [state.done for state in states] == stored_then == list(range(N_CANDIDATES + 1))
+        assert {state.total for state in states} == {N_CANDIDATES}
+        assert {state.known for state in states} == {0}
+        assert states[-1] == last
+        assert [state.elapsed for state in states] == sorted(state.elapsed for state in states)
+        assert states[0].latest == ""
+        assert [state.latest for state in states[1:3]] == ["as-is", "mondrian k=2"]
+        infeasible = [state.infeasible for state in states]
+        assert infeasible == sorted(infeasible)
+        assert infeasible[-1] == N_INFEASIBLE
+
+    def test_counts_only_what_this_run_has_to_do(self, write: Write, store: Store) -> None:
+        explore(write('[[try]]\nsanitizer = "as-is"\n', MEASURES), store, workers=1)
+        states: list[Progress] = []
+        explore(write(measures=MEASURES), store, workers=1, progress=states.append)
+        assert (states[0].total, states[0].known) == (N_CANDIDATES - 1, 1)
+
+    def test_estimates_the_rest_from_what_was_needed(self) -> None:
+        assert Progress(0, 10, 0, 0, 0.0).remaining is None
+        assert Progress(4, 10, 0, 0, 8.0).remaining == pytest.approx(12.0)
+        assert Progress(10, 10, 5, 0, 8.0).remaining == 0
+        assert Progress(0, 0, 5, 0, 0.0).remaining is None
+
+
+class TestBreakingOff:
+    """With workers, on a table that is large enough to be in the middle."""
+
+    @pytest.fixture
+    def project(self, write: Write) -> Project:
+        return write(MANY, MEASURES, data=records(3000))
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_by_ctrl_c_keeps_every_finished_candidate_and_no_worker(
+        self, project: Project, store: Store, workers: int, tmp_path: Path
+    ) -> None:
+        told: list[str] = []
+
+        def stop(state: Progress) -> None:
+            told.append(state.latest)
+            if state.done == 6:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            explore(project, store, seed=3, workers=workers, progress=stop)
+        assert multiprocessing.active_children() == []
+        kept = stored(project, store)
+        assert [str(c.recipe) for c in kept] == told[1:]
+        assert len(kept) == 6
+        with store.exclusive():  # the right to explore was given back
+            pass
+
+        state = explore(project, store, workers=1)
+        assert (state.done, state.known) == (N_MANY - 6, 6)
+        with Store(tmp_path / "whole.sqlite") as whole:
+            explore(project, whole, seed=3, workers=1)
+            assert facts(stored(project, store)) == facts(stored(project, whole))
+
+    def test_ends_no_process_but_its_own(self, project: Project, store: Store) -> None:
+        other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,), daemon=True)
+        other.start()
+
+        def stop(state: Progress) -> None:
+            if state.done == 3:
+                raise KeyboardInterrupt
+
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                explore(project, store, workers=2, progress=stop)
+            time.sleep(0.2)
+            assert multiprocessing.active_children() == [other]
+        finally:
+            other.terminate()
+            other.join()
+
+    def test_by_the_death_of_a_worker_is_said_in_one_line(self, project: Project, store: Store) -> None:
+        def kill_a_worker(state: Progress) -> None:
+            if state.done == 3:
+                worker = multiprocessing.active_children()[0]
+                assert worker.pid is not None
+                os.kill(worker.pid, signal.SIGKILL)
+
+        with pytest.raises(UserError) as caught:
+            explore(project, store, workers=2, progress=kill_a_worker)
+        assert "a worker was ended from outside" in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert multiprocessing.active_children() == []
+        n_kept = len(stored(project, store))
+        assert n_kept >= 3
+        assert explore(project, store, workers=1).known == n_kept
+
+
+MINED = """
+[scenarios.early]
+folds = 2
+
+[scenarios.early.user]
+target = "diagnosis"
+miners = ["naive-bayes", "one-rule"]
+
+[measure]
+privacy = ["privacy-loss"]
+utility = [{ good-utility = { scenario = "early" } }]
+"""
+TWO_FOLDS = [(miner, fold) for miner in ("naive-bayes", "one-rule") for fold in (1, 2)]
+
+
+class TestMining:
+    """Measures that let miners predict: they tell how far they are, and are not computed twice."""
+
+    @pytest.fixture
+    def project(self, write: Write) -> Project:
+        forget()
+        tries = '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 20, 80, 300] } }\n'
+        return write(tries, MINED, data=records(3000))
+
+    @staticmethod
+    def fits(heard: list[str]) -> list[str]:
+        """Return the fits that were told of, one for each miner and table."""
+        return [words for words in heard if words.endswith("fold 1 of 2")]
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_tells_recipe_measure_miner_and_fold_and_fits_the_original_once(
+        self, project: Project, store: Store, workers: int
+    ) -> None:
+        states: list[Progress] = []
+        explore(project, store, workers=workers, progress=states.append)
+        heard = [state.now for state in states if state.now]
+        for k in (5, 20, 80, 300):
+            own = [words for words in heard if words.startswith(f"mondrian k={k}: ")]
+            for miner, fold in TWO_FOLDS:
+                assert f"mondrian k={k}: good-utility: {miner}, fold {fold} of 2" in own
+        assert len(self.fits(heard)) == 2 * (1 + 4)
+        assert [state.done for state in states if not state.now] == [0, 1, 2, 3, 4]
+
+    def test_broken_off_in_the_middle_of_a_measure_goes_on_without_fitting_again(
+        self, project: Project, store: Store, tmp_path: Path
+    ) -> None:
+        before: list[str] = []
+
+        def stop(state: Progress) -> None:
+            if state.now == "mondrian k=20: good-utility: one-rule, fold 1 of 2":
+                raise KeyboardInterrupt
+            before.append(state.now)
+
+        with pytest.raises(KeyboardInterrupt):
+            explore(project, store, seed=5, workers=1, progress=stop)
+        assert len(stored(project, store)) == 1
+        forget()
+        after: list[str] = []
+        explore(project, store, workers=1, progress=lambda state: after.append(state.now))
+        fits = [*self.fits(before), *self.fits(after)]
+        assert len(fits) == 2 * (1 + 4)
+        assert len(self.fits(before)) == 5
+        with Store(tmp_path / "whole.sqlite") as whole:
+            explore(project, whole, seed=5, workers=1)
+            assert facts(stored(project, store)) == facts(stored(project, whole))
+
+    def test_leaves_nothing_in_the_store_that_is_as_long_as_the_table(
+        self, project: Project, store: Store
+    ) -> None:
+        explore(project, store, workers=1)
+        table, _ = project.read()
+        for (figure,) in store._connection.execute("select facts from figure"):
+            assert figure.count(",") <= table.n_rows / 20 + 2
+
+
+COMMAND = [sys.executable, "-c", "from sfumato.cli import run; import sys; sys.exit(run(sys.argv[1:]))"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc")
+class TestCommand:
+    """The whole program, on the embedded census table, ended in the middle."""
+
+    @pytest.fixture
+    def demo(self, tmp_path: Path) -> Path:
+        path = write_demo(tmp_path)
+        text = path.read_text()
+        path.write_text(text.split("[[try]]")[0] + MANY + MEASURES)
+        return path
+
+    def test_killed_in_the_middle_goes_on_where_it_stopped(self, demo: Path) -> None:
+        with started(demo) as process:
+            wait_for(lambda: n_stored(demo) >= 4, process)
+            workers = children(process.pid)
+            assert len(workers) >= 2
+            process.kill()
+            process.wait()
+        assert all_gone(workers, within=10)
+
+        project = Project.load(demo)
+        n_kept = n_stored(demo)
+        assert 4 <= n_kept < N_MANY
+        with Store(project.store_path, create=False) as store:
+            assert store._connection.execute("pragma integrity_check").fetchone() == ("ok",)
+            assert all(len(c.measurements) == 2 for c in stored(project, store))
+        again = subprocess.run(
+            [*COMMAND, "explore", str(demo), "--json"], capture_output=True, text=True, check=True
+        )
+        report = json.loads(again.stdout)
+        assert (report["made"], report["known"]) == (N_MANY - n_kept, n_kept)
+
+    @pytest.mark.parametrize("when", ["workers-starting", "workers-busy"])
+    def test_interrupted_in_the_middle_says_so_in_one_line(self, demo: Path, when: str) -> None:
+        with started(demo) as process:
+            if when == "workers-starting":
+                wait_for(lambda: any(uses_numpy(child) for child in children(process.pid)), process)
+            else:
+                wait_for(lambda: n_stored(demo) >= 4, process)
+            workers, n_before = children(process.pid), n_stored(demo)
+            os.killpg(process.pid, signal.SIGINT)
+            output, errors = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert output == ""
+        lines = [line for line in errors.splitlines() if line and f" of {N_MANY} candidates" not in line]
+        assert lines == ["sfumato: stopped; what was stored is kept, the same command goes on from there"]
+        assert all_gone(workers, within=2)
+        assert n_stored(demo) >= n_before >= 1
+
+    def test_started_twice_refuses_the_second_in_one_line(self, demo: Path) -> None:
+        with started(demo) as process:
+            wait_for(lambda: n_stored(demo) >= 1, process)
+            second = subprocess.run(
+                [*COMMAND, "explore", str(demo)], capture_output=True, text=True, check=False
+            )
+            assert process.poll() is None
+            assert (second.returncode, second.stdout) == (1, "")
+            assert second.stderr == (
+                "sfumato: another `sfumato explore` is at work on adult.sqlite; wait for it or stop it\n"
+            )
+
+
+@contextmanager
+def started(project: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run `sfumato explore` in a process group of its own, and leave nothing of it."""
+    command = [*COMMAND, "explore", str(project), "--workers", "2"]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # a shell that runs the tests in the background has them, and what they start, ignore Ctrl-C
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(command, start_new_session=True, **pipes)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def wait_for(reached: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 60) -> None:
+    ends = time.monotonic() + seconds
+    while not reached():
+        assert process.poll() is None, "it ended too early"
+        assert time.monotonic() < ends, "it takes too long"
+        time.sleep(0.02)
+
+
+def n_stored(project: Path) -> int:
+    """Count the candidates in the file as any other program would."""
+    store = project.with_suffix(".sqlite")
+    if not store.exists():
+        return 0
+    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    try:
+        return int(connection.execute("select count(*) from candidate").fetchone()[0])
+    except sqlite3.OperationalError:  # the tables are not there yet
+        return 0
+    finally:
+        connection.close()
+
+
+def process_facts(pid: int | str) -> tuple[str, int] | None:
+    """Return the state and the parent of a process."""
+    try:
+        state, parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
+    except OSError:
+        return None
+    return state, int(parent)
+
+
+def alive(pid: int) -> bool:
+    found = process_facts(pid)
+    return found is not None and found[0] not in "ZX"
+
+
+def uses_numpy(pid: int) -> bool:
+    """Whether a process has come as far as to import numpy, the first heavy thing that a worker imports."""
+    try:
+        return "numpy" in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
+
+
+def all_gone(pids: list[int], within: float) -> bool:
+    ends = time.monotonic() + within
+    while any(alive(pid) for pid in pids) and time.monotonic() < ends:
+        time.sleep(0.05)
+    return not any(alive(pid) for pid in pids)
+
+
+def children(pid: int) -> list[int]:
+    everybody = (entry for entry in os.listdir("/proc") if entry.isdigit())
+    return [int(each) for each in everybody if (found := process_facts(each)) and found[1] == pid]

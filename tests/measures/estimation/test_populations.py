@@ -1,0 +1,169 @@
+"""Large populations, against every conjunction of every node tried out."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import AsIs, Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
+from sfumato.measures.estimation import populations
+from sfumato.measures.estimation.populations import Populations, TooManyPopulations, large_populations
+
+Bound = tuple[Table, Schema]
+Conjunction = tuple[frozenset[Any] | None, ...]
+
+
+SENSITIVE = Schema.of(q="quasi-identifying", s="sensitive")
+
+
+def nodes_by_hand(schema: Schema, name: str) -> set[frozenset[Any]]:
+    """Return the sets of values below each label of each level, but not that of all values."""
+    hierarchy = schema.hierarchy(name)
+    sets: dict[tuple[int, str], set[Any]] = {}
+    for value, labels in zip(hierarchy.values, hierarchy.rows(), strict=True):
+        for level, label in enumerate(labels):
+            sets.setdefault((level, label), set()).add(value)
+    return {frozenset(values) for values in sets.values()} - {frozenset(hierarchy.values)}
+
+
+def by_hand(table: Table, schema: Schema, minimum_support: str) -> dict[Conjunction, int]:
+    names = schema.quasi_identifiers
+    records = table.to_arrow().select(names).to_pylist()
+    choices = [[None, *nodes_by_hand(schema, name)] for name in names]
+    found: dict[Conjunction, int] = {}
+    for conjunction in itertools.product(*choices):
+        wanted = [
+            (name, values) for name, values in zip(names, conjunction, strict=True) if values is not None
+        ]
+        support = sum(all(record[name] in values for name, values in wanted) for record in records)
+        if wanted and support >= max(1, Fraction(minimum_support) * len(records)):
+            found[conjunction] = support
+    return found
+
+
+def described(found: Populations, table: Table, schema: Schema) -> dict[Conjunction, int]:
+    names = schema.quasi_identifiers
+    result: dict[Conjunction, int] = {}
+    for nodes, support in zip(found.conjunctions(), found.supports.tolist(), strict=True):
+        conjunction: list[frozenset[Any] | None] = [None] * len(names)
+        for node in nodes:
+            place = int(found.nodes.attribute_of[node])
+            assert conjunction[place] is None
+            domain = table[names[place]].domain
+            conjunction[place] = frozenset(domain[code] for code in found.nodes.codes(node))
+        assert tuple(conjunction) not in result
+        result[tuple(conjunction)] = support
+    return result
+
+
+@given(data=st.data(), minimum_support=st.sampled_from(["0.001", "0.05", "0.07", "0.2", "0.5", "1"]))
+@settings(max_examples=40)
+def test_every_large_conjunction_is_found_once_with_its_records(
+    tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, minimum_support: str
+) -> None:
+    table, schema = data.draw(tiny_tables)
+    found = large_populations(table, schema, float(minimum_support))
+    assert described(found, table, schema) == by_hand(table, schema, minimum_support)
+
+
+def test_nodes_with_the_same_values_count_once_and_all_values_are_no_node() -> None:
+    chain = Hierarchy.of_rows([["a", "A", "X", "*"], ["b", "B", "X", "*"], ["c", "C", "Y", "*"]])
+    schema = Schema((Attribute("q", "quasi-identifying", hierarchy=chain),))
+    table, schema = schema.bind(Table.from_arrow({"q": ["a", "b", "c", "c"]}))
+    found = described(large_populations(table, schema, 0.25), table, schema)
+    assert found == {
+        (frozenset("a"),): 1,
+        (frozenset("b"),): 1,
+        (frozenset("c"),): 2,
+        (frozenset("ab"),): 2,
+    }
+    alone, schema = schema.bind(Table.from_arrow({"q": ["a", "a"]}))
+    assert len(large_populations(alone, schema, 0.5)) == 0
+
+
+def test_a_share_is_taken_as_it_is_written() -> None:
+    # 0.07 of 100 records is 7, though 0.07 * 100 is a little more
+    table = Table.from_arrow({"q": ["a"] * 7 + ["b"] * 93})
+    table, schema = Schema.of(q="quasi-identifying").bind(table)
+    assert sorted(large_populations(table, schema, 0.07).supports.tolist()) == [7, 93]
+
+
+def test_numbers_are_described_by_their_intervals_and_by_themselves() -> None:
+    schema = Schema((Attribute("age", "quasi-identifying", "numeric", Intervals((10,))),))
+    table, schema = schema.bind(Table.from_arrow({"age": [20, 21, 35, 36, 36]}))
+    found = described(large_populations(table, schema, 0.4), table, schema)
+    assert found == {(frozenset({36}),): 2, (frozenset({20, 21}),): 2, (frozenset({35, 36}),): 3}
+
+
+def test_the_nodes_of_numbers_need_not_be_neighbours() -> None:
+    parity = Hierarchy.of_rows([["1", "odd", "*"], ["2", "even", "*"], ["3", "odd", "*"], ["4", "even", "*"]])
+    schema = Schema((Attribute("q", "quasi-identifying", "numeric", parity),))
+    table, schema = schema.bind(Table.from_arrow({"q": [1, 2, 3, 4]}))
+    found = described(large_populations(table, schema, 0.5), table, schema)
+    assert found == {(frozenset({1, 3}),): 2, (frozenset({2, 4}),): 2}
+
+
+def test_weights_count_as_records() -> None:
+    one = Table.from_arrow({"q": ["a", "b"]})
+    table = Table({"q": one["q"]}, np.array([3_000_000_000, 4_000_000_000]))
+    table, schema = Schema.of(q="quasi-identifying").bind(table)
+    assert sorted(large_populations(table, schema, 0.4).supports.tolist()) == [3_000_000_000, 4_000_000_000]
+
+
+def test_populations_are_found_once_for_a_table() -> None:
+    def bound() -> Bound:
+        return Schema.of(q="quasi-identifying").bind(Table.from_arrow({"q": ["a", "b", "once"]}))
+
+    found = large_populations(*bound(), 0.05)
+    assert large_populations(*bound(), 0.05) is found
+    assert large_populations(*bound(), 0.5) is not found
+    coarse = Hierarchy.of_rows([["a", "x", "*"], ["b", "x", "*"], ["once", "y", "*"]])
+    schema = Schema((Attribute("q", "quasi-identifying", hierarchy=coarse),))
+    other = large_populations(*schema.bind(bound()[0]), 0.05)
+    assert len(other) == len(found) + 1
+
+
+def test_too_many_populations_are_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(populations, "LIMIT", 2)
+    table, schema = Schema.of(q="quasi-identifying").bind(Table.from_arrow({"q": list("refused")}))
+    with pytest.raises(TooManyPopulations, match=r"more than 2 populations .* raise minimum-support"):
+        large_populations(table, schema, 0.01)
+    release = sanitize(Table.from_arrow({"q": list("refused"), "s": list("aababab")}), SENSITIVE, AsIs())
+    (taken,) = measure(release, ["utility-loss"])
+    assert taken.value is None
+    assert "raise minimum-support" in taken.detail["reason"]
+
+
+def test_the_populations_of_adult(adult: Bound) -> None:
+    table, schema = adult
+    names = schema.quasi_identifiers
+    least = 0.05 * table.n_records
+    masks = [
+        [
+            np.isin(table[name].codes, [table[name].domain.index(value) for value in values])
+            for values in nodes_by_hand(schema, name)
+        ]
+        for name in names
+    ]
+
+    def extended(inside: Any, place: int) -> list[int]:
+        found = []
+        for later in range(place, len(names)):
+            for mask in masks[later]:
+                both = inside & mask
+                support = int(table.weights[both].sum())
+                if support >= least:
+                    found += [support, *extended(both, later + 1)]
+        return found
+
+    supports = extended(np.ones(table.n_rows, dtype=np.bool_), 0)
+    found = large_populations(table, schema, 0.05)
+    assert sorted(found.supports.tolist()) == sorted(supports)
+    assert len(found) == 2668
+    assert len(large_populations(table, schema, 0.001)) == 127_998

@@ -1,0 +1,167 @@
+"""How a researcher reads each kind of release under the uniform assumption."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato import (
+    AsIs,
+    Attribute,
+    Bucketize,
+    FullDomain,
+    Intervals,
+    KAnonymity,
+    Laplace,
+    ProbabilisticDiversity,
+    Release,
+    Schema,
+    SuppressQuasiIdentifiers,
+    SuppressSensitive,
+    Table,
+    sanitize,
+)
+from sfumato.cells import Cells
+from sfumato.measures.estimation.estimate import Estimate
+from sfumato.measures.estimation.reconstruction import (
+    Unreadable,
+    blind_estimate,
+    reconstructed,
+    true_estimate,
+    uniform_estimate,
+)
+
+SCHEMA = Schema(
+    (
+        Attribute("age", "quasi-identifying", "numeric", Intervals((10,))),
+        Attribute("sex", "quasi-identifying"),
+        Attribute("ill", "sensitive"),
+    )
+)
+PEOPLE = {
+    "age": [21, 22, 22, 35, 35, 38],
+    "sex": ["f", "m", "m", "f", "m", "f"],
+    "ill": ["flu", "flu", "ague", "gout", "flu", "gout"],
+}
+
+
+def release(how: Any) -> Release:
+    return sanitize(Table.from_arrow(PEOPLE), SCHEMA, how)
+
+
+def cells_of(estimate: Estimate, made: Release) -> dict[tuple[Any, ...], float]:
+    """Return the estimated number of records of every combination of values."""
+    assert made.original is not None
+    domains = [made.original[name].domain for name in ("age", "sex", "ill")]
+    places = np.array(list(np.ndindex(*map(len, domains))), dtype=np.int32)
+    found = estimate.on_rows(np.ascontiguousarray(places[:, :-1].T), places[:, -1])
+    return {
+        tuple(domain[code] for domain, code in zip(domains, place, strict=True)): float(count)
+        for place, count in zip(places, found, strict=True)
+        if count
+    }
+
+
+def test_the_table_as_it_is_is_read_exactly() -> None:
+    made = release(AsIs())
+    counted: dict[tuple[Any, ...], float] = {}
+    for record in zip(*PEOPLE.values(), strict=True):
+        counted[record] = counted.get(record, 0) + 1
+    assert cells_of(uniform_estimate(made, "ill"), made) == counted
+    assert made.original is not None
+    assert cells_of(true_estimate(made.original, made.schema, "ill"), made) == counted
+
+
+def test_a_generalized_value_spreads_evenly_over_the_values_that_occur() -> None:
+    made = release(FullDomain({"age": 1, "sex": 1}, KAnonymity(2)))
+    found = cells_of(uniform_estimate(made, "ill"), made)
+    # [20, 30) stands for 21 and 22, * for f and m; two of the three have the flu
+    assert found[21, "f", "flu"] == pytest.approx(3 / 2 / 2 * 2 / 3)
+    assert found[38, "m", "gout"] == pytest.approx(3 / 2 / 2 * 2 / 3)
+    assert (21, "f", "gout") not in found
+
+
+def test_a_bucket_has_its_records_and_each_any_of_the_groups_values() -> None:
+    made = release(Bucketize(ProbabilisticDiversity(1.5)))
+    written = made.to_arrow().to_pylist()
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for record in written:
+        groups.setdefault(record["group"], []).append(record)
+    assert len(groups) > 1
+    expected: dict[tuple[Any, ...], float] = {}
+    for members in groups.values():
+        for record in members:
+            for other in members:
+                key = record["age"], record["sex"], other["ill"]
+                expected[key] = expected.get(key, 0) + 1 / len(members)
+    assert cells_of(uniform_estimate(made, "ill"), made) == pytest.approx(expected)
+
+
+def test_withheld_sensitive_values_may_be_any() -> None:
+    made = release(SuppressSensitive())
+    found = cells_of(uniform_estimate(made, "ill"), made)
+    assert found[22, "m", "gout"] == pytest.approx(2 / 3)
+    assert sum(found.values()) == pytest.approx(6)
+
+
+def test_with_all_quasi_identifiers_withheld_there_is_one_unit() -> None:
+    made = release(SuppressQuasiIdentifiers())
+    withheld = uniform_estimate(made, "ill")
+    assert made.original is not None
+    blind = blind_estimate(true_estimate(made.original, made.schema, "ill"))
+    assert withheld.n_units == blind.n_units == 1
+    assert cells_of(withheld, made) == pytest.approx(cells_of(blind, made))
+
+
+def test_quasi_identifiers_can_be_read_alone() -> None:
+    made = release(FullDomain({"age": 1}, KAnonymity(1)))
+    estimate = uniform_estimate(made, None)
+    assert estimate.mixtures.n_values == 1
+    assert estimate.weights.sum() == 6
+
+
+def test_a_noisy_number_counts_as_the_nearest_value() -> None:
+    people = {"age": [21, 22, 35, 38, 38, 38], "ill": list("abcdef")}
+    made = sanitize(
+        Table.from_arrow(people), Schema.of(age="quasi-identifying", ill="sensitive"), Laplace(1.0)
+    )
+    # half way between two values is the lower; far out are the first and the last
+    noisy = (-5, 21, 21.4, 28.5, 28.6, 99)
+    cells = Cells(np.arange(6, dtype=np.int32), tuple(map(str, noisy)), noisy)
+    estimate = uniform_estimate(replace(made, cells={**made.cells, "age": cells}), "ill")
+    expected = [21, 21, 21, 22, 35, 38]
+    codes = np.array([[(21, 22, 35, 38).index(age) for age in expected]], dtype=np.int32)
+    assert estimate.on_rows(codes, made.cells["ill"].codes).tolist() == [1] * 6
+
+
+def test_missing_noisy_numbers_stay_missing() -> None:
+    table = Table.from_arrow({"age": [30, None, 50], "ill": ["a", "b", "b"]})
+    schema = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("ill", "sensitive")))
+    made = sanitize(table, schema, Laplace(1e6, ("age",)))
+    estimate = uniform_estimate(made, "ill")
+    rows = np.array([[0, 1, 2]], dtype=np.int32)
+    assert estimate.on_rows(rows, np.array([0, 1, 1])).tolist() == [1, 1, 1]
+
+
+def test_what_cannot_be_read_is_told_with_the_column() -> None:
+    made = release(AsIs())
+    unknown = Cells(made.cells["sex"].codes, made.cells["sex"].labels)
+    with pytest.raises(Unreadable, match="'sex' are neither sets of original values nor numbers"):
+        uniform_estimate(replace(made, cells={**made.cells, "sex": unknown}), "ill")
+    with pytest.raises(Unreadable, match="'ill' are not sets of original values"):
+        uniform_estimate(
+            replace(made, cells={**made.cells, "ill": replace(made.cells["ill"], sets=None)}), "ill"
+        )
+    with pytest.raises(Unreadable, match="'ill' is not released"):
+        uniform_estimate(replace(made, cells={n: c for n, c in made.cells.items() if n != "ill"}), "ill")
+    with pytest.raises(Unreadable, match="the original is needed"):
+        uniform_estimate(replace(made, original=None), "ill")
+
+
+@pytest.mark.parametrize("how", ["uniform", "maximum-entropy"])
+def test_both_readings_keep_the_number_of_records(how: Any) -> None:
+    for sanitizer in (AsIs(), FullDomain({"age": 1}, KAnonymity(1)), Bucketize(ProbabilisticDiversity(1.5))):
+        assert reconstructed(release(sanitizer), "ill", how).weights.sum() == pytest.approx(6)

@@ -1,0 +1,281 @@
+"""The control group: what is learned about everybody is not counted as a breach of somebody."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import (
+    Adversary,
+    Anatomy,
+    AntiUtility,
+    AsIs,
+    Attribute,
+    Bucketize,
+    CellSuppression,
+    Clustering,
+    FullDomain,
+    Intervals,
+    KAnonymity,
+    Laplace,
+    LocalRecoding,
+    Measurement,
+    Mondrian,
+    ProbabilisticDiversity,
+    Release,
+    Scenario,
+    Schema,
+    Table,
+    measure,
+    read_release,
+    sanitize,
+)
+from sfumato.errors import Infeasible, ParameterError
+from sfumato.measures.base import NotApplicable
+from sfumato.measures.scenario import control
+from sfumato.measures.scenario.control import Control, control_group
+from sfumato.miners.cross_validation import predict_from_all
+
+Bound = tuple[Table, Schema]
+HALF = Scenario(control=0.5)
+
+
+def people(n_records: int, *, learnable: bool) -> Bound:
+    """Make people with a secret that follows from their numbers, or one that is drawn for each of them."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 40, n_records), rng.integers(0, 30, n_records)
+    secret = (a // 10 + b // 10) % 3 if learnable else rng.integers(0, 3, n_records)
+    numbers = (
+        Attribute("a", "quasi-identifying", "numeric", Intervals((10,))),
+        Attribute("b", "quasi-identifying", "numeric", Intervals((10,))),
+    )
+    table = Table.from_arrow({"a": a, "b": b, "secret": [str(value) for value in secret]})
+    return Schema((*numbers, Attribute("secret", "sensitive"))).bind(table)
+
+
+def attacked(release: Release, **facts: Any) -> Measurement:
+    adversary = Adversary(("secret",), miners=("decision-tree", "random-forest", "one-rule"))
+    (taken,) = measure(release, [AntiUtility(Scenario(adversary=adversary, folds=3, **facts))])
+    return taken
+
+
+@pytest.mark.parametrize(
+    "sanitizer",
+    [AsIs(), Mondrian(KAnonymity(20)), FullDomain({"a": 1, "b": 1}, KAnonymity(5)), Laplace(3000)],
+)
+def test_what_follows_for_everybody_is_no_breach_of_somebody(sanitizer: Any) -> None:
+    taken = attacked(sanitize(*people(2000, learnable=True), sanitizer))
+    assert taken.value is not None
+    assert taken.value > 0.85
+    assert taken.detail["control"] > 0.85
+    assert taken.detail["beyond-control-low"] <= 0.02
+    assert abs(taken.detail["beyond-control"]) < 0.05
+
+
+@pytest.mark.parametrize("sanitizer", [AsIs(), Mondrian(KAnonymity(2)), Laplace(3000)])
+def test_what_only_the_own_record_tells_is_beyond_the_control(sanitizer: Any) -> None:
+    taken = attacked(sanitize(*people(2000, learnable=False), sanitizer))
+    assert taken.value == pytest.approx(1 / 3, abs=0.06)
+    assert taken.detail["control"] == pytest.approx(1 / 3, abs=0.09)
+    assert taken.detail["beyond-control"] > 0.2
+    assert taken.detail["beyond-control-low"] > 0.15
+    assert taken.detail["control-miner"] == "random-forest"
+
+
+def test_the_breach_is_smaller_the_larger_the_classes_are() -> None:
+    bound = people(2000, learnable=False)
+    found = [
+        attacked(sanitize(*bound, Mondrian(KAnonymity(k)))).detail["beyond-control"] for k in (2, 8, 200)
+    ]
+    assert found[0] > found[1] > found[2]
+    assert found[2] < 0.1
+
+
+def test_the_difference_has_the_interval_of_two_shares() -> None:
+    detail = attacked(sanitize(*people(1000, learnable=False), AsIs()), control=0.25).detail
+    shares = {750: detail["members"], 250: detail["control"]}
+    radius = 1.959964 * np.sqrt(sum(share * (1 - share) / n for n, share in shares.items()))
+    assert detail["beyond-control"] == pytest.approx(detail["members"] - detail["control"])
+    assert detail["beyond-control-high"] - detail["beyond-control"] == pytest.approx(radius)
+    assert detail["beyond-control"] - detail["beyond-control-low"] == pytest.approx(radius)
+
+
+def test_there_is_none_where_none_is_wanted_or_possible(hospital: Bound) -> None:
+    release = sanitize(*people(60, learnable=True), AsIs())
+    assert not [name for name in attacked(release, control=0.0).detail if "control" in name]
+    foreign = replace(release, recipe=None)
+    assert "not made by a recipe" in attacked(foreign).detail["no-control"]
+    single = sanitize(*people(60, learnable=True), Mondrian(KAnonymity(60)))
+    assert "without the control group" in attacked(single).detail["no-control"]
+    scenario = Scenario(adversary=Adversary(("sex",), miners=("one-rule",)), folds=3)
+    (taken,) = measure(sanitize(*hospital, AsIs()), [AntiUtility(scenario)])
+    assert "how they are written" in taken.detail["no-control"]
+    assert taken.value is not None
+
+
+def test_a_release_from_a_file_has_none() -> None:
+    table, schema = people(60, learnable=True)
+    records = table.to_arrow()
+    numbered = records.append_column("key", [list(range(60))])
+    judged = read_release(
+        numbered,
+        Table.from_arrow(numbered),
+        Schema((*schema.attributes, Attribute("key", "identifying"))),
+        match="key",
+    )
+    assert judged.rows is not None
+    assert "not made by a recipe" in attacked(judged).detail["no-control"]
+
+
+def test_only_those_who_matter_are_compared() -> None:
+    table, schema = people(400, learnable=False)
+    release = sanitize(table, schema, AsIs())
+    adversary = Adversary(("secret",), "a < 0", miners=("random-forest",))
+    (nobody,) = measure(release, [AntiUtility(Scenario(adversary=adversary, folds=3))])
+    assert nobody.value is None
+    one = {name: table[name].domain[table[name].codes[0]] for name in ("a", "b")}
+    some = replace(adversary, weights=f"a = {one['a']} and b = {one['b']}")
+    (few,) = measure(release, [AntiUtility(Scenario(adversary=some, folds=3, control=0.01))])
+    assert "nobody in the control group matters" in few.detail["no-control"]
+
+
+def test_both_shares_are_sums_over_people() -> None:
+    release = sanitize(*people(300, learnable=False), Mondrian(KAnonymity(3)))
+    adversary = Adversary(("secret",), "if(a < 20, 2, 1)", miners=("random-forest",))
+    scenario = Scenario(adversary=adversary, folds=3, control=0.3)
+    (taken,) = measure(release, [AntiUtility(scenario)])
+    found = control_group(release, scenario)
+    guesses = predict_from_all(found.both, "secret", "random-forest", found.members)
+    table = release.original
+    assert table is not None
+    assert found.both.rows is not None
+    right, everybody = [0, 0], [0, 0]
+    weight_of = [2 if table["a"].domain[code] in range(20) else 1 for code in table["a"].codes]
+    for entry, row in enumerate(found.both.rows):
+        hit = guesses.predicted[entry] == table["secret"].codes[row]
+        for group, counts in enumerate((found.members, found.strangers)):
+            right[group] += int(weight_of[row] * counts[entry] * hit)
+    for row, weight in enumerate(weight_of):
+        everybody[0] += int(weight * found.staying[row])
+        everybody[1] += int(weight * found.leaving[row])
+    assert taken.detail["members"] == pytest.approx(right[0] / everybody[0])
+    assert taken.detail["control"] == pytest.approx(right[1] / everybody[1])
+
+
+# The two releases behind it
+
+SANITIZERS: list[Any] = [
+    AsIs(),
+    Mondrian(KAnonymity(2)),
+    Mondrian(KAnonymity(2), variant="relaxed"),
+    Clustering(KAnonymity(2)),
+    LocalRecoding(KAnonymity(2)),
+    CellSuppression(KAnonymity(2)),
+    Bucketize(ProbabilisticDiversity(1.5)),
+    Anatomy(2),
+]
+
+
+@pytest.mark.parametrize("sanitizer", SANITIZERS, ids=lambda each: type(each).__name__)
+@given(data=st.data())
+@settings(max_examples=15)
+def test_every_person_stays_or_leaves(
+    sanitizer: Any, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
+) -> None:
+    table, schema = data.draw(tiny_tables)
+    try:
+        release = sanitize(table, schema, sanitizer)
+    except (Infeasible, ParameterError):
+        return
+    reason = ""
+    try:
+        found = control_group(release, HALF)
+    except NotApplicable as given:
+        reason = str(given)
+    assert "cannot be made again" not in reason
+    if reason:
+        return
+    assert (found.staying + found.leaving).tolist() == table.weights.tolist()
+    assert int(found.leaving.sum()) == round(table.n_records / 2)
+    n_second = int((found.members > 0).sum())
+    assert (found.strangers[:n_second] == 0).all()
+    assert (found.members[n_second:] == 0).all()
+    check_cells(found, release, n_second)
+    check_people(found, table)
+
+
+def check_people(found: Control, table: Table) -> None:
+    """No more people of a row are shown than there are; who is not shown is suppressed."""
+    assert found.both.rows is not None
+    for counts, limit in ((found.members, found.staying), (found.strangers, found.leaving)):
+        shown = np.bincount(found.both.rows, counts, table.n_rows)
+        assert (shown <= limit).all()
+
+
+def check_cells(found: Control, release: Release, n_second: int) -> None:
+    """Every set holds the true value, of members and of strangers."""
+    both, table = found.both, release.original
+    assert table is not None
+    assert both.rows is not None
+    for name, cells in both.cells.items():
+        if cells.sets is not None and not (both.group_of is not None and name in both.schema.sensitive):
+            assert cells.sets.contain(cells.codes, table[name].codes[both.rows]).all()
+    assert both.n_rows >= n_second
+
+
+@given(data=st.data(), k=st.integers(1, 4))
+@settings(max_examples=30)
+def test_a_stranger_is_written_like_the_smallest_class_around(
+    tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, k: int
+) -> None:
+    table, schema = data.draw(tiny_tables)
+    try:
+        found = control_group(sanitize(table, schema, Mondrian(KAnonymity(min(k, table.n_records)))), HALF)
+    except NotApplicable:
+        return
+    both, n_second = found.both, int((found.members > 0).sum())
+    names = schema.quasi_identifiers
+
+    def written(row: int) -> list[frozenset[int]]:
+        every = []
+        for name in names:
+            sets = both.cells[name].sets
+            assert sets is not None
+            code = both.cells[name].codes[row]
+            every.append(frozenset(sets.members[sets.starts[code] : sets.starts[code + 1]].tolist()))
+        return every
+
+    def volume(sets: list[frozenset[int]]) -> int:
+        return int(np.prod([len(each) for each in sets]))
+
+    classes = [written(row) for row in range(n_second)]
+    for row in range(n_second, both.n_rows):
+        assert both.rows is not None
+        values = [int(table[name].codes[both.rows[row]]) for name in names]
+        around = [c for c in classes if all(value in s for value, s in zip(values, c, strict=True))]
+        if around:
+            assert written(row) in around
+            assert volume(written(row)) == min(map(volume, around))
+
+
+def test_noise_is_fresh_for_those_who_stay_and_as_released_for_those_who_leave(hospital: Bound) -> None:
+    release = sanitize(*hospital, Laplace(1.0, ("age",), rounded=False))
+    found = control_group(release, HALF)
+    cells = found.both.cells["age"]
+    assert cells.sets is None
+    numbers = np.array(cells.domain, dtype=float)[cells.codes]
+    released = set(release.cells["age"].domain)
+    n_second = int((found.members > 0).sum())
+    assert not released & set(numbers[:n_second].tolist())
+    assert set(numbers[n_second:].tolist()) <= released
+
+
+def test_of_a_large_table_only_so_many_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "MOST_STRANGERS", 50)
+    found = control_group(sanitize(*people(2000, learnable=True), AsIs()), Scenario())
+    assert int(found.leaving.sum()) == 50

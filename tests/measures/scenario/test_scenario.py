@@ -1,0 +1,174 @@
+"""What users and adversaries may want, and one line for everything that they may not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato import Adversary, AntiUtility, GoodUtility, Scenario, Table, User, registry
+from sfumato.errors import ParameterError, ProjectError
+from sfumato.measures.scenario.expressions import Type
+from sfumato.measures.scenario.scenario import weights_of
+from sfumato.project.file import Project
+
+PEOPLE = Table.from_arrow({"age": [31, 60, 70], "sex": ["f", "f", "m"]})
+TYPES: dict[str, Type] = {"age": "number", "sex": "text"}
+PROJECT = """
+[data]
+path = "people.csv"
+[attributes.age]
+role = "quasi-identifying"
+kind = "numeric"
+[attributes.sex]
+role = "quasi-identifying"
+[attributes.ill]
+role = "sensitive"
+[attributes.name]
+role = "identifying"
+"""
+
+
+def test_weights_are_a_formula_a_number_or_a_function() -> None:
+    assert weights_of("if(sex = 'f' and age > 55, 10, 1)", PEOPLE).tolist() == [1, 10, 1]
+    assert weights_of(2, PEOPLE).tolist() == [2, 2, 2]
+    assert weights_of(lambda table: np.arange(table.n_rows), PEOPLE).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("weights", ["age - 50", lambda table: -1.0, lambda table: np.full(3, np.nan)])
+def test_a_weight_is_never_negative(weights: Any) -> None:
+    with pytest.raises(ParameterError, match="negative or no number"):
+        weights_of(weights, PEOPLE)
+
+
+def test_a_scenario_survives_json() -> None:
+    scenario = Scenario(
+        "celebrities",
+        User("ill", weights="age > 55", error="predicted >= true"),
+        Adversary(("age", "sex"), "sex = 'f'", "nearer", 50),
+        folds=5,
+    )
+    assert Scenario.of(json.loads(json.dumps(scenario.to_dict()))) == scenario
+    name, parameters = registry.describe(AntiUtility(scenario))
+    assert registry.build("measure", name, json.loads(json.dumps(parameters))) == AntiUtility(scenario)
+    assert AntiUtility(scenario).label == "anti-utility scenario=celebrities"
+    assert AntiUtility().label == "anti-utility"
+
+
+def test_a_scenario_with_functions_cannot_be_written_down() -> None:
+    scenario = Scenario(user=User(error=lambda predicted, true: predicted == true))
+    with pytest.raises(ParameterError, match="cannot be written down"):
+        scenario.to_dict()
+    assert GoodUtility(scenario).label == "good-utility scenario=unnamed"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: User(weights="age >"), "cannot be read at the end"),
+        (lambda: User(weights=-1), "a weight must be 0 or more"),
+        (lambda: User(error="equall"), "no function 'equall'; did you mean 'equal'"),
+        (lambda: User(error="nearer"), "no function 'nearer'; there are equal, distance, or a formula"),
+        (lambda: User(error="predicted = truth"), "no attribute 'truth'; did you mean 'true'"),
+        (lambda: User(error="predicted = released"), "no attribute 'released'"),
+        (lambda: User(miners=()), "at least one miner"),
+        (lambda: Adversary(c=101), "c must be from 0 to 100"),
+        (lambda: Adversary(reduction="near"), "did you mean 'nearer'"),
+        (lambda: Adversary(guesses="all"), "guesses cannot be 'all'"),
+        (lambda: Adversary(miners=()), "at least one miner"),
+        (lambda: Scenario(folds=1), "folds must be at least 2"),
+        (lambda: Scenario(time_limit=0), "time-limit must be above 0"),
+        (lambda: Scenario(control=-0.1), "control must be a share from 0 to 0.5"),
+        (lambda: Scenario(user="me"), "are tables"),
+        (lambda: Scenario.of({"userr": {}}), "did you mean 'user'"),
+        (lambda: Scenario.of({"user": {"target": "ill", "weight": 1}}), "did you mean 'weights'"),
+        (lambda: Scenario.of({"adversary": {"c": "much"}}), "wrong type"),
+        (lambda: GoodUtility("celebrities"), "describe it in the project file"),
+        (lambda: Scenario(user=User("il")).check(TYPES), "no attribute 'il'"),
+        (lambda: Scenario(adversary=Adversary(("agee",))).check(TYPES), "did you mean 'age'"),
+        (lambda: Scenario(user=User(weights="sex > 3")).check(TYPES), "needs numbers"),
+        (lambda: Scenario(user=User("sex", error="predicted < true")).check(TYPES), "needs numbers"),
+        (
+            lambda: Scenario(adversary=Adversary(("age",), reduction="released = 'x'")).check(TYPES),
+            "a text is compared with a number",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(make: Any, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        make()
+
+
+def project(tmp_path: Path, more: str) -> Project:
+    (tmp_path / "people.toml").write_text(PROJECT + more, "utf-8")
+    return Project.load(tmp_path / "people.toml")
+
+
+def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path) -> None:
+    found = project(
+        tmp_path,
+        """
+        [scenarios.early]
+        folds = 5
+        control = 0.1
+        [scenarios.early.user]
+        target = "ill"
+        weights = 'if(sex = "f" and age > 55, 10, 1)'
+        miners = ["naive-bayes", "random-forest trees=10"]
+        [scenarios.early.adversary]
+        attributes = ["age"]
+        weights = 2
+        reduction = "nearer"
+        c = 50
+        [measure]
+        privacy = ["anti-utility scenario=early", "k-anonymity"]
+        utility = [{ good-utility = { scenario = "early" } }]
+        [policy]
+        "anti-utility scenario=early" = { at-most = 0.1 }
+        """,
+    )
+    expected = Scenario(
+        "early",
+        User("ill", 'if(sex = "f" and age > 55, 10, 1)', miners=("naive-bayes", "random-forest trees=10")),
+        Adversary(("age",), 2.0, "nearer", 50.0),
+        folds=5,
+        control=0.1,
+    )
+    assert registry.build_measure(found.utility[0]) == GoodUtility(expected)
+    assert registry.build_measure(found.privacy[0]) == AntiUtility(expected)
+    assert found.axes == ("anti-utility scenario=early", "good-utility scenario=early")
+    assert len(found.measures) == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("[scenarios.a]\nuserr = {}", "unknown key 'scenarios.a.userr'; did you mean 'user'"),
+        ("[scenarios.a.user]\nweight = 1", "unknown key 'scenarios.a.user.weight'; did you mean 'weights'"),
+        ("[scenarios.a.user]\nweights = true", "scenarios.a.user.weights"),
+        ("[scenarios.a.user]\nweights = 'agee > 5'", "scenarios.a: no attribute 'agee'; did you mean 'age'"),
+        ("[scenarios.a.user]\nweights = 'name = 1'", "scenarios.a: no attribute 'name'"),
+        ("[scenarios.a.user]\nweights = \"age = 'x'\"", "scenarios.a: a text is compared with a number"),
+        ("[scenarios.a.user]\ntarget = 'name'", "no attribute 'name' that is released"),
+        ("[scenarios.a.user]\nminers = ['naive-bayess']", "did you mean 'naive-bayes'"),
+        ("[scenarios.a.user]\nminers = ['random-forest tree=5']", "did you mean 'trees'"),
+        ("[scenarios.a.user]\nminers = []", "at least one miner"),
+        ("[scenarios.a]\ncontrol = 0.6", "scenarios.a: control must be a share from 0 to 0.5"),
+        ("[scenarios.a.adversary]\nguesses = 'all'", "scenarios.a.adversary.guesses: cannot be 'all'"),
+        ("[scenarios.a.adversary]\nc = -1", "c must be from 0 to 100"),
+        ("[measure]\nprivacy = ['anti-utility scenario=a']", "measure.privacy: no scenario 'a'"),
+        (
+            "[scenarios.early]\n[measure]\nutility = [{ good-utility = { scenario = 'earl' } }]",
+            "measure.utility: no scenario 'earl'; did you mean 'early'",
+        ),
+    ],
+)
+def test_a_scenario_of_a_project_file_is_checked_when_it_is_read(
+    tmp_path: Path, more: str, words: str
+) -> None:
+    with pytest.raises(ProjectError, match=words) as caught:
+        project(tmp_path, more)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,334 @@
+"""Guessing: roles, kinds and hierarchies from names and values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.datasets import FOLDER, adult_records
+from sfumato.hierarchy import Dates, Intervals, Prefixes
+from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values
+from sfumato.schema import Attribute, Schema
+from sfumato.table import Table, number
+
+SECRET = "SECRETVALUE"
+IDENTIFYING, QUASI = "identifying", "quasi-identifying"
+
+MESSY = """\
+Patient ID;Vorname;E-Mail;Geburtsdatum;Aufnahme;PLZ;Gewicht;Größe;Raucher;Diagnose;Stadt.Teil;Land;Kommentar
+P-0001;Jürgen;j@example.org;03.07.1961;2024-01-31 08:15;01067;71,5;180;ja;E11.9;Süd;DE;nichts
+P-0002;Zoë;z@example.org;24.12.1958;2024-02-01 10:00;01069;?;171;nein;I10;Nord;DE;ruft oft an
+P-0003;Ägidius;a@example.org;09.09.1984;2024-02-01 23:59;80331;63,25;NA;ja;E11.9;Süd;DE;
+P-0004;李;l@example.org;30.01.1990;2024-03-05 00:00;00199;88,0;165;ja;J45.0;Nord;DE;Bruder von P-0001
+P-0005;Ömer;o@example.org;17.05.1975;2024-03-06 12:30;01067;92,75;-;nein;C7A.1;Süd;DE;nichts
+P-0006;Chloé;c@example.org;?;2024-03-07 12:30;01097;n/a;177;nein;I10;West;DE;nichts
+"""
+
+
+def messy(tmp_path: Path) -> Table:
+    path = tmp_path / "messy.csv"
+    path.write_text(MESSY, encoding="utf-8")
+    return Table.read(path)
+
+
+def of(name: str, values: list[Any]) -> Guess:
+    """Guess one column; a second one keeps equal values apart."""
+    table = Table.from_arrow({name: values, "row key": [f"r{row}" for row in range(len(values))]})
+    return guess(table)[0]
+
+
+def by_name(table: Table) -> dict[str, Guess]:
+    return {column.name: column for column in guess(table)}
+
+
+def bound(table: Table) -> tuple[Table, Schema]:
+    attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guess(table))
+    read = Table.from_arrow(table.to_arrow(), missing_values=likely_missing_values(table))
+    return Schema(attributes, decimal=decimal_mark(table)).bind(read)
+
+
+# Whole tables
+
+
+def test_a_messy_german_table_is_understood(tmp_path: Path) -> None:
+    table = messy(tmp_path)
+    found = by_name(table)
+    assert {name: column.role for name, column in found.items()} == {
+        "Patient ID": "identifying",
+        "Vorname": "identifying",
+        "E-Mail": "identifying",
+        "Geburtsdatum": "quasi-identifying",
+        "Aufnahme": "quasi-identifying",
+        "PLZ": "quasi-identifying",
+        "Gewicht": "quasi-identifying",
+        "Größe": "quasi-identifying",
+        "Raucher": "sensitive",
+        "Diagnose": "sensitive",
+        "Stadt.Teil": "quasi-identifying",
+        "Land": "insensitive",
+        "Kommentar": "identifying",
+    }
+    assert {name for name, column in found.items() if column.kind == "numeric"} == {"Gewicht", "Größe"}
+    assert found["Geburtsdatum"].hierarchy == Dates(("month", "year"), "%d.%m.%Y")
+    assert found["Aufnahme"].hierarchy == Dates(("month", "year"), "%Y-%m-%d %H:%M")
+    assert found["PLZ"].hierarchy == Prefixes((4, 3, 2))
+    assert found["Diagnose"].hierarchy == Prefixes((3, 1))
+    assert decimal_mark(table) == ","
+    assert set(likely_missing_values(table)) == {"?", "NA", "n/a", "-"}
+    assert (found["Gewicht"].n_distinct, found["Gewicht"].n_missing) == (4, 2)
+
+
+def test_the_guess_of_a_messy_table_can_be_bound(tmp_path: Path) -> None:
+    table, schema = bound(messy(tmp_path))
+    assert table["Gewicht"].domain == (63.25, 71.5, 88, 92.75, None)
+    assert schema.sensitive == ("Raucher", "Diagnose")
+
+
+def test_missing_values_that_were_read_as_such_change_no_guess(tmp_path: Path) -> None:
+    table = messy(tmp_path)
+    read = Table.from_arrow(table.to_arrow(), missing_values=likely_missing_values(table))
+    assert guess(read) == guess(table)
+
+
+def test_hospital_is_understood() -> None:
+    table = Table.read(FOLDER / "hospital.csv")
+    found = by_name(table)
+    assert [found[name].role for name in ("name", "zip", "age", "sex", "diagnosis")] == [
+        "identifying",
+        *["quasi-identifying"] * 3,
+        "sensitive",
+    ]
+    assert found["zip"].hierarchy == Prefixes((4, 3, 2))
+    assert found["age"].hierarchy == Intervals((5, 10, 20, 40))
+    bound(table)
+
+
+def test_adult_is_understood() -> None:
+    table = Table.from_arrow(adult_records("all"))
+    found = by_name(table)
+    roles = {name: column.role for name, column in found.items()}
+    assert roles.pop("salary") == "sensitive"
+    assert set(roles.values()) == {QUASI}  # fnlwgt, too: numbers that are often unique are not identifying
+    assert found["age"].hierarchy == Intervals((5, 10, 20, 40))
+    assert found["hours-per-week"].hierarchy == Intervals((5, 10, 20, 40))
+    assert found["education-num"].hierarchy == Intervals((2, 4, 8))
+    assert found["workclass"].n_missing == 2_799
+    bound(table)
+
+
+def test_weights_count_records() -> None:
+    table = Table.from_arrow({"smoker": ["yes"] * 5 + [None] * 3 + ["no"]})
+    (found,) = guess(table)
+    assert (table.n_rows, found.n_distinct, found.n_missing) == (3, 2, 3)
+
+
+# Roles
+
+
+@pytest.mark.parametrize(
+    ("values", "role"),
+    [
+        (["a@b.org", "c@d.com", "c@d.com", "e@f.net"], IDENTIFYING),
+        (["+49 30 1234567", "(555) 123-4567", "0171/2345678"], IDENTIFYING),
+        (["123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174001"], IDENTIFYING),
+        (["DE89 3704 0044 0532 0130 00", "DE89370400440532013001"], IDENTIFYING),
+        ([f"somebody {i} else" for i in range(30)], IDENTIFYING),
+        ([str(i) for i in range(100, 130)], IDENTIFYING),
+        ([str(4_930_000_000 + i * i) for i in range(30)], IDENTIFYING),
+        ([f"{i * i * 0.37:.3f}" for i in range(1, 40)], QUASI),
+        ([f"{i},{i * 7 % 900 + 100}" for i in range(1, 40)], QUASI),
+        (["E11.9", "I10", "J45.0", "I10"], "sensitive"),
+        (["yes", "no", "yes"], QUASI),
+        (["true", "false", "true"], QUASI),
+        ([f"group {i // 2}" for i in range(60)], QUASI),
+        (["x", "x", "x"], "insensitive"),
+        ([None, None], "insensitive"),
+        (["x", None, "x"], QUASI),
+    ],
+)
+def test_an_unknown_name_leaves_the_role_to_the_values(values: list[str | None], role: str) -> None:
+    assert of("column 7", values).role == role
+
+
+def test_numbers_named_like_an_identifier_are_identifying_only_where_few_share_them() -> None:
+    assert of("record_id", [10 + 3 * row for row in range(30)]).role == IDENTIFYING
+    assert of("visit no", [10 + 3 * row for row in range(30)]).role == IDENTIFYING
+    assert of("visit no", [row % 3 for row in range(30)]).role == QUASI
+    assert of("cohort_id", [row % 3 for row in range(90)]).role == QUASI
+    assert of("patient_id", [row % 3 for row in range(90)]).role == IDENTIFYING
+
+
+def test_a_measurement_that_happens_to_be_unique_is_not_identifying() -> None:
+    found = of("ferritin", [3.5 + 1.7 * row for row in range(40)])
+    assert (found.role, found.kind) == (QUASI, "numeric")
+    assert "treated as knowable" in found.reason
+
+
+def test_one_record_tells_nothing_about_constancy() -> None:
+    assert guess(Table.from_arrow({"colour": ["red"]}))[0].role == QUASI
+
+
+# Numbers, codes and dates
+
+
+def test_values_that_are_spelled_as_missing_do_not_make_numbers_texts() -> None:
+    assert of("amount", ["nan", "1", "2"]).kind == "numeric"
+    assert of("amount", ["inf", "1", "2"]).kind == "categorical"
+
+
+@settings(deadline=None)
+@given(st.lists(st.text("0123456789+-.,eE_ ", min_size=1, max_size=6), min_size=1, max_size=4))
+def test_what_is_called_numeric_can_be_read_as_numbers(values: list[str]) -> None:
+    table = Table.from_arrow({"amount": values})
+    (found,) = guess(table)
+    missing = likely_missing_values(table)
+    if found.kind == "numeric":
+        present = [str(v) for v in table["amount"].domain if v is not None and v not in missing]
+        assert all(number(value, decimal_mark(table)) is not None for value in present)
+
+
+def test_dates_may_be_known_to_others() -> None:
+    found = of("seen", ["2024-01-31", "1961-7-3"])
+    assert (found.role, found.kind, found.hierarchy) == (QUASI, "categorical", Dates(format="%Y-%m-%d"))
+    assert found.reason == "Dates, which others may know."
+
+
+def test_dates_that_could_be_read_either_way_are_said_to_be_so() -> None:
+    found = of("seen", ["03/07/1961", "04/08/1972"])
+    assert found.hierarchy == Dates(format="%d/%m/%Y")
+    assert "cannot be told apart" in found.reason
+
+
+def test_dates_in_two_formats_have_no_hierarchy_and_are_said_to_be_so() -> None:
+    found = of("seen", ["2024-01-31", "31.01.2024"])
+    assert (found.role, found.hierarchy) == (QUASI, None)
+    assert "more than one format" in found.reason
+
+
+def test_times_in_nanoseconds_generalize_by_prefix() -> None:
+    nanoseconds = pa.array([1_700_000_000_123_456_789, 1_700_000_001_000_000_001], pa.timestamp("ns"))
+    assert guess(Table.from_arrow({"seen": nanoseconds}))[0].hierarchy == Prefixes((10, 7, 4))
+
+
+def test_a_date_that_a_sensitive_name_goes_with_stays_a_date() -> None:
+    assert of("date of diagnosis", ["2024-01-31", "2024-02-01"]).role == QUASI
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "hierarchy"),
+    [
+        ("zip", ["02139", "10115", "80331"], Prefixes((4, 3, 2))),
+        ("Postleitzahl", ["1010", "8004"], Prefixes((3, 2))),
+        ("zip_code", ["02139-1234", "10115"], Prefixes((5, 4, 3, 2))),
+        ("residence location", ["10115", "80331"], Prefixes((4, 3, 2))),
+        ("site", ["00123", "00456", "00456"], Prefixes((4, 3, 2))),
+        ("fee", ["10115", "80331"], None),
+        ("diagnosis", ["E11.9", "I10"], Prefixes((3, 1))),
+        ("icd", ["E119", "I10"], Prefixes((3, 1))),
+        ("icd", ["E11", "I10"], Prefixes((1,))),
+        ("blood group", ["A", "B"], None),
+    ],
+)
+def test_codes_generalize_by_prefix(name: str, values: list[str], hierarchy: Prefixes | None) -> None:
+    assert of(name, values).hierarchy == hierarchy
+
+
+def test_postcodes_that_a_file_holds_as_numbers_become_categories() -> None:
+    table = Table.from_arrow({"zip": [2139, 10115, 80331], "age": [31, 42, 57]})
+    assert bound(table)[0]["zip"].domain == ("10115", "2139", "80331")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "widths"),
+    [
+        ("age", range(18, 91), (5, 10, 20, 40)),
+        ("age", [31, 42, 57], (5, 10, 20)),
+        ("year of birth", range(1930, 2006), (5, 10, 20, 40)),
+        ("birth weight", range(2_000, 4_501, 10), (200, 400, 800, 1600)),
+        ("ferritin", range(1, 6), None),
+        ("ferritin", [0, 1_000_000], None),
+        ("ferritin", range(1, 17), (2, 4, 8)),
+        ("ferritin", [i / 100 for i in range(100)], (0.05, 0.1, 0.2, 0.4)),
+        ("ferritin", [i * 1000 for i in range(100)], (5000, 10000, 20000, 40000)),
+        ("ferritin", [*range(100), *range(100), 10**9], (5, 10, 20, 40)),
+        ("ferritin", [*[0] * 500, *range(100)], (5, 10, 20, 40)),
+        ("ferritin", [-1.5e308 * (-1) ** i / (i + 1) for i in range(30)], None),
+        ("ferritin", [i * 5e-324 for i in range(9)], None),
+        ("ferritin", [1e12 + i / 1000 for i in range(9)], None),
+    ],
+)
+def test_numbers_generalize_by_round_widths(name: str, values: Any, widths: tuple[float, ...] | None) -> None:
+    found = of(name, list(values))
+    assert found.kind == "numeric"
+    assert found.hierarchy == (Intervals(widths) if widths else None)
+
+
+def test_thousands_marks_beside_decimal_commas_are_not_read_as_numbers() -> None:
+    found = by_name(Table.from_arrow({"weight": ["71,5", "80"], "fee": ["3.200", "950"]}))
+    assert (found["weight"].kind, found["fee"].kind) == ("numeric", "categorical")
+    assert "marks" in found["fee"].reason
+
+
+# Any table
+
+NAMES = st.one_of(
+    st.text(max_size=8), st.sampled_from(["age", "id", "name", "zip", "date", "salary", "icd", "city"])
+)
+SPELLED = st.one_of(
+    st.none(),
+    st.text(max_size=6),
+    st.sampled_from(
+        ["1", "2.5", "2,5", "007", "?", "NA", "E11.9", "2024-01-31", "01/02/2003", "31.12.1999", "-"]
+    ),
+    st.integers(0, 10**6).map(str),
+    st.dates().map(str),
+    st.floats(allow_nan=False).map(repr),
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    names = draw(
+        st.lists(
+            NAMES.filter(lambda name: not name.startswith("__index")), unique=True, min_size=1, max_size=4
+        )
+    )
+    n_records = draw(st.integers(1, 12))
+    column = st.lists(SPELLED, min_size=n_records, max_size=n_records)
+    return Table.from_arrow({name: pa.array(draw(column), pa.string()) for name in names})
+
+
+@settings(max_examples=200, deadline=None)
+@given(tables())
+def test_any_guess_can_be_bound_to_its_table(table: Table) -> None:
+    if any(column.role != IDENTIFYING for column in guess(table)):
+        bound(table)
+
+
+@settings(deadline=None)
+@given(tables())
+def test_counts_are_those_of_the_records(table: Table) -> None:
+    missing = likely_missing_values(table)
+    for column in guess(table):
+        values = table.to_arrow().column(column.name).to_pylist()
+        present = [value for value in values if value is not None and value not in missing]
+        assert column.n_missing == len(values) - len(present)
+        assert column.n_distinct == len(set(present))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(NAMES, st.sampled_from(["", " 1", "@b.org", ".5", "-01-31"])),
+        unique_by=lambda c: c[0],
+        min_size=1,
+    )
+)
+def test_no_value_of_a_record_appears_in_a_reason(columns: list[tuple[str, str]]) -> None:
+    values = {name: [f"{SECRET}{ending}", f"X{SECRET}{ending}", SECRET] for name, ending in columns}
+    assert not any(SECRET in column.reason for column in guess(Table.from_arrow(values)))

@@ -1,0 +1,214 @@
+"""The starting project: a file that says what was guessed, tries the usual, and can be read back."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import registry
+from sfumato.datasets import FOLDER
+from sfumato.reading.guess import decimal_mark, guess, likely_missing_values
+from sfumato.reading.new_project import project_text
+from sfumato.table import Table
+
+SECRET = "SECRETVALUE"
+PEOPLE = Table.from_arrow(
+    {
+        "Vorname": ["Jürgen", "Zoë", "Ägidius", "李"],
+        "Geburtsdatum": ["03.07.1961", "24.12.1958", "09.09.1984", "?"],
+        "PLZ": ["01067", "01069", "80331", "00199"],
+        "Gewicht": ["71,5", "?", "63,25", "88,0"],
+        "Diagnose": ["E11.9", "I10", "E11.9", "J45.0"],
+        "Stadt.Teil": ["Süd", "Nord", "Süd", "Nord"],
+        "Land": ["DE", "DE", "DE", "DE"],
+    }
+)
+
+
+def written(table: Table, **options: Any) -> str:
+    options = {"missing_values": likely_missing_values(table), "decimal": decimal_mark(table)} | options
+    return project_text("people.csv", guess(table), n_records=table.n_records, **options)
+
+
+def test_the_project_file_says_what_to_read() -> None:
+    table = Table.from_arrow({"age": ["31,5", "?", "57"], "diagnosis": ["flu", "gout", "flu"]})
+    text = project_text(
+        'C:\\data "x"\n.csv',
+        guess(table),
+        n_records=3,
+        missing_values=["?"],
+        decimal=",",
+        dialect={"separator": "\t", "encoding": "cp1252"},
+    )
+    assert tomllib.loads(text)["data"] == {
+        "path": 'C:\\data "x"\n.csv',
+        "separator": "\t",
+        "encoding": "cp1252",
+        "missing": "category",
+        "missing-values": ["?"],
+        "decimal": ",",
+    }
+    assert tomllib.loads(project_text("a.csv", guess(table), n_records=3))["data"] == {
+        "path": "a.csv",
+        "missing": "category",
+    }
+
+
+def test_the_project_file_gives_every_column_its_guess() -> None:
+    attributes = tomllib.loads(written(PEOPLE))["attributes"]
+    assert list(attributes) == list(PEOPLE.names)
+    assert attributes["PLZ"] == {"role": "quasi-identifying", "hierarchy": {"prefixes": [4, 3, 2]}}
+    assert attributes["Vorname"] == {"role": "identifying"}
+    assert attributes["Gewicht"] == {"role": "quasi-identifying", "kind": "numeric"}
+    assert attributes["Geburtsdatum"]["hierarchy"] == {"dates": ["month", "year"], "format": "%d.%m.%Y"}
+    ages = tomllib.loads(written(Table.from_arrow({"age": [20, 50, 80]})))["attributes"]["age"]
+    assert ages == {
+        "role": "quasi-identifying",
+        "kind": "numeric",
+        "hierarchy": {"intervals": [5, 10, 20, 40]},
+    }
+
+
+def test_every_reason_stands_above_its_attribute() -> None:
+    text = written(PEOPLE)
+    for column in guess(PEOPLE):
+        assert f"# {column.reason}\n[attributes." in text
+        assert column.reason.endswith(".")
+
+
+def test_the_header_tells_what_to_do_next() -> None:
+    text = written(Table.from_arrow({"age": [20, 50]}))
+    comments = " ".join(line for line in text.splitlines() if line.startswith("#"))
+    for words in ("Confirm the roles", "sfumato explore FILE", "[policy]", "at-most = 0.09"):
+        assert words in comments
+    assert "policy" not in tomllib.loads(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a.b",
+        "with space",
+        'quo"te',
+        "new\nline",
+        "",
+        "ключ",
+        "tab\t",
+        "\x7f\x00",
+        "back\\slash",
+        "#",
+        "a-b_1",
+    ],
+)
+def test_any_column_name_survives(name: str) -> None:
+    table = Table.from_arrow({name: ["a", "b"], "other": ["c", "d"]})
+    assert list(tomllib.loads(written(table))["attributes"]) == [name, "other"]
+
+
+def test_postcodes_that_a_file_holds_as_numbers_are_called_categorical() -> None:
+    project = tomllib.loads(written(Table.from_arrow({"zip": [2139, 10115, 80331], "age": [31, 42, 57]})))
+    assert project["attributes"]["zip"]["kind"] == "categorical"
+
+
+@pytest.mark.parametrize(
+    ("n_records", "expected"),
+    [
+        (1, None),
+        (3, None),
+        (4, [2]),
+        (12, [2, 3]),
+        (100, [2, 3, 5, 10, 20]),
+        (10**6, [2, 3, 5, 10, 20, 50, 100, 200]),
+    ],
+)
+def test_the_values_of_k_fit_the_number_of_records(n_records: int, expected: list[int] | None) -> None:
+    columns = guess(Table.from_arrow({"age": [20, 50], "diagnosis": ["flu", "gout"]}))
+    models = [
+        block["model"]
+        for block in tomllib.loads(project_text("a.csv", columns, n_records=n_records))["try"]
+        if block["sanitizer"] == "mondrian"
+    ]
+    assert [model["k-anonymity"]["k"] for model in models[:1]] == ([expected] if expected else [])
+    assert all(k <= n_records / 2 for model in models for k in model["k-anonymity"]["k"])
+    assert all(model["t-closeness"]["t"] == [0.1, 0.2, 0.3, 0.4, 0.5] for model in models[1:])
+
+
+def test_a_dozen_records_leave_few_values_of_k() -> None:
+    tries = tomllib.loads(written(Table.read(FOLDER / "hospital.csv")))["try"]
+    assert [block["model"]["k-anonymity"]["k"] for block in tries if "model" in block] == [[2, 3], [2]]
+
+
+def test_without_a_sensitive_attribute_only_identity_is_measured_and_the_file_says_so() -> None:
+    text = written(Table.from_arrow({"age": list(range(20, 40)) * 2}))
+    project = tomllib.loads(text)
+    assert project["measure"]["privacy"] == ["reidentification-risk", "k-anonymity", "weighted-k"]
+    assert [set(block.get("model", {})) for block in project["try"]] == [set(), set(), {"k-anonymity"}]
+    assert "# No sensitive attribute was found." in text
+    assert "No sensitive" not in written(Table.from_arrow({"salary": [1, 2]}))
+
+
+def test_without_a_quasi_identifier_nothing_is_tried_that_needs_one() -> None:
+    text = written(Table.from_arrow({"name": ["a", "b"], "salary": [1, 2]}))
+    assert tomllib.loads(text)["try"] == [{"sanitizer": "as-is"}]
+    assert "# No quasi-identifying attribute was found" in text
+
+
+def test_everything_that_the_file_names_is_registered() -> None:
+    for column in ({"age": [20, 50] * 4}, {"age": [20, 50] * 4, "salary": [1, 2, 3, 4] * 2}):
+        project = tomllib.loads(written(Table.from_arrow(column)))
+        assert {block["sanitizer"] for block in project["try"]} <= registry.registered("sanitizer").keys()
+        models = {name for block in project["try"] for name in block.get("model", {})}
+        assert models == registry.registered("model").keys() & models != set()
+        for measure in project["measure"]["privacy"] + project["measure"]["utility"]:
+            registry.build_measure(measure)
+
+
+# Any table
+
+VALUES = st.one_of(
+    st.none(),
+    st.text(max_size=6),
+    st.sampled_from(["1", "2.5", "2,5", "007", "?", "NA", "E11.9", "2024-01-31", "01/02/2003", "-"]),
+)
+NAMES = st.one_of(
+    st.text(max_size=8), st.sampled_from(["age", "id", "name", "zip", "date", "salary", "icd", "city"])
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.dictionaries(
+        NAMES.filter(lambda name: not name.startswith("__index")),
+        st.lists(VALUES, min_size=5, max_size=5),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_any_table_of_text_gives_a_project_file_with_exactly_its_columns(
+    columns: dict[str, list[str | None]],
+) -> None:
+    table = Table.from_arrow({name: pa.array(values, pa.string()) for name, values in columns.items()})
+    project = tomllib.loads(written(table))
+    assert list(project["attributes"]) == list(table.names)
+    assert project["data"].get("missing-values", []) == list(likely_missing_values(table))
+    assert {attribute["role"] for attribute in project["attributes"].values()} == {
+        g.role for g in guess(table)
+    }
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(NAMES, st.sampled_from(["", " 1", "@b.org", ".5", "-01-31"])),
+        unique_by=lambda c: c[0],
+        min_size=1,
+    )
+)
+def test_no_value_of_a_record_appears_in_the_file(columns: list[tuple[str, str]]) -> None:
+    values = {name: [f"{SECRET}{ending}", f"X{SECRET}{ending}", SECRET] for name, ending in columns}
+    assert SECRET not in written(Table.from_arrow(values))

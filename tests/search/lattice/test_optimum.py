@@ -1,0 +1,350 @@
+"""The best node against a brute force that makes and measures every full-domain release."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import (
+    FullDomain,
+    KAnonymity,
+    ProbabilisticDiversity,
+    Release,
+    Schema,
+    Table,
+    TCloseness,
+    measure,
+)
+from sfumato.errors import Infeasible, ParameterError, SchemaError
+from sfumato.hierarchy import Hierarchy
+from sfumato.models import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    PrivacyModel,
+    RecursiveDiversity,
+)
+from sfumato.schema import Attribute
+from sfumato.search.lattice import optimum
+from sfumato.search.lattice.optimum import Objective, Optimum, optimal_node
+
+Bound = tuple[Table, Schema]
+OBJECTIVES = get_args(Objective)
+SUPPRESSIONS = (0.0, 0.1, 0.3, 1.0)
+
+
+@dataclass(frozen=True)
+class EvenSize(PrivacyModel):
+    """A model that nothing is known of, and that is not monotone: the size of a class is even."""
+
+    least: int = 1
+
+    guards: ClassVar[Any] = "identity"
+    monotone: ClassVar[bool] = False
+    better: ClassVar[Any] = "higher"
+    parameter: ClassVar[str] = "least"
+
+    def scores(self, classes: Any) -> Any:
+        return (classes.sizes % 2 == 0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class HalfSize(KAnonymity):
+    """A model derived from one whose score is known, with another score."""
+
+    def scores(self, classes: Any) -> Any:
+        return classes.sizes / 2
+
+
+MODELS: tuple[PrivacyModel, ...] = (
+    KAnonymity(2),
+    KAnonymity(4),
+    DistinctDiversity(2),
+    ProbabilisticDiversity(1.5),
+    EntropyDiversity(1.6),
+    RecursiveDiversity(2.0, 2),
+    AlphaKAnonymity(0.7, k=2),
+    TCloseness(0.3),
+    TCloseness(0.2, "ordered"),
+    TCloseness(0.3, "hierarchical"),
+    TCloseness(0.15, "js"),
+    DeltaDisclosure(1.0, absent="ignored"),
+    DeltaDisclosure(2.5),
+    BetaLikeness(0.8),
+    BetaLikeness(1.5, "enhanced"),
+    KAnonymity(3) & TCloseness(0.4),
+    EvenSize(),
+    HalfSize(2),
+)
+WITH_NAMED_VALUES = (*MODELS, AlphaKAnonymity(0.9, k=1, alphas={"a": 0.5}))
+
+
+def score(release: Release, model: PrivacyModel, objective: str, levels: dict[str, int]) -> float:
+    if objective == "average-class-size":
+        k = max((part.k for part in model.parts if type(part) is KAnonymity), default=1)
+        return release.n_records / release.classes.n_classes / k
+    if objective == "precision":
+        return 1 - float(np.mean([levels[n] / release.schema.hierarchy(n).height for n in levels]))
+    (taken,) = measure(release, [objective])
+    assert taken.value is not None
+    return taken.value
+
+
+def by_brute_force(
+    bound: Bound, model: PrivacyModel, suppression: float, objective: str
+) -> dict[tuple[int, ...], float]:
+    """Make the release of every node and return the scores of those that can be made."""
+    table, schema = bound
+    names = schema.quasi_identifiers
+    scores = {}
+    ranges = (range(schema[name].lowest_level, schema.hierarchy(name).height + 1) for name in names)
+    for levels in itertools.product(*ranges):
+        chosen = dict(zip(names, levels, strict=True))
+        try:
+            release = FullDomain(chosen, model, suppression).sanitize(table, schema, np.random.default_rng(0))
+        except Infeasible:
+            continue
+        scores[levels] = score(release, model, objective, chosen)
+    return scores
+
+
+def best_of(scores: dict[tuple[int, ...], float], objective: str) -> tuple[tuple[int, ...], float]:
+    best = (max if objective == "precision" else min)(scores.values())
+    ties = [levels for levels, value in scores.items() if abs(value - best) <= 1e-12 * max(1, abs(best))]
+    return min(ties), best
+
+
+def check(found: Optimum, scores: dict[tuple[int, ...], float], objective: str) -> None:
+    levels, best = best_of(scores, objective)
+    assert found.exact
+    assert found.score == pytest.approx(best, rel=1e-12, abs=1e-12)
+    assert found.bound == pytest.approx(best, rel=1e-11, abs=1e-11)
+    assert tuple(found.levels.values()) == levels
+    assert found.n_evaluated <= found.n_nodes
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@given(data=st.data())
+@settings(max_examples=60)
+def test_the_optimum_of_a_random_table_is_that_of_brute_force(
+    objective: Any,
+    tiny_tables: st.SearchStrategy[Bound],
+    floored_tables: st.SearchStrategy[Bound],
+    data: st.DataObject,
+) -> None:
+    bound = data.draw(tiny_tables | floored_tables)
+    ordered = all(bound[1].hierarchy(name).is_ordered for name in bound[1].sensitive)
+    model = data.draw(st.sampled_from([m for m in MODELS if ordered or m != TCloseness(0.2, "ordered")]))
+    suppression = data.draw(st.sampled_from(SUPPRESSIONS))
+    scores = by_brute_force(bound, model, suppression, objective)
+    if not scores:
+        with pytest.raises(Infeasible):
+            optimal_node(*bound, model, suppression=suppression, objective=objective)
+        return
+    found = optimal_node(*bound, model, suppression=suppression, objective=objective)
+    check(found, scores, objective)
+    release = FullDomain(found.levels, model, suppression).sanitize(*bound, np.random.default_rng(0))
+    assert found.n_suppressed == release.n_suppressed
+    assert found.n_classes == release.classes.n_classes
+
+
+def correlated_table(n_records: int = 150) -> Bound:
+    """Three attributes with hierarchies of four levels, and a sensitive one that depends on them."""
+    rng = np.random.default_rng(5)
+    hidden = rng.normal(size=n_records)
+    columns: dict[str, Any] = {
+        name: [
+            f"{name}{int(np.clip(value, 0, 7))}" for value in (2 * hidden + rng.normal(size=n_records) + 4)
+        ]
+        for name in "xyz"
+    }
+    columns["s"] = ["abcd"[int(np.clip(value + 1.5, 0, 3))] for value in hidden + rng.normal(size=n_records)]
+
+    def tree(name: str) -> Hierarchy:
+        leaves = [f"{name}{place}" for place in range(8)]
+        return Hierarchy.of_levels(
+            leaves, [[str(place // width) for place in range(8)] for width in (2, 4, 8)]
+        )
+
+    attributes = [Attribute(name, "quasi-identifying", hierarchy=tree(name)) for name in "xyz"]
+    schema = Schema(
+        (
+            *attributes,
+            Attribute("s", "sensitive", hierarchy=Hierarchy.nested({"u": ["a", "b"], "v": ["c", "d"]})),
+        )
+    )
+    return schema.bind(Table.from_arrow(columns))
+
+
+@pytest.fixture(scope="module")
+def correlated() -> Bound:
+    return correlated_table()
+
+
+def every_node(problem: Any) -> dict[tuple[int, ...], float]:
+    """Evaluate all nodes, without any pruning."""
+    ranges = (range(height + 1) for height in problem.lattice.heights)
+    nodes = [problem.evaluate(levels) for levels in itertools.product(*ranges)]
+    turned = problem.objective == "precision"
+    return {node.levels: 1 - node.cost if turned else node.cost for node in nodes if node.cost < math.inf}
+
+
+@pytest.mark.parametrize("model", WITH_NAMED_VALUES, ids=str)
+def test_pruning_never_changes_the_answer(model: PrivacyModel, correlated: Bound) -> None:
+    for suppression, objective in itertools.product((0.0, 0.05, 0.25, 1.0), OBJECTIVES):
+        problem = optimum._Problem.of(*correlated, model, suppression, objective)
+        try:
+            found = optimal_node(*correlated, model, suppression=suppression, objective=objective)
+        except Infeasible:
+            continue
+        check(found, every_node(problem), objective)
+
+
+@pytest.mark.parametrize("model", WITH_NAMED_VALUES, ids=str)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_what_a_node_says_of_finer_nodes_is_true(
+    model: PrivacyModel, objective: Any, correlated: Bound
+) -> None:
+    problem = optimum._Problem.of(*correlated, model, 0.25, objective)
+    ranges = [range(height + 1) for height in problem.lattice.heights]
+    nodes = {levels: problem.evaluate(levels) for levels in itertools.product(*ranges)}
+    for coarse, fine in itertools.product(list(nodes.values())[::7], list(nodes.values())[::3]):
+        if all(low <= high for low, high in zip(fine.levels, coarse.levels, strict=True)):
+            bound = coarse.base
+            if bound < math.inf:
+                more = (
+                    problem.total(fine.levels, coarse.steps)
+                    if problem.separable
+                    else problem.least_cost(fine.levels)
+                )
+                bound += more
+            assert (
+                fine.cost >= bound - 1e-9 * max(1, abs(bound)) if bound < math.inf else fine.cost == math.inf
+            )
+
+
+def test_pruning_saves_most_of_the_work(correlated: Bound) -> None:
+    for model in (KAnonymity(5), TCloseness(0.2), KAnonymity(5) & EntropyDiversity(2.0)):
+        found = optimal_node(*correlated, model)
+        assert found.n_evaluated < found.n_nodes / 2
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("model", [KAnonymity(5), KAnonymity(3) & TCloseness(0.3), EvenSize()], ids=str)
+def test_a_search_that_is_broken_off_says_what_could_still_be_found(
+    objective: Any, model: PrivacyModel, correlated: Bound
+) -> None:
+    better = 1 if objective != "precision" else -1
+    whole = optimal_node(*correlated, model, suppression=0.1, objective=objective)
+    before = math.inf
+    for evaluations in (1, 2, 5, 10, 20, 40, 1000):
+        found = optimal_node(
+            *correlated, model, suppression=0.1, objective=objective, evaluations=evaluations
+        )
+        assert found.n_evaluated <= max(evaluations, 1) + 1
+        assert better * found.bound <= better * whole.score + 1e-9 * abs(whole.score)
+        assert better * found.score >= better * whole.score - 1e-9 * abs(whole.score)
+        assert better * found.score <= before
+        before = better * found.score
+        if found.exact:
+            assert (found.levels, found.score) == (whole.levels, whole.score)
+    assert found.exact
+
+
+def test_without_time_the_top_is_returned_with_an_honest_bound(correlated: Bound) -> None:
+    found = optimal_node(*correlated, KAnonymity(5), budget=0.0)
+    assert list(found.levels.values()) == [3, 3, 3]
+    assert (found.score, found.bound) == pytest.approx((1.0, 0.0))
+    assert (found.exact, found.n_evaluated) == (False, 1)
+
+
+@pytest.mark.parametrize("model", [KAnonymity(5), KAnonymity(3) & TCloseness(0.3), EvenSize()], ids=str)
+@pytest.mark.parametrize("objective", ["total-loss", "discernibility"])
+def test_walks_around_the_best_node_do_not_change_the_answer(
+    model: PrivacyModel, objective: Any, correlated: Bound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = optimal_node(*correlated, model, suppression=0.1, objective=objective)
+    monkeypatch.setattr(optimum, "_FIRST_WALK", 3)
+    walked = optimal_node(*correlated, model, suppression=0.1, objective=objective)
+    assert (walked.levels, walked.score, walked.exact) == (whole.levels, whole.score, True)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_search_that_must_forget_boxes_does_not_claim_too_much(
+    objective: Any, correlated: Bound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    better = 1 if objective != "precision" else -1
+    whole = optimal_node(*correlated, EvenSize(), suppression=0.3, objective=objective)
+    for most in (2, 4, 8):
+        monkeypatch.setattr(optimum, "_MOST_HELD", most)
+        found = optimal_node(*correlated, EvenSize(), suppression=0.3, objective=objective)
+        assert better * found.bound <= better * whole.score + 1e-9 * abs(whole.score)
+        assert not found.exact or found.levels == whole.levels
+
+
+def test_the_same_search_gives_the_same_answer_twice(correlated: Bound) -> None:
+    first, second = (
+        optimal_node(*correlated, KAnonymity(4), suppression=0.1, evaluations=30) for _ in range(2)
+    )
+    assert first == second
+
+
+def test_a_lattice_that_is_not_nested_is_searched_without_pruning() -> None:
+    # on level 1 a missing value and "x" are both released without a label, on level 2 they are apart
+    rows = [["x", "", "n"], ["y", "b", "m"], ["z", "b", "m"]]
+    table = Table.from_arrow({"a": ["x", "x", "y", "z", None, None, "y"], "b": [1, 2, 1, 2, 1, 1, 1]})
+    schema = Schema(
+        (
+            Attribute("a", "quasi-identifying", hierarchy=Hierarchy.of_rows(rows)),
+            Attribute("b", "quasi-identifying"),
+        )
+    )
+    bound = schema.bind(table)
+    problem = optimum._Problem.of(*bound, KAnonymity(2), 0.3, "total-loss")
+    assert not all(problem.lattice.nested)
+    for suppression, objective in itertools.product((0.0, 0.3), OBJECTIVES):
+        found = optimal_node(*bound, KAnonymity(2), suppression=suppression, objective=objective)
+        check(found, by_brute_force(bound, KAnonymity(2), suppression, objective), objective)
+        assert found.n_evaluated == found.n_nodes
+
+
+def test_what_cannot_be_searched_for_is_refused(correlated: Bound, hospital: Bound) -> None:
+    wrong: Any = "total-lose"
+    with pytest.raises(ParameterError, match="did you mean 'total-loss'"):
+        optimal_node(*correlated, KAnonymity(5), objective=wrong)
+    with pytest.raises(ParameterError, match="suppression must be a share"):
+        optimal_node(*correlated, KAnonymity(5), suppression=1.5)
+    with pytest.raises(Infeasible, match="the largest possible"):
+        optimal_node(*correlated, KAnonymity(151), suppression=1.0)
+    with pytest.raises(SchemaError, match="quasi-identifying"):
+        optimal_node(hospital[0].select(["diagnosis"]), Schema.of(diagnosis="sensitive"), KAnonymity(2))
+    with pytest.raises(SchemaError, match="sensitive"):
+        optimal_node(Table.from_arrow({"a": [1, 2]}), Schema.of(a="quasi-identifying"), TCloseness(0.2))
+
+
+@pytest.mark.parametrize(
+    ("n_records", "suppression", "expected"),
+    [
+        (10, 0.0, 0),
+        (10, 0.1, 1),
+        (10, 0.3, 3),
+        (3, 1 / 3, 1),
+        (10, 1.0, 9),
+        (1, 1.0, 0),
+        (7, 0.999999, 6),
+        (3, 0.7, 2),
+    ],
+)
+def test_as_many_records_may_be_suppressed_as_the_share_allows_but_never_all(
+    n_records: int, suppression: float, expected: int
+) -> None:
+    assert optimum._most_suppressed(n_records, suppression) == expected

@@ -1,0 +1,92 @@
+"""The words: everything registered has them, and numbers are printed as people write them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+from sfumato import KAnonymity, TCloseness, formatting, registry
+from sfumato.frontier import Limit
+from sfumato.measures import Measure, Measurement
+from sfumato.recipe import Recipe
+from sfumato.registry import register
+from sfumato.release import Release
+from sfumato.sanitizers import FullDomain, Mondrian
+
+SEED = 918273645564738291
+
+
+@pytest.mark.parametrize("kind", ["measure", "model"])
+def test_everything_that_can_be_measured_has_words(kind: registry.Kind) -> None:
+    for name in registry.registered(kind):
+        assert formatting.measure_words(name).title
+        assert formatting.measure_words(name).meaning
+
+
+def test_every_sanitizer_has_words() -> None:
+    assert [name for name in registry.registered("sanitizer") if not formatting.sanitizer_words(name)] == []
+
+
+def test_a_measure_of_a_plug_in_speaks_through_its_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = registry.registered("measure")
+
+    @dataclass(frozen=True)
+    class StrangerThings(Measure):
+        """How strange the `release` looks.
+
+        More about it.
+        """
+
+        axis: ClassVar[Any] = "privacy"
+        better: ClassVar[Any] = "lower"
+
+        def measure(self, release: Release) -> tuple[Measurement, ...]:
+            return (self.taken(1.0),)
+
+    monkeypatch.setitem(registry._registered, "measure", known)
+    register(StrangerThings)
+    assert formatting.measure_words("stranger-things") == formatting.Words(
+        "stranger things", "How strange the release looks."
+    )
+    assert formatting.measure_words("gone") == formatting.Words("gone", "")
+
+
+def test_recipes_are_told_without_seed_and_defaults() -> None:
+    mondrian = Mondrian(KAnonymity(5) & TCloseness(0.2, distance="js"), variant="relaxed")
+    told = formatting.recipe_in_words(Recipe.of(mondrian, SEED))
+    assert (
+        told
+        == "mondrian with k-anonymity (k = 5) and t-closeness (t = 0.2, distance = js); variant = relaxed"
+    )
+    full_domain = FullDomain({"age": 2, "zip": 1}, suppression=0.05)
+    told = formatting.recipe_in_words(Recipe.of(full_domain))
+    assert told == "full-domain with k-anonymity (k = 5); levels age 2, zip 1, suppression = 0.05"
+    assert (
+        formatting.recipe_in_words(Recipe("gone", {"model": {"lost": {}}, "x": None}))
+        == "gone with lost; x = none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "printed"),
+    [
+        (0.0, "0%"),
+        (-0.0, "0%"),
+        (1.0, "100%"),
+        (0.99999, ">99.9%"),
+        (1 / 11, "9.09%"),
+        (-0.02, "\u22122%"),
+        (math.inf, "∞"),
+    ],
+)
+def test_shares_are_printed_in_percent(value: float, printed: str) -> None:
+    assert formatting.share(value) == printed
+
+
+def test_limits_are_printed_with_the_digits_that_they_were_given() -> None:
+    assert formatting.limit_of("reidentification-risk", Limit(at_most=0.0910)) == "at most 9.1%"
+    assert formatting.limit_of("reidentification-risk", Limit(at_most=0.09091)) == "at most 9.091%"
+    assert formatting.limit_of("k-anonymity", Limit(at_least=5, at_most=10)) == "at least 5 and at most 10"
