@@ -202,8 +202,8 @@ def _and_more(names: list[str]) -> str:
 def _without_missing(table: Table) -> Table:
     complete = np.ones(table.n_rows, dtype=np.bool_)
     for column in table.columns.values():
-        if column.has_missing:
-            complete &= column.codes != column.domain.index(None)
+        if column.missing_code is not None:
+            complete &= column.codes != column.missing_code
     if not complete.any():
         raise SchemaError('every record lacks some value; set missing = "category" to keep them')
     return table.take(np.flatnonzero(complete))

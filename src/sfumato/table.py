@@ -52,7 +52,16 @@ class Column:
     @property
     def has_missing(self) -> bool:
         """Whether some row lacks this value."""
-        return None in self.domain
+        return self.missing_code is not None
+
+    @cached_property
+    def missing_code(self) -> int | None:
+        """The code of the missing value, wherever the domain has it; ``None`` when no value is missing."""
+        return self.domain.index(None) if None in self.domain else None
+
+    def count_missing(self, weights: Integers) -> int:
+        """Return how many records lack this value."""
+        return 0 if self.missing_code is None else int(weights[self.codes == self.missing_code].sum())
 
     @cached_property
     def is_whole(self) -> bool:

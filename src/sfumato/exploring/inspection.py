@@ -48,7 +48,7 @@ def _attribute(table: Table, schema: Schema, attribute: Attribute) -> dict[str, 
     if attribute.role == "identifying":
         return {**facts, "kind": "dropped", "distinct": 0, "missing": 0, "levels": 0}
     column = table[attribute.name]
-    missing = int(table.weights[column.codes == len(column.domain) - 1].sum()) if column.has_missing else 0
+    missing = column.count_missing(table.weights)
     distinct = len(column.domain) - column.has_missing
     levels = schema.hierarchy(attribute.name).height + 1
     return {**facts, "kind": column.kind, "distinct": distinct, "missing": missing, "levels": levels}

@@ -7,10 +7,94 @@ the units of one mixture are added up before its values are looked at.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
+
+
+class Units(NamedTuple):
+    """For each attribute the label of each unit; the weight of each unit, and its mixture."""
+
+    labels: Codes
+    weights: Floats
+    mixture_of: Integers
+
+
+class MixtureArrays(NamedTuple):
+    """How the weight of a mixture divides over the sensitive values: ``counts`` of ``values``, by total.
+
+    Those of mixture ``i`` stand at ``starts[i]`` to ``starts[i + 1]``.
+    """
+
+    starts: Integers
+    values: Codes
+    counts: Floats
+    totals: Floats
+
+
+class Labels(NamedTuple):
+    """What each label puts on which codes; the labels of all attributes behind one another.
+
+    ``first`` is the first label of each attribute. A label that lies evenly on neighbouring codes is an
+    even run: its share is the difference of two running counts.
+    """
+
+    starts: Integers
+    first: Integers
+    codes: Codes
+    masses: Floats
+    totals: Floats
+    is_even_run: Booleans
+
+
+class Shares(NamedTuple):
+    """For each node the labels that reach into it, and the share of each that does.
+
+    ``n_labels`` is the largest number of labels that an attribute has.
+    """
+
+    starts: Integers
+    labels: Codes
+    shares: Floats
+    n_labels: int
+
+
+class Conjunctions(NamedTuple):
+    """Conjunctions of nodes in depth-first order.
+
+    ``depths`` says of each how many nodes it has and ``nodes`` which is the last of them; the others are
+    those of the nearest conjunction before it with one node less. ``attribute_of`` belongs to the nodes.
+    """
+
+    depths: Codes
+    nodes: Codes
+    attribute_of: Codes
+
+
+class Stack(NamedTuple):
+    """For each depth the units that are still in, and how much of each; row 0 has all of them."""
+
+    units: Codes
+    amounts: Floats
+    lengths: Integers
+
+
+class Asked(NamedTuple):
+    """What queries accept.
+
+    ``attributes`` are those that each asks about; ``accepted`` says, from ``starts`` of a query and its
+    attribute on, which codes are accepted, ``values`` which sensitive values. ``n_codes`` belongs to the
+    attributes.
+    """
+
+    attributes: Codes
+    starts: Integers
+    accepted: Booleans
+    values: Booleans
+    n_codes: Integers
 
 
 @njit(cache=True)
@@ -120,192 +204,118 @@ def _reach(
 
 @njit(cache=True)
 def node_distributions(
-    depths: Codes,
-    nodes: Codes,
+    conjunctions: Conjunctions,
     first: int,
     last: int,
-    attribute_of: Codes,
-    labels: Codes,
-    mixture_of: Integers,
-    mixture_starts: Integers,
-    values: Codes,
-    counts: Floats,
-    totals: Floats,
-    share_starts: Integers,
-    share_labels: Codes,
-    shares: Floats,
-    n_labels: int,
-    units: Codes,
-    amounts: Floats,
-    lengths: Integers,
+    units: Units,
+    mixtures: MixtureArrays,
+    shares: Shares,
+    stack: Stack,
     found: Floats,
 ) -> None:
-    """Add up the sensitive values in conjunctions of nodes, listed in depth-first order.
+    """Add up the sensitive values in conjunctions of nodes.
 
     Parameters
     ----------
-    depths, nodes
-        For each conjunction how many nodes it has, and the last of them; the others are those of the
-        nearest conjunction before it with one node less.
     first, last
         Which conjunctions to look at: those before ``first`` must have been looked at with the same
-        ``units``, ``amounts`` and ``lengths``.
-    attribute_of
-        The attribute of each node.
-    units, amounts, lengths
-        For each depth the units that are still in, and how much of each; row 0 has all of them.
+        ``stack``.
     found
         The result, one row for each conjunction from ``first`` on.
     """
-    share_of = np.zeros(n_labels)
+    share_of = np.zeros(shares.n_labels)
     for place in range(first, last):
-        depth, node = depths[place], nodes[place]
-        label_of = labels[attribute_of[node]]
-        for inner in range(share_starts[node], share_starts[node + 1]):
-            share_of[share_labels[inner]] = shares[inner]
-        kept = place + 1 < depths.size and depths[place + 1] > depth
+        depth, node = conjunctions.depths[place], conjunctions.nodes[place]
+        label_of = units.labels[conjunctions.attribute_of[node]]
+        for inner in range(shares.starts[node], shares.starts[node + 1]):
+            share_of[shares.labels[inner]] = shares.shares[inner]
+        kept = place + 1 < conjunctions.depths.size and conjunctions.depths[place + 1] > depth
         n_units = 0
         amount = 0.0
         mixture = -1
-        for inner in range(lengths[depth - 1]):
-            unit = units[depth - 1, inner]
+        for inner in range(stack.lengths[depth - 1]):
+            unit = stack.units[depth - 1, inner]
             share = share_of[label_of[unit]]
             if share == 0.0:
                 continue
-            part = amounts[depth - 1, inner] * share
+            part = stack.amounts[depth - 1, inner] * share
             if kept:
-                units[depth, n_units] = unit
-                amounts[depth, n_units] = part
+                stack.units[depth, n_units] = unit
+                stack.amounts[depth, n_units] = part
                 n_units += 1
-            if mixture_of[unit] != mixture:
+            if units.mixture_of[unit] != mixture:
                 if mixture >= 0:
-                    _mix(found[place - first], amount, mixture, mixture_starts, values, counts, totals)
-                mixture = mixture_of[unit]
+                    _mix(found[place - first], amount, mixture, mixtures)
+                mixture = units.mixture_of[unit]
                 amount = 0.0
             amount += part
         if mixture >= 0:
-            _mix(found[place - first], amount, mixture, mixture_starts, values, counts, totals)
-        lengths[depth] = n_units
-        for inner in range(share_starts[node], share_starts[node + 1]):
-            share_of[share_labels[inner]] = 0.0
+            _mix(found[place - first], amount, mixture, mixtures)
+        stack.lengths[depth] = n_units
+        for inner in range(shares.starts[node], shares.starts[node + 1]):
+            share_of[shares.labels[inner]] = 0.0
 
 
 @njit(cache=True)
-def _mix(
-    found: Floats,
-    amount: float,
-    mixture: int,
-    starts: Integers,
-    values: Codes,
-    counts: Floats,
-    totals: Floats,
-) -> None:
-    scale = amount / totals[mixture]
-    for place in range(starts[mixture], starts[mixture + 1]):
-        found[values[place]] += scale * counts[place]
+def _mix(found: Floats, amount: float, mixture: int, mixtures: MixtureArrays) -> None:
+    scale = amount / mixtures.totals[mixture]
+    for place in range(mixtures.starts[mixture], mixtures.starts[mixture + 1]):
+        found[mixtures.values[place]] += scale * mixtures.counts[place]
 
 
 @njit(cache=True)
-def query_counts(
-    attributes: Codes,
-    accepted_starts: Integers,
-    accepted: Booleans,
-    accepted_values: Booleans,
-    n_codes: Integers,
-    label_starts: Integers,
-    first_label: Integers,
-    codes: Codes,
-    masses: Floats,
-    label_sums: Floats,
-    is_even_run: Booleans,
-    labels: Codes,
-    weights: Floats,
-    mixture_of: Integers,
-    mixture_starts: Integers,
-    values: Codes,
-    counts: Floats,
-    totals: Floats,
-) -> Floats:
-    """Count the records that each query accepts.
-
-    Parameters
-    ----------
-    attributes
-        For each query the attributes that it asks about.
-    accepted_starts, accepted
-        For each query and each of its attributes whether a code is accepted.
-    accepted_values
-        For each query and each sensitive value whether it is accepted.
-    n_codes
-        The number of codes of each attribute.
-    label_starts, first_label, codes, masses, label_sums
-        What each label puts on which codes; the labels of all attributes behind one another.
-    is_even_run
-        Whether a label lies evenly on neighbouring codes, so that its share is the difference of two
-        running counts.
-    """
-    n_queries, n_dimensions = attributes.shape
+def query_counts(asked: Asked, labels: Labels, units: Units, mixtures: MixtureArrays) -> Floats:
+    """Count the records that each query accepts."""
+    n_queries, n_dimensions = asked.attributes.shape
     found = np.zeros(n_queries)
-    share_of = np.zeros(label_sums.size)
-    running = np.zeros(int(np.max(n_codes)) + 1, np.int64)
+    share_of = np.zeros(labels.totals.size)
+    running = np.zeros(int(np.max(asked.n_codes)) + 1, np.int64)
     for query in range(n_queries):
         for dimension in range(n_dimensions):
-            attribute = attributes[query, dimension]
-            start = accepted_starts[query, dimension]
-            for code in range(n_codes[attribute]):
-                running[code + 1] = running[code] + accepted[start + code]
-            for label in range(first_label[attribute], first_label[attribute + 1]):
-                first, last = label_starts[label], label_starts[label + 1]
-                if is_even_run[label]:
-                    inside = running[codes[last - 1] + 1] - running[codes[first]]
+            attribute = asked.attributes[query, dimension]
+            start = asked.starts[query, dimension]
+            for code in range(asked.n_codes[attribute]):
+                running[code + 1] = running[code] + asked.accepted[start + code]
+            for label in range(labels.first[attribute], labels.first[attribute + 1]):
+                first, last = labels.starts[label], labels.starts[label + 1]
+                if labels.is_even_run[label]:
+                    inside = running[labels.codes[last - 1] + 1] - running[labels.codes[first]]
                     share_of[label] = inside / (last - first)
                     continue
                 taken = 0.0
                 for place in range(first, last):
-                    if accepted[start + codes[place]]:
-                        taken += masses[place]
-                share_of[label] = taken / label_sums[label]
+                    if asked.accepted[start + labels.codes[place]]:
+                        taken += labels.masses[place]
+                share_of[label] = taken / labels.totals[label]
         mixture = -1
         amount = 0.0
-        for unit in range(weights.size):
-            part = weights[unit]
+        for unit in range(units.weights.size):
+            part = units.weights[unit]
             for dimension in range(n_dimensions):
-                attribute = attributes[query, dimension]
-                part *= share_of[first_label[attribute] + labels[attribute, unit]]
+                attribute = asked.attributes[query, dimension]
+                part *= share_of[labels.first[attribute] + units.labels[attribute, unit]]
                 if part == 0.0:
                     break
             if part == 0.0:
                 continue
-            if mixture_of[unit] != mixture:
+            if units.mixture_of[unit] != mixture:
                 if mixture >= 0:
-                    found[query] += _accepted_amount(
-                        amount, accepted_values[query], mixture, mixture_starts, values, counts, totals
-                    )
-                mixture = mixture_of[unit]
+                    found[query] += _accepted_amount(amount, asked.values[query], mixture, mixtures)
+                mixture = units.mixture_of[unit]
                 amount = 0.0
             amount += part
         if mixture >= 0:
-            found[query] += _accepted_amount(
-                amount, accepted_values[query], mixture, mixture_starts, values, counts, totals
-            )
+            found[query] += _accepted_amount(amount, asked.values[query], mixture, mixtures)
     return found
 
 
 @njit(cache=True)
-def _accepted_amount(
-    amount: float,
-    accepted: Booleans,
-    mixture: int,
-    starts: Integers,
-    values: Codes,
-    counts: Floats,
-    totals: Floats,
-) -> float:
+def _accepted_amount(amount: float, accepted: Booleans, mixture: int, mixtures: MixtureArrays) -> float:
     taken = 0.0
-    for place in range(starts[mixture], starts[mixture + 1]):
-        if accepted[values[place]]:
-            taken += counts[place]
-    return amount / totals[mixture] * taken
+    for place in range(mixtures.starts[mixture], mixtures.starts[mixture + 1]):
+        if accepted[mixtures.values[place]]:
+            taken += mixtures.counts[place]
+    return amount / mixtures.totals[mixture] * taken
 
 
 @njit(cache=True)
@@ -313,19 +323,11 @@ def row_densities(
     rows: Codes,
     row_values: Codes,
     attribute_order: Codes,
-    labels: Codes,
-    weights: Floats,
-    mixture_of: Integers,
-    mixture_starts: Integers,
-    values: Codes,
-    counts: Floats,
-    totals: Floats,
-    n_values: int,
     first_code: Integers,
-    share_starts: Integers,
-    share_labels: Codes,
-    shares: Floats,
-    n_labels: int,
+    units: Units,
+    mixtures: MixtureArrays,
+    n_values: int,
+    shares: Shares,
 ) -> Floats:
     """Return how much of the units falls on each row, a combination of codes and a sensitive value.
 
@@ -335,21 +337,20 @@ def row_densities(
         For each attribute the codes of the rows, sorted by the attributes in ``attribute_order``: what
         equal beginnings have in common is computed once.
     row_values
-        The sensitive value of each row.
-    first_code, share_starts, share_labels, shares
-        For each code of each attribute the labels that reach it and the share of each that does; the
-        codes of all attributes behind one another.
+        The sensitive value of each row, below ``n_values``.
+    first_code, shares
+        Every code of every attribute is a node here, the codes of all attributes behind one another.
     """
     n_attributes, n_rows = rows.shape
-    n_units = weights.size
-    units = np.empty((n_attributes + 1, n_units), np.int32)
+    n_units = units.weights.size
+    left = np.empty((n_attributes + 1, n_units), np.int32)
     amounts = np.empty((n_attributes + 1, n_units))
     lengths = np.zeros(n_attributes + 1, np.int64)
     for unit in range(n_units):
-        units[0, unit] = unit
-        amounts[0, unit] = weights[unit]
+        left[0, unit] = unit
+        amounts[0, unit] = units.weights[unit]
     lengths[0] = n_units
-    share_of = np.zeros(n_labels)
+    share_of = np.zeros(shares.n_labels)
     found = np.zeros(n_rows)
     on_value = np.zeros(n_values)
     for row in range(n_rows):
@@ -362,55 +363,37 @@ def row_densities(
         for depth in range(common, n_attributes):
             attribute = attribute_order[depth]
             node = first_code[attribute] + rows[attribute, row]
-            for place in range(share_starts[node], share_starts[node + 1]):
-                share_of[share_labels[place]] = shares[place]
+            for place in range(shares.starts[node], shares.starts[node + 1]):
+                share_of[shares.labels[place]] = shares.shares[place]
             n_kept = 0
             for place in range(lengths[depth]):
-                unit = units[depth, place]
-                share = share_of[labels[attribute, unit]]
+                unit = left[depth, place]
+                share = share_of[units.labels[attribute, unit]]
                 if share > 0.0:
-                    units[depth + 1, n_kept] = unit
+                    left[depth + 1, n_kept] = unit
                     amounts[depth + 1, n_kept] = amounts[depth, place] * share
                     n_kept += 1
             lengths[depth + 1] = n_kept
-            for place in range(share_starts[node], share_starts[node + 1]):
-                share_of[share_labels[place]] = 0.0
+            for place in range(shares.starts[node], shares.starts[node + 1]):
+                share_of[shares.labels[place]] = 0.0
         if row == 0 or common < n_attributes:
             on_value[:] = 0.0
             n_left = lengths[n_attributes]
-            _mix_all(
-                units[n_attributes, :n_left],
-                amounts[n_attributes, :n_left],
-                mixture_of,
-                mixture_starts,
-                values,
-                counts,
-                totals,
-                on_value,
-            )
+            _mix_all(left[n_attributes, :n_left], amounts[n_attributes, :n_left], units, mixtures, on_value)
         found[row] = on_value[row_values[row]]
     return found
 
 
 @njit(cache=True)
-def _mix_all(
-    units: Codes,
-    amounts: Floats,
-    mixture_of: Integers,
-    starts: Integers,
-    values: Codes,
-    counts: Floats,
-    totals: Floats,
-    found: Floats,
-) -> None:
+def _mix_all(left: Codes, amounts: Floats, units: Units, mixtures: MixtureArrays, found: Floats) -> None:
     mixture = -1
     amount = 0.0
-    for place in range(units.size):
-        if mixture_of[units[place]] != mixture:
+    for place in range(left.size):
+        if units.mixture_of[left[place]] != mixture:
             if mixture >= 0:
-                _mix(found, amount, mixture, starts, values, counts, totals)
-            mixture = mixture_of[units[place]]
+                _mix(found, amount, mixture, mixtures)
+            mixture = units.mixture_of[left[place]]
             amount = 0.0
         amount += amounts[place]
     if mixture >= 0:
-        _mix(found, amount, mixture, starts, values, counts, totals)
+        _mix(found, amount, mixture, mixtures)

@@ -39,14 +39,9 @@ def attribute_rows(schema: Schema, table: Table | None = None, *, owner: bool = 
             row["weight"] = formatting.number(attribute.weight)
             row["lowest"] = attribute.lowest_level
             if table is not None:
-                row["missing"] = _missing(table, attribute.name)
+                row["missing"] = table[attribute.name].count_missing(table.weights)
         rows.append(row)
     return rows
-
-
-def _missing(table: Table, name: str) -> int:
-    column = table[name]
-    return int(table.weights[column.codes == len(column.domain) - 1].sum()) if column.has_missing else 0
 
 
 def candidate_rows(

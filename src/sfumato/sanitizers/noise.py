@@ -101,7 +101,8 @@ class Laplace:
             raise ParameterError(
                 f"{name!r} has one value only, so its range is 0; give a range or leave it out"
             )
-        exact = np.append(present, np.nan)[column.codes[rows]]
+        numbers = [np.nan if value is None else value for value in column.domain]
+        exact = np.array(numbers, dtype=np.float64)[column.codes[rows]]
         known = ~np.isnan(exact)
         noisy = exact.copy()
         noisy[known] = _with_noise(

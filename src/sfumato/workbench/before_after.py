@@ -84,7 +84,7 @@ def _numbers(column: Column, before: Floats, cells: Cells, weights: Integers) ->
     """Compare numbers in intervals of equal width, or one by one where there are few."""
     places = [place for place, value in enumerate(column.domain) if value is not None]
     numbers = np.array([column.domain[place] for place in places], dtype=np.float64)
-    missing = [len(column.domain) - 1] if column.has_missing else []
+    missing = [] if column.missing_code is None else [column.missing_code]
     if cells.sets is not None:
         after = _spread(column, cells, weights)
         if len(places) <= _BINS:

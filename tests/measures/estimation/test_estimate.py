@@ -93,7 +93,7 @@ def test_suppressed_records_may_be_anything(estimate: Estimate, n_suppressed: in
 @settings(max_examples=30)
 def test_a_label_that_lies_in_a_node_lies_in_it_exactly(estimate: Estimate) -> None:
     whole = Nodes.of([[np.arange(n_codes, dtype=np.int32)] for n_codes in CODES], list(CODES))
-    starts, labels, shares = estimate.shares_in(whole)
+    starts, labels, shares, _ = estimate.shares_in(whole)
     assert np.diff(starts).tolist() == [spread.n_labels for spread in estimate.spreads]
     assert (shares == 1.0).all()
     assert labels.tolist() == [label for spread in estimate.spreads for label in range(spread.n_labels)]

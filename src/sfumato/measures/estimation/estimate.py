@@ -8,8 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
+from sfumato.arrays import Codes, Floats, Integers, frozen, sealed
 from sfumato.kernels.estimating import (
+    Conjunctions,
+    Labels,
+    MixtureArrays,
+    Shares,
+    Stack,
+    Units,
     add_up,
     even_runs,
     label_totals,
@@ -96,6 +102,11 @@ class Mixtures:
         """The sum of the counts of each mixture."""
         return sealed(label_totals(self.starts, self.counts))
 
+    @property
+    def arrays(self) -> MixtureArrays:
+        """What kernels take."""
+        return MixtureArrays(self.starts, self.values, self.counts, self.totals)
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -136,6 +147,11 @@ class Estimate:
         lines = [spread.label_of for spread in self.spreads]
         return sealed(np.array(lines, dtype=np.int32).reshape(len(lines), self.n_units))
 
+    @property
+    def units(self) -> Units:
+        """What kernels take."""
+        return Units(self.labels, self.weights, self.mixture_of)
+
     @cached_property
     def overall(self) -> Floats:
         """The estimated number of records with each sensitive value."""
@@ -154,14 +170,10 @@ class Estimate:
         return units, places, scale[units] * self.mixtures.counts[places]
 
     @cached_property
-    def all_labels(self) -> tuple[Integers, Integers, Codes, Floats, Floats, Booleans]:
-        """The labels of all quasi-identifiers behind one another.
-
-        Where the codes of each label start, which label is the first of each attribute, the codes and
-        the masses on them, the mass of each label, and whether it lies evenly on neighbouring codes.
-        """
+    def all_labels(self) -> Labels:
+        """The labels of all quasi-identifiers behind one another."""
         lengths = [np.diff(spread.starts) for spread in self.spreads]
-        return (
+        return Labels(
             sealed(np.concatenate([[0], np.cumsum(np.concatenate(lengths))])),
             sealed(np.cumsum([0] + [spread.n_labels for spread in self.spreads])),
             sealed(np.concatenate([spread.codes for spread in self.spreads])),
@@ -172,36 +184,22 @@ class Estimate:
 
     def in_populations(self, populations: Populations) -> Iterator[Floats]:
         """Yield the estimated counts of the sensitive values in each population, a block at a time."""
-        share_starts, share_labels, shares = self.shares_in(populations.nodes)
+        shares = self.shares_in(populations.nodes)
+        conjunctions = Conjunctions(
+            populations.depths, populations.last_nodes, populations.nodes.attribute_of
+        )
         n_levels = len(self.spreads) + 1
         units = np.empty((n_levels, self.n_units), dtype=np.int32)
         amounts = np.empty((n_levels, self.n_units))
         lengths = np.zeros(n_levels, dtype=np.int64)
         units[0], amounts[0], lengths[0] = np.arange(self.n_units), self.weights, self.n_units
+        stack = Stack(units, amounts, lengths)
         step = max(1, _BLOCK // self.mixtures.n_values)
         for first in range(0, len(populations), step):
             last = min(first + step, len(populations))
             found = np.zeros((last - first, self.mixtures.n_values))
             node_distributions(
-                populations.depths,
-                populations.last_nodes,
-                first,
-                last,
-                populations.nodes.attribute_of,
-                self.labels,
-                self.mixture_of,
-                self.mixtures.starts,
-                self.mixtures.values,
-                self.mixtures.counts,
-                self.mixtures.totals,
-                share_starts,
-                share_labels,
-                shares,
-                max(spread.n_labels for spread in self.spreads),
-                units,
-                amounts,
-                lengths,
-                found,
+                conjunctions, first, last, self.units, self.mixtures.arrays, shares, stack, found
             )
             yield found
 
@@ -218,25 +216,16 @@ class Estimate:
         order = np.argsort([-spread.n_codes for spread in self.spreads], kind="stable")
         by_beginning = np.lexsort(rows[order[::-1]])
         singles = Nodes.single_codes([spread.n_codes for spread in self.spreads])
-        share_starts, share_labels, shares = self.shares_in(singles)
         found = np.empty(len(values))
         found[by_beginning] = row_densities(
             np.ascontiguousarray(rows[:, by_beginning]),
             values[by_beginning],
             order,
-            self.labels,
-            self.weights,
-            self.mixture_of,
-            self.mixtures.starts,
-            self.mixtures.values,
-            self.mixtures.counts,
-            self.mixtures.totals,
-            self.mixtures.n_values,
             singles.first_code,
-            share_starts,
-            share_labels,
-            shares,
-            max(spread.n_labels for spread in self.spreads),
+            self.units,
+            self.mixtures.arrays,
+            self.mixtures.n_values,
+            self.shares_in(singles),
         )
         return found
 
@@ -260,7 +249,7 @@ class Estimate:
             mixtures,
         )
 
-    def shares_in(self, nodes: Nodes) -> tuple[Integers, Codes, Floats]:
+    def shares_in(self, nodes: Nodes) -> Shares:
         """Return for each node the labels of its attribute that reach into it, with their shares."""
         parts = []
         for place, spread in enumerate(self.spreads):
@@ -277,8 +266,9 @@ class Estimate:
                 )
             )
         counts = np.sum([np.diff(starts) for starts, _, _ in parts], axis=0)
-        return (
+        return Shares(
             np.concatenate([[0], np.cumsum(counts)]),
             np.concatenate([labels for _, labels, _ in parts]),
             np.concatenate([shares for _, _, shares in parts]),
+            max(spread.n_labels for spread in self.spreads),
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
-from sfumato.kernels.estimating import query_counts
+from sfumato.kernels.estimating import Asked, query_counts
 from sfumato.measures.estimation.estimate import Estimate
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
@@ -56,27 +56,9 @@ class Queries:
 
     def answers(self, estimate: Estimate) -> Floats:
         """Return the estimated number of records that each query accepts."""
-        label_starts, first_label, codes, masses, sums, is_even_run = estimate.all_labels
-        return query_counts(
-            self.attributes,
-            self.starts,
-            self.accepted,
-            self.values,
-            np.array([spread.n_codes for spread in estimate.spreads]),
-            label_starts,
-            first_label,
-            codes,
-            masses,
-            sums,
-            is_even_run,
-            estimate.labels,
-            estimate.weights,
-            estimate.mixture_of,
-            estimate.mixtures.starts,
-            estimate.mixtures.values,
-            estimate.mixtures.counts,
-            estimate.mixtures.totals,
-        )
+        n_codes = np.array([spread.n_codes for spread in estimate.spreads])
+        asked = Asked(self.attributes, self.starts, self.accepted, self.values, n_codes)
+        return query_counts(asked, estimate.all_labels, estimate.units, estimate.mixtures.arrays)
 
 
 def satisfied_queries(

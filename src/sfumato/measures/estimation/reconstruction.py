@@ -127,7 +127,7 @@ def _nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
     noisy = [value for value in cells.domain if value is not None]
     if column.kind != "numeric" or not noisy or any(isinstance(value, str) for value in noisy):
         raise Unreadable(f"the released values of {name!r} are neither sets of original values nor numbers")
-    missing = column.domain.index(None) if None in column.domain else 0
+    missing = column.missing_code or 0
     present = np.flatnonzero([value is not None for value in column.domain])
     middles = (numbers[1:] + numbers[:-1]) / 2
     return np.array(
