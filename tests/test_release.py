@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +54,8 @@ SCHEMA = Schema(
         Attribute("illness", "sensitive"),
     )
 )
+
+AsMade = Callable[[Release], pa.Table]
 
 
 def people() -> tuple[Table, Schema]:
@@ -289,8 +293,9 @@ def test_exact_columns_are_typed_and_generalized_ones_are_text() -> None:
 def test_a_release_with_groups_is_written_with_their_numbers() -> None:
     release = generalized()
     grouped = replace(release, group_of=np.where(rows_where(release, town="Köln"), 4, 2))
-    numbers = {(record["town"], record["group"]) for record in grouped.to_arrow().to_pylist()}
-    assert numbers == {("Köln", 4), ("Bonn", 2), (None, 2)}
+    numbers = {record["town"]: record["group"] for record in grouped.to_arrow().to_pylist()}
+    assert numbers["Bonn"] == numbers[None] != numbers["Köln"]
+    assert set(numbers.values()) == {0, 1}
     assert "group" not in release.to_arrow().column_names
 
 
@@ -312,16 +317,13 @@ def order(release: Release) -> list[int]:
     return numbers
 
 
-def test_the_rows_are_in_another_order_than_the_original_s_and_the_same_for_the_same_seed() -> None:
-    release = many()
+def test_the_rows_are_in_another_order_than_the_original_s_each_time() -> None:
+    release = replace(many(), recipe=Recipe("as-is", seed=1))
     first, again = order(release), order(release)
-    assert first == again
-    assert sorted(first) == list(range(200))
+    assert sorted(first) == sorted(again) == list(range(200))
     # a shuffle of 200 leaves one in its place on average
     assert sum(place == number for place, number in enumerate(first)) < 10
-    one, other = (order(replace(release, recipe=Recipe("as-is", seed=seed))) for seed in (1, 2))
-    assert one != other
-    assert one == order(replace(many(), recipe=Recipe("as-is", seed=1)))
+    assert sum(one == other for one, other in zip(first, again, strict=True)) < 10
 
 
 def test_the_records_of_one_row_do_not_stand_together() -> None:
@@ -357,7 +359,7 @@ def test_no_value_is_shown_by_a_release() -> None:
 # -------------------------------------------------------------------------------------------- immutability
 
 
-def test_every_array_is_read_only_and_what_the_caller_holds_is_left_alone() -> None:
+def test_every_array_is_read_only_and_what_the_caller_holds_is_left_alone(as_made: AsMade) -> None:
     table, schema = people()
     rows, weights = np.arange(table.n_rows), table.weights.copy()
     group_of = np.zeros(table.n_rows, dtype=np.int64)
@@ -367,27 +369,27 @@ def test_every_array_is_read_only_and_what_the_caller_holds_is_left_alone() -> N
         assert array is not None
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
-    before = written(release)
+    before = as_made(release)
     group_of[0] = weights[0] = 9
     rows[:] = 0
     cells.clear()
-    assert written(release) == before
+    assert as_made(release) == before
     assert release.groups.sizes.tolist() == [6]
 
 
-def test_changing_the_cells_given_does_not_change_the_release() -> None:
+def test_changing_the_cells_given_does_not_change_the_release(as_made: AsMade) -> None:
     release = generalized()
     cells = dict(release.cells)
     again = replace(release, cells=cells)
     cells.clear()
-    assert written(again) == written(release)
+    assert as_made(again) == as_made(release)
 
 
-def test_two_releases_of_one_table_are_independent() -> None:
+def test_two_releases_of_one_table_are_independent(as_made: AsMade) -> None:
     first = generalized()
-    before = written(first)
+    before = as_made(first)
     second = generalized(level=2)
-    assert written(first) == before
+    assert as_made(first) == before
     assert {record["age"] for record in written(second)} == {"[20, 40)", "[40, 60)"}
 
 

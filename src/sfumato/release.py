@@ -223,7 +223,8 @@ def drawn_order(release: Release) -> Order:
     other = other[np.argsort(group_of[other], kind="stable")]
     givers = np.empty_like(rows)
     givers[own] = rows[other]
-    return Order(rows, givers, secret_order(int(group_of.max(initial=-1)) + 1)[group_of])
+    numbers, number_of = np.unique(group_of, return_inverse=True)
+    return Order(rows, givers, secret_order(len(numbers))[number_of])
 
 
 def released(

@@ -241,8 +241,8 @@ class TestResuming:
             state = explore(project, store, workers=1)
         assert {what for what in done if what[0] == "measured"} == {("measured", '"reidentification-risk"')}
         assert state.done == N_CANDIDATES - N_INFEASIBLE
-        for identity, (_, infeasible, measurements) in facts(stored(project, store)).items():
-            assert measurements >= before[identity][2]
+        for recipe, (infeasible, measurements) in facts(stored(project, store)).items():
+            assert measurements >= before[recipe][1]
             assert len(measurements) == (3 if infeasible is None else 0)
 
     def test_other_parameters_of_a_measure_are_another_measure(

@@ -189,7 +189,7 @@ class TestClaims:
         place.write_text(json.dumps(facts), "utf-8")
         (found,) = problems(folder)
         assert found.what == "k-anonymity is 12"
-        assert found.problem == "the published cells give 3"
+        assert found.problem == "the published cells give 3, or other details"
 
     def test_a_forger_who_changes_both_files_and_the_checksums_is_caught_by_the_claims(
         self, project: Project, tmp_path: Path
