@@ -216,7 +216,7 @@ def test_a_fault_that_hinders_every_page_is_said_plainly(
     def broken(self: object) -> None:
         raise RuntimeError("Ann, 31")
 
-    monkeypatch.setattr("sfumato.workbench.opened.Shelf.projects", broken)
+    monkeypatch.setattr("sfumato.workbench.state.opened.Shelf.projects", broken)
     answer = guest.get("/")
     assert answer.status_code == 500
     assert "Nothing that was stored is lost" in answer.text
@@ -228,7 +228,7 @@ def test_too_little_memory_is_no_fault_of_ours(monkeypatch: pytest.MonkeyPatch, 
     def greedy(self: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sfumato.workbench.opened.Shelf.data_files", greedy)
+    monkeypatch.setattr("sfumato.workbench.state.opened.Shelf.data_files", greedy)
     answer = guest.get("/")
     assert answer.status_code == 507
     assert "<h1>Not enough memory</h1>" in answer.text

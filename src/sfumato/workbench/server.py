@@ -21,9 +21,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sfumato.errors import SfumatoError, UserError
 from sfumato.workbench.addresses import data_page
 from sfumato.workbench.guards import STATIC, UPLOAD_BYTES, Announce, guards
-from sfumato.workbench.opened import Shelf, StillReading, on_still_reading
 from sfumato.workbench.pages import on_http_exception, on_sfumato_error
 from sfumato.workbench.routes import FIRST, complete, routes_of
+from sfumato.workbench.state.opened import Shelf, StillReading, on_still_reading
 
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 

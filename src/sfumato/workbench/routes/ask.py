@@ -22,8 +22,8 @@ from sfumato.choosing.question import (
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, broken_limits
 from sfumato.measures.base import Measurement
-from sfumato.workbench.explored import Explored, explored_of
 from sfumato.workbench.pages import page
+from sfumato.workbench.state.findings import Explored, explored_of
 
 STANDING = {
     "max weighted-k where suppression = 0% and loss <= 25%": "How much privacy can be had if no record may "

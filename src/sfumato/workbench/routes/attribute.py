@@ -21,14 +21,14 @@ from sfumato.errors import HierarchyError, SfumatoError
 from sfumato.hierarchy import Dates, DateUnit, Flat, Hierarchy, HierarchySource, Intervals, Prefixes
 from sfumato.schema import Attribute
 from sfumato.table import Column, text
-from sfumato.workbench import branches, hierarchy_files
 from sfumato.workbench.addresses import link, named
-from sfumato.workbench.branches import Node
-from sfumato.workbench.editing import edit, require_version, set_attribute, version_of
-from sfumato.workbench.opened import Look, look_of, shelf_of
 from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.pictures import counts_of, distribution
-from sfumato.workbench.trees import MOST_CHILDREN, tree_of
+from sfumato.workbench.state import branches, hierarchy_files
+from sfumato.workbench.state.branches import Node
+from sfumato.workbench.state.editing import edit, require_version, set_attribute, version_of
+from sfumato.workbench.state.opened import Look, look_of, shelf_of
+from sfumato.workbench.views.pictures import counts_of, distribution
+from sfumato.workbench.views.trees import MOST_CHILDREN, tree_of
 
 _UNITS: tuple[str, ...] = get_args(DateUnit)
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}

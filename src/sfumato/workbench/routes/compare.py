@@ -11,10 +11,10 @@ from starlette.routing import Route
 
 from sfumato.errors import UserError
 from sfumato.frontier import Candidate, Frontier
-from sfumato.workbench.dossiers import candidate_of, released
-from sfumato.workbench.explored import explored_of
-from sfumato.workbench.opened import Opened, shelf_of, waited
 from sfumato.workbench.pages import page
+from sfumato.workbench.state.findings import explored_of
+from sfumato.workbench.state.opened import Opened, shelf_of, waited
+from sfumato.workbench.views.dossiers import candidate_of, released
 
 MOST = 3
 _MOST_CHOICES = 400

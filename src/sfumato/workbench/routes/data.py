@@ -12,11 +12,11 @@ from starlette.routing import Route
 from sfumato import formatting
 from sfumato.schema import KINDS, ROLES, Attribute
 from sfumato.workbench.addresses import link, slug
-from sfumato.workbench.editing import edit, set_attribute
-from sfumato.workbench.opened import Look, look_of, shelf_of
 from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.pictures import distribution
 from sfumato.workbench.routes.publication import FIELDS
+from sfumato.workbench.state.editing import edit, set_attribute
+from sfumato.workbench.state.opened import Look, look_of, shelf_of
+from sfumato.workbench.views.pictures import distribution
 
 
 def data(request: Request) -> Response:

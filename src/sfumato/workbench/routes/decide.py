@@ -15,10 +15,10 @@ from sfumato.errors import SfumatoError, UserError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.project.file import Project
 from sfumato.workbench.addresses import link, named, slug
-from sfumato.workbench.opened import Opened, project_of, shelf_of, waited
 from sfumato.workbench.pages import page, posted
-from sfumato.workbench.published import Folder, decisions_of, folder_name, folders_of, free_name
 from sfumato.workbench.routes.release import chosen_of, measured_facts
+from sfumato.workbench.state.opened import Opened, project_of, shelf_of, waited
+from sfumato.workbench.state.published import Folder, decisions_of, folder_name, folders_of, free_name
 
 FILES = {
     "one-table": ("data.csv", "data.parquet"),

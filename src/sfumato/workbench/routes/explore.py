@@ -17,12 +17,12 @@ from sfumato.errors import SfumatoError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.store import is_being_explored
 from sfumato.workbench.addresses import link
-from sfumato.workbench.jobs import Job, Jobs
-from sfumato.workbench.opened import Opened, opened_of, project_file_of, shelf_of, waited
+from sfumato.workbench.forms.plan import Plan
 from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.plan import Plan
-from sfumato.workbench.sheet import Sheet, Sheets
-from sfumato.workbench.views import (
+from sfumato.workbench.state.jobs import Job, Jobs
+from sfumato.workbench.state.opened import Opened, opened_of, project_file_of, shelf_of, waited
+from sfumato.workbench.state.sheet import Sheet, Sheets
+from sfumato.workbench.views.candidates import (
     ROWS,
     View,
     candidate_rows,

@@ -18,12 +18,9 @@ from sfumato.measures.base import Axis
 from sfumato.project.policies import POLICIES
 from sfumato.table import number
 from sfumato.workbench.addresses import link
-from sfumato.workbench.editing import edit
-from sfumato.workbench.forms import Field, Reading, blame, fields, read, summary, tidy, with_typed
-from sfumato.workbench.measure_rows import measure_rows, read_measures
-from sfumato.workbench.opened import project_file_of
-from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.plan import (
+from sfumato.workbench.forms.fields import Field, Reading, blame, fields, read, summary, tidy, with_typed
+from sfumato.workbench.forms.measure_rows import measure_rows, read_measures
+from sfumato.workbench.forms.plan import (
     SIDES,
     Plan,
     Try,
@@ -34,8 +31,11 @@ from sfumato.workbench.plan import (
     put_try,
     remove_try,
 )
-from sfumato.workbench.tomls import toml_lines
-from sfumato.workbench.typing_in import NotShown
+from sfumato.workbench.forms.tomls import toml_lines
+from sfumato.workbench.forms.typing_in import NotShown
+from sfumato.workbench.pages import back, page, posted
+from sfumato.workbench.state.editing import edit
+from sfumato.workbench.state.opened import project_file_of
 
 _TRIVIAL = ("as-is", "suppress-quasi-identifiers", "suppress-sensitive")
 _MORE_LIMITS = 2

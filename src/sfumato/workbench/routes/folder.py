@@ -14,10 +14,10 @@ from starlette.routing import Route
 from sfumato.errors import DataError
 from sfumato.workbench.addresses import data_page, link, named
 from sfumato.workbench.guards import UPLOAD
-from sfumato.workbench.opened import DATA_SUFFIXES, Records, Shelf, shelf_of, waited
 from sfumato.workbench.pages import page, posted
 from sfumato.workbench.routes import complete
-from sfumato.workbench.uploads import free_place, received
+from sfumato.workbench.state.opened import DATA_SUFFIXES, Records, Shelf, shelf_of, waited
+from sfumato.workbench.state.uploads import free_place, received
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 _ENCODINGS = ("utf-8", "latin-1", "windows-1252", "utf-16")

@@ -13,9 +13,9 @@ from starlette.routing import Route
 
 from sfumato.errors import ProjectError
 from sfumato.workbench.addresses import link
-from sfumato.workbench.editing import edit
-from sfumato.workbench.opened import project_file_of
 from sfumato.workbench.pages import back, posted
+from sfumato.workbench.state.editing import edit
+from sfumato.workbench.state.opened import project_file_of
 
 FIELDS = {
     "title": ("Title", "What the table is called."),

@@ -12,10 +12,10 @@ from starlette.routing import Route
 
 from sfumato.errors import SfumatoError
 from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.workbench.dossiers import Dossier, candidate_of, dossier_of, original_records, released
-from sfumato.workbench.explored import explored_of
-from sfumato.workbench.opened import Opened, waited
 from sfumato.workbench.pages import page, posted
+from sfumato.workbench.state.findings import explored_of
+from sfumato.workbench.state.opened import Opened, waited
+from sfumato.workbench.views.dossiers import Dossier, candidate_of, dossier_of, original_records, released
 
 _PATIENCE = 0.4
 

@@ -13,12 +13,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from sfumato.workbench.addresses import link
-from sfumato.workbench.editing import edit
-from sfumato.workbench.explored import explored_of
-from sfumato.workbench.opened import Opened, opened_of, project_of, shelf_of, waited
 from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.published import folders_of
 from sfumato.workbench.routes.decide import folder_of
+from sfumato.workbench.state.editing import edit
+from sfumato.workbench.state.findings import explored_of
+from sfumato.workbench.state.opened import Opened, opened_of, project_of, shelf_of, waited
+from sfumato.workbench.state.published import folders_of
 
 POLICY = (
     "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "

@@ -1,0 +1,1 @@
+"""Forms: what a page lets a person type, and what was typed as plain values of a project file."""

@@ -1,0 +1,336 @@
+"""Forms: the fields of a registered dataclass as inputs of a page, and what was typed as plain parameters.
+
+Where parameters are swept, an input takes several values: ``2, 5, 10``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
+
+from sfumato import registry
+from sfumato.errors import ParameterError, SfumatoError
+from sfumato.models.base import PrivacyModel
+from sfumato.workbench.forms.typing_in import YES_NO, NotShown, Sort, texts_of, value_of
+
+_ATTRIBUTES = frozenset({"target", "attribute"})
+_MEASURES = frozenset({"privacy", "utility"})
+
+
+class Typed(Protocol):
+    """What a browser sends: one or several texts under a key."""
+
+    def getlist(self, key: Any) -> list[Any]:
+        """Return every text under a key."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Names of the project that inputs offer."""
+
+    attributes: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Field:
+    """One input.
+
+    Parameters
+    ----------
+    key
+        What the browser calls it.
+    name
+        The parameter.
+    sort
+        What kind of input it is.
+    swept
+        Whether it takes several values.
+    values
+        The texts that it shows: one, or those that are ticked.
+    options
+        The texts to choose from, or to offer.
+    default
+        What holds if it is left empty, as text.
+    help
+        What the docstring says, in pieces of text and code by turns.
+    models
+        For ``models``: every model, whether it is ticked, and its inputs.
+    error
+        What is wrong with what was typed.
+    """
+
+    key: str
+    name: str
+    sort: Sort
+    swept: bool
+    values: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    default: str = ""
+    help: tuple[str, ...] = ()
+    models: tuple[ModelChoice, ...] = ()
+    error: str = ""
+
+    @property
+    def text(self) -> str:
+        """The one text that it shows."""
+        return self.values[0] if self.values else ""
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model to tick, with its inputs."""
+
+    name: str
+    summary: tuple[str, ...]
+    chosen: bool
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was typed: the plain parameters, and what is wrong by the key of the input."""
+
+    parameters: dict[str, Any]
+    errors: dict[str, str] = field(default_factory=dict)
+
+
+def fields(
+    cls: type[Any],
+    given: Mapping[str, Any],
+    *,
+    swept: bool = False,
+    prefix: str = "p",
+    known: Known = Known(),  # noqa: B008 - immutable
+) -> tuple[Field, ...]:
+    """Return the inputs of a registered class, filled with what is given and with defaults elsewhere.
+
+    Parameters
+    ----------
+    cls
+        The class.
+    given
+        Plain parameters, as a project file has them.
+    swept
+        Whether a list stands for each of its elements.
+    prefix
+        What the keys of the inputs begin with.
+    known
+        Names of the project that inputs offer.
+    """
+    helps, defaults = parameter_help(cls), registry.defaults_of(cls)
+    shown = []
+    for name, sort, options in _sorted_parameters(cls, known):
+        one = Field(f"{prefix}.{name}", name, sort, swept, options=options, help=helps.get(name, ()))
+        if sort == "models":
+            shown.append(replace(one, models=_model_choices(one.key, given.get(name, defaults[name]), swept)))
+            continue
+        default = texts_of(one.sort, one.swept, defaults[name]) if name in defaults else ()
+        values = texts_of(one.sort, one.swept, given[name]) if name in given else default
+        shown.append(replace(one, values=values, default=", ".join(default)))
+    return tuple(shown)
+
+
+def read(cls: type[Any], typed: Typed, *, swept: bool = False, prefix: str = "p") -> Reading:
+    """Return what was typed into the inputs of a class; an input that is left empty keeps its default."""
+    found = Reading({})
+    for name, sort, _ in _sorted_parameters(cls, Known()):
+        key = f"{prefix}.{name}"
+        if sort == "models":
+            inner = _read_models(key, typed, swept)
+            found.errors.update(inner.errors)
+            if inner.parameters:
+                found.parameters[name] = inner.parameters
+            continue
+        texts = [text for text in typed.getlist(key) if isinstance(text, str)]
+        try:
+            value = value_of(sort, swept, texts)
+        except ParameterError as error:
+            found.errors[key] = str(error)
+            continue
+        if value is not None:
+            found.parameters[name] = value
+    return found
+
+
+def with_typed(shown: Iterable[Field], typed: Typed, errors: Mapping[str, str]) -> tuple[Field, ...]:
+    """Return inputs with what was typed and what is wrong with it, so that nothing need be typed again."""
+
+    def again(one: Field) -> Field:
+        if one.sort != "models":
+            values = tuple(text for text in typed.getlist(one.key) if isinstance(text, str))
+            return replace(one, values=values, error=errors.get(one.key, ""))
+        ticked = typed.getlist(one.key)
+        models = [
+            replace(model, chosen=model.name in ticked, fields=with_typed(model.fields, typed, errors))
+            for model in one.models
+        ]
+        return replace(one, models=tuple(models), error=errors.get(one.key, ""))
+
+    return tuple(again(one) for one in shown)
+
+
+def tidy(cls: type[Any], parameters: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is at its default, unless it was written before or is a model."""
+    defaults = registry.defaults_of(cls)
+    kept: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if name == "model" and isinstance(value, Mapping):
+            was = before.get(name)
+            kept[name] = {model: _tidy_model(model, given, was) for model, given in value.items()}
+        elif name in before or name not in defaults or value != defaults[name]:
+            kept[name] = value
+    return kept
+
+
+def blame(
+    kind: registry.Kind, name: str, parameters: Mapping[str, Any], message: str, prefix: str = "p"
+) -> str:
+    """Return the key of the input to which an error belongs, or an empty text if it is not one alone.
+
+    It is the one without which the library would not complain, or would complain of something else.
+    """
+    guilty = [each for each in parameters if _complaint(kind, name, _without(parameters, each)) != message]
+    if len(guilty) != 1:
+        named = [each for each in guilty if re.search(rf"\b{re.escape(each)}\b", message)]
+        guilty = named[:1]
+    if not guilty:
+        return ""
+    key = f"{prefix}.{guilty[0]}"
+    if guilty[0] != "model" or not isinstance(parameters["model"], Mapping):
+        return key
+    for model, given in parameters["model"].items():
+        inner = _complaint("model", model, given)
+        if inner:
+            return blame("model", model, given, inner, f"{key}.{model}") or key
+    return key
+
+
+def parameter_help(cls: type[Any]) -> dict[str, tuple[str, ...]]:
+    """Return what the docstring says of each parameter, in pieces of text and code by turns.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity
+    >>> parameter_help(KAnonymity)["k"]
+    ('The smallest size of a class.',)
+    """
+    documentation = inspect.getdoc(cls) or ""
+    _, _, after = documentation.partition("Parameters\n----------\n")
+    section = re.split(r"\n\n\S[^\n]*\n-{3,}\n", after)[0]
+    helps: dict[str, tuple[str, ...]] = {}
+    for entry in re.split(r"\n(?=\S)", section.strip()):
+        names, _, text = entry.partition("\n")
+        for name in names.split(","):
+            helps[name.strip().replace("_", "-")] = pieces(text)
+    return helps
+
+
+def pieces(text: str) -> tuple[str, ...]:
+    """Return a docstring's words as pieces of text and code by turns.
+
+    Examples
+    --------
+    >>> pieces("either ``strict`` or not")
+    ('either ', 'strict', ' or not')
+    """
+    return tuple(re.split("``?", " ".join(text.split())))
+
+
+def summary(cls: type[Any]) -> tuple[str, ...]:
+    """Return the first sentence of a class's docstring."""
+    return pieces((inspect.getdoc(cls) or "").split("\n\n")[0])
+
+
+def _sorted_parameters(cls: type[Any], known: Known) -> list[tuple[str, Sort, tuple[str, ...]]]:
+    hints = get_type_hints(cls)
+    return [
+        (name, *_sort(name, hints[each.name], known)) for name, each in registry.parameters_of(cls).items()
+    ]
+
+
+def _sort(name: str, hint: Any, known: Known) -> tuple[Sort, tuple[str, ...]]:
+    """Return which input a type has, and what it offers."""
+    if get_origin(hint) in (Union, types.UnionType):
+        hint = next(part for part in get_args(hint) if part is not types.NoneType)
+    if get_origin(hint) is Literal:
+        return "choice", tuple(map(str, get_args(hint)))
+    if hint is bool:
+        return "yes-no", YES_NO
+    if hint in (int, float):
+        return "number", ()
+    if hint is PrivacyModel:
+        return "models", ()
+    if get_origin(hint) is tuple:
+        return "list", known.attributes
+    if hint is str:
+        return "text", _offered(name, known)
+    return ("scenario", known.scenarios) if name == "scenario" else ("table", ())
+
+
+def _offered(name: str, known: Known) -> tuple[str, ...]:
+    if name in _ATTRIBUTES:
+        return known.attributes
+    if name == "sanitizer":
+        return tuple(registry.registered("sanitizer"))
+    if name in _MEASURES:
+        return (*registry.registered("measure"), *registry.registered("model"))
+    return ()
+
+
+def _model_choices(key: str, given: Any, swept: bool) -> tuple[ModelChoice, ...]:
+    if not isinstance(given, Mapping) or not all(isinstance(inner, Mapping) for inner in given.values()):
+        raise NotShown
+    return tuple(
+        ModelChoice(
+            name,
+            summary(cls),
+            name in given,
+            fields(cls, given.get(name, {}), swept=swept, prefix=f"{key}.{name}"),
+        )
+        for name, cls in registry.registered("model").items()
+    )
+
+
+def _read_models(key: str, typed: Typed, swept: bool) -> Reading:
+    ticked = [name for name in registry.registered("model") if name in typed.getlist(key)]
+    if not ticked:
+        return Reading({}, {key: "tick at least one model"})
+    found = Reading({})
+    for name in ticked:
+        inner = read(registry.look_up("model", name), typed, swept=swept, prefix=f"{key}.{name}")
+        found.parameters[name] = inner.parameters
+        found.errors.update(inner.errors)
+    return found
+
+
+def _tidy_model(name: str, given: Mapping[str, Any], before: Any) -> dict[str, Any]:
+    cls = registry.look_up("model", name)
+    was = before.get(name, {}) if isinstance(before, Mapping) else {}
+    kept = tidy(cls, given, was if isinstance(was, Mapping) else {})
+    return {key: value for key, value in given.items() if key in kept or key == cls.parameter}
+
+
+def _complaint(kind: registry.Kind, name: str, parameters: Mapping[str, Any]) -> str:
+    """Return what the library says of these parameters, or an empty text."""
+    from sfumato.search.sweep import Sweep, choices
+
+    try:
+        if kind == "sanitizer":
+            Sweep(name, parameters).recipes()
+        elif kind == "model":
+            for one in choices(parameters):
+                registry.build("model", name, one)
+        else:
+            registry.build(kind, name, parameters)
+    except SfumatoError as error:
+        return str(error)
+    return ""
+
+
+def _without(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in parameters.items() if key != name}

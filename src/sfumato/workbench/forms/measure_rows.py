@@ -1,0 +1,159 @@
+"""Measure rows: everything that can be measured as rows of a form, those first that are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato import formatting, registry
+from sfumato.errors import SfumatoError
+from sfumato.measures.base import Axis
+from sfumato.workbench.forms.fields import Field, Typed, blame, fields, read, tidy, with_typed
+from sfumato.workbench.forms.plan import Plan, put_first
+from sfumato.workbench.forms.typing_in import NotShown
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """One measure to tick.
+
+    Parameters
+    ----------
+    key
+        What the keys of its inputs begin with.
+    place
+        Its number among the rows of its side.
+    name
+        The measure or the model.
+    used
+        Whether it is ticked.
+    inputs
+        Its parameters.
+    written
+        How it stands in the project file, if it does.
+    error
+        What is wrong with it.
+    """
+
+    key: str
+    place: int
+    name: str
+    used: bool
+    inputs: tuple[Field, ...]
+    written: Any = None
+    error: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its name in running text."""
+        return formatting.measure_words(self.name).title
+
+    @property
+    def meaning(self) -> str:
+        """What it measures."""
+        return formatting.measure_words(self.name).meaning
+
+    @property
+    def kind(self) -> registry.Kind:
+        """Whether it is a measure, or the level reached in a model."""
+        return "model" if self.name in registry.registered("model") else "measure"
+
+    @property
+    def parameters(self) -> str:
+        """The parameters that are not at their defaults, in words."""
+        given = _parts(self.written)[1] if self.written is not None else {}
+        return formatting.plain(given) if given else ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its inputs should be seen at once."""
+        return bool(self.error) or any(one.error for one in self.inputs)
+
+
+def measure_rows(plan: Plan, side: Axis, also: str = "") -> list[MeasureRow]:
+    """Return a row for everything of one side that is measured, then for everything else that could be."""
+    listed = list(plan.measures[side])
+    names = [_parts(written)[0] for written in listed]
+    more = [name for name in _measurable(side) if name not in names or name == also]
+    rows = [_row(plan, side, place, *_parts(written), written) for place, written in enumerate(listed)]
+    return rows + [_row(plan, side, len(listed) + i, name, {}, None) for i, name in enumerate(more)]
+
+
+def read_measures(plan: Plan, side: Axis, typed: Typed) -> tuple[list[Any], list[MeasureRow], str]:
+    """Return the measures that were ticked, as they are to be written, the rows again, and what is wrong."""
+    named = [str(typed_name).partition(" ") for typed_name in typed.getlist(f"{side}.name")]
+    places = sorted((int(place), name) for place, _, name in named if place.isdecimal())
+    ticked = typed.getlist(f"{side}.use")
+    before = list(plan.measures[side])
+    listed: list[Any] = []
+    rows: list[MeasureRow] = []
+    first, problem = 0, ""
+    for place, name in places:
+        key = f"{side}.{place}"
+        written = before[place] if place < len(before) and _parts(before[place])[0] == name else None
+        used = str(place) in ticked
+        if used and str(place) in typed.getlist(f"{side}.axis"):
+            first = len(listed)
+        cls = _class(name)
+        if cls is None:
+            continue
+        errors: dict[str, str] = {}
+        if used:
+            listed.append(_written(cls, name, key, typed, written, errors))
+        problem = problem or next((f"{name}: {said}" for said in errors.values()), "")
+        inputs = with_typed(_inputs(plan, cls, key, {}), typed, errors)
+        rows.append(MeasureRow(key, place, name, used, inputs, written, errors.get("", "")))
+    if not listed:
+        problem = problem or f"tick at least one measure of {side}"
+    return put_first(listed, first) if listed else [], rows, problem
+
+
+def _written(cls: type[Any], name: str, key: str, typed: Typed, written: Any, errors: dict[str, str]) -> Any:
+    """Return how a ticked measure is to be written; as it was if its parameters are the same."""
+    before = _parts(written)[1] if written is not None else {}
+    reading = read(cls, typed, prefix=key)
+    errors.update(reading.errors)
+    given = tidy(cls, reading.parameters, before)
+    kind: registry.Kind = "model" if name in registry.registered("model") else "measure"
+    if kind == "model" and cls.parameter not in before:
+        given.pop(cls.parameter, None)
+    if not errors and "scenario" not in given:
+        try:
+            registry.build(kind, name, given)
+        except SfumatoError as error:
+            errors[blame(kind, name, given, str(error), key)] = str(error).removeprefix(f"{name}: ")
+    if written is not None and given == dict(before):
+        return written
+    return {name: given} if given else name
+
+
+def _row(plan: Plan, side: Axis, place: int, name: str, given: Mapping[str, Any], written: Any) -> MeasureRow:
+    key, cls = f"{side}.{place}", _class(name)
+    try:
+        inputs = _inputs(plan, cls, key, given) if cls is not None else ()
+    except NotShown:
+        inputs = ()
+    return MeasureRow(key, place, name, written is not None, inputs, written)
+
+
+def _inputs(plan: Plan, cls: type[Any], key: str, given: Mapping[str, Any]) -> tuple[Field, ...]:
+    shown = fields(cls, given, prefix=key, known=plan.known)
+    # the limit of a model has no part in the level that a release reaches
+    return tuple(one for one in shown if one.name != getattr(cls, "parameter", None))
+
+
+def _measurable(side: Axis) -> list[str]:
+    measures = [name for name, cls in registry.registered("measure").items() if cls.axis == side]
+    return measures + (list(registry.registered("model")) if side == "privacy" else [])
+
+
+def _class(name: str) -> type[Any] | None:
+    return {**registry.registered("measure"), **registry.registered("model")}.get(name)
+
+
+def _parts(written: Any) -> tuple[str, Mapping[str, Any]]:
+    if isinstance(written, str) and " scenario=" in written:
+        name, _, scenario = written.partition(" scenario=")
+        return name, {"scenario": scenario}
+    return registry.name_and_parameters(written)

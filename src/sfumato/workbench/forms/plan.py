@@ -1,0 +1,246 @@
+"""Plan: what a project file tries, measures and requires, and how a page changes it.
+
+Only what a person changed is written anew; comments, order and everything else in the file stay.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from starlette.exceptions import HTTPException
+
+from sfumato import formatting, registry
+from sfumato.errors import ParameterError, SfumatoError
+from sfumato.measures.base import Axis
+from sfumato.project.file import Project
+from sfumato.recipe import Recipe
+from sfumato.search.sweep import Sweep
+from sfumato.workbench.forms.fields import Known
+from sfumato.workbench.forms.tomls import toml_item
+from sfumato.workbench.state.editing import read_text
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
+TryKind = Literal["sanitizer", "search"]
+SIDES: tuple[Axis, Axis] = ("privacy", "utility")
+MOST_CANDIDATES = 20_000
+_MOST_LISTED = 12
+
+
+@dataclass(frozen=True)
+class Try:
+    """One ``[[try]]`` block.
+
+    Parameters
+    ----------
+    number
+        Its place in the file, from 1.
+    kind, name
+        The sanitizer or the search.
+    given
+        Its parameters as they are written.
+    """
+
+    number: int
+    kind: TryKind
+    name: str
+    given: dict[str, Any]
+
+    @property
+    def words(self) -> str:
+        """The block as a phrase, long lists of values shortened."""
+        return formatting.recipe_in_words(Recipe(self.name, _shortened(self.given)))
+
+    @property
+    def summary(self) -> str:
+        """What the method does."""
+        known = registry.registered(self.kind).get(self.name)
+        if known is None:
+            return ""
+        if self.kind == "sanitizer":
+            return formatting.sanitizer_words(self.name)
+        return " ".join((known.__doc__ or "").split("\n\n")[0].split())
+
+    @property
+    def n_candidates(self) -> int | None:
+        """How many candidates it makes; ``None`` for a search, which decides that itself."""
+        return None if self.kind == "search" else _n_recipes(self.name, json.dumps(self.given, default=str))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a project file says of trying, measuring and requiring, as it is written."""
+
+    project: Project
+    version: str
+    written: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, path: Path) -> Plan:
+        """Read a project file and check it."""
+        text = read_text(path)
+        return cls(Project.parse(text.written, path), text.version, tomllib.loads(text.written))
+
+    @property
+    def tries(self) -> tuple[Try, ...]:
+        """The blocks, in the order of the file."""
+        found = []
+        for number, block in enumerate(self.written.get("try", []), start=1):
+            kind: TryKind = "search" if "search" in block else "sanitizer"
+            given = {key: value for key, value in block.items() if key != kind}
+            found.append(Try(number, kind, block[kind], given))
+        return tuple(found)
+
+    def block(self, number: int) -> Try:
+        """Return one block by its number."""
+        for each in self.tries:
+            if each.number == number:
+                return each
+        raise HTTPException(404, "There is no such block in the project file.")
+
+    @property
+    def measures(self) -> dict[Axis, list[Any]]:
+        """The measures of both sides as they are written, or the usual ones."""
+        written = self.written.get("measure", {})
+        usual: dict[Axis, list[Any]] = {
+            "privacy": [*self.project.privacy],
+            "utility": [*self.project.utility],
+        }
+        return {side: written.get(side) or usual[side] for side in SIDES}
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """The policy as it is written."""
+        return dict(self.written.get("policy", {}))
+
+    @property
+    def known(self) -> Known:
+        """The names that forms offer."""
+        return Known(tuple(self.written["attributes"]), tuple(self.written.get("scenarios", {})))
+
+
+@lru_cache(maxsize=256)
+def _n_recipes(sanitizer: str, written: str) -> int:
+    try:
+        return len({recipe.key for recipe in Sweep(sanitizer, json.loads(written)).recipes()})
+    except SfumatoError:
+        return 0
+
+
+def _shortened(given: Any) -> Any:
+    """Leave out the middle of long lists."""
+    if isinstance(given, Mapping):
+        return {key: _shortened(inner) for key, inner in given.items()}
+    if isinstance(given, list) and len(given) > _MOST_LISTED:
+        return [*given[:3], "…", given[-1]]
+    return given
+
+
+def how_many(given: Any) -> int:
+    """Return how many combinations the lists inside make, without making them."""
+    if isinstance(given, Mapping):
+        return math.prod(how_many(inner) for inner in given.values())
+    if isinstance(given, list):
+        return sum(how_many(inner) for inner in given) if given else 1
+    return 1
+
+
+def check_try(kind: TryKind, name: str, given: Mapping[str, Any]) -> None:
+    """Raise an error, in the library's words, for a block that cannot be tried."""
+    if kind == "search":
+        registry.build("search", name, given)
+        return
+    lists = registry.list_parameters(registry.look_up("sanitizer", name))
+    n_candidates = how_many({key: value for key, value in given.items() if key not in lists})
+    if n_candidates > MOST_CANDIDATES:
+        raise ParameterError(
+            f"{name}: this makes {n_candidates:,} candidates; list fewer values, at most {MOST_CANDIDATES:,}"
+        )
+    Sweep(name, given).recipes()
+
+
+def put_try(document: TOMLDocument, block: Try) -> None:
+    """Write a block at its place, or behind the last one if the file has none of its number."""
+    import tomlkit
+
+    tries = document.get("try")
+    if tries is None:
+        document["try"] = tries = tomlkit.aot()
+    if block.number > len(tries):
+        table = tomlkit.table()
+        table[block.kind] = block.name
+        for key, value in block.given.items():
+            table[key] = toml_item(value)
+        table.add(tomlkit.nl())
+        tries.append(table)
+        return
+    table = tries[block.number - 1]
+    for key in [key for key in table if key != block.kind and key not in block.given]:
+        del table[key]
+    for key, value in block.given.items():
+        if key not in table or table[key] != value:
+            table[key] = toml_item(value)
+
+
+def remove_try(document: TOMLDocument, number: int) -> None:
+    """Remove a block; comments that stand behind it speak of the next one and stay."""
+    tries: Any = document["try"]
+    behind: list[Any] = []
+    for key, item in reversed(tries[number - 1].value.body):
+        if key is not None:
+            break
+        behind.insert(0, item)
+    del tries[number - 1]
+    if not len(tries):
+        del document["try"]
+        for item in behind:
+            document.add(item)
+        return
+    neighbour = tries[max(number - 2, 0)]
+    if number == 1:
+        neighbour.value.body[0:0] = [(None, item) for item in behind if item.as_string().strip()]
+        return
+    for item in behind:
+        neighbour.add(item)
+
+
+def put_measures(document: TOMLDocument, measures: Mapping[Axis, Sequence[Any]]) -> None:
+    """Write the measures of both sides where they differ from what is there."""
+    import tomlkit
+
+    if "measure" not in document:
+        document["measure"] = tomlkit.table()
+    section: Any = document["measure"]
+    for side in SIDES:
+        listed = list(measures[side])
+        if section.get(side) != listed:
+            section[side] = toml_item(listed)
+
+
+def put_policy(document: TOMLDocument, policy: Mapping[str, Any]) -> None:
+    """Write the policy where it differs from what is there."""
+    import tomlkit
+
+    if "policy" not in document:
+        if not policy:
+            return
+        document["policy"] = tomlkit.table()
+    section: Any = document["policy"]
+    for key in [key for key in section if key not in policy]:
+        del section[key]
+    for key, value in policy.items():
+        if key not in section or section[key] != value:
+            section[key] = toml_item(value)
+
+
+def put_first(listed: Sequence[Any], place: int) -> list[Any]:
+    """Return a list with one of its elements in front."""
+    return [listed[place], *(each for i, each in enumerate(listed) if i != place)]

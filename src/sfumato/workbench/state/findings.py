@@ -1,0 +1,68 @@
+"""Explored: the frontier of a project as of now, computed once for what the store holds."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from starlette.requests import Request
+
+from sfumato.frontier import Candidate, Frontier
+from sfumato.measures.base import Measurement
+from sfumato.project.file import Project
+from sfumato.workbench.routes.explore import sheets_of
+from sfumato.workbench.state.opened import Opened, opened_of
+from sfumato.workbench.state.sheet import Sheet
+
+
+@dataclass(frozen=True)
+class Explored:
+    """What was explored so far.
+
+    Parameters
+    ----------
+    frontier
+        The candidates that could be made, along the axes of the project.
+    infeasible
+        Those that could not.
+    state
+        What changes with the candidates.
+    """
+
+    frontier: Frontier
+    infeasible: tuple[Candidate, ...]
+    state: Hashable
+
+    @cached_property
+    def measured(self) -> list[Measurement]:
+        """One measurement of each label: all that reading a question needs."""
+        return list({m.label: m for c in self.frontier.candidates for m in c.measurements}.values())
+
+
+def explored_of(request: Request) -> tuple[Opened, Explored]:
+    """Return the project that the address speaks of, and what was explored of it."""
+    opened = opened_of(request)
+    project = opened.project
+    sheet, stamp = sheets_of(request).of(project.store_path, opened.source)
+    axes = _measured_axes(project, sheet)
+    state = (opened.source, stamp, axes)
+    if not hasattr(request.app.state, "explored"):
+        request.app.state.explored = {}
+    known: dict[Path, Explored] = request.app.state.explored
+    found = known.get(project.path)
+    if found is None or found.state != state or found.frontier.candidates != sheet.candidates:
+        found = Explored(Frontier(sheet.candidates, axes), sheet.infeasible, state)
+        known[project.path] = found
+    return opened, found
+
+
+def _measured_axes(project: Project, sheet: Sheet) -> tuple[str, ...]:
+    """Return the axes of the project; for one that was not measured yet another measure of its side."""
+    labels = {name for column in sheet.columns for name in (column.label, column.label.partition(" ")[0])}
+    sides = {side: [c.label for c in sheet.columns if c.axis == side] for side in ("privacy", "utility")}
+    return tuple(
+        axis if axis in labels or not sides[side] else sides[side][0]
+        for axis, side in zip(project.axes, sides, strict=True)
+    )

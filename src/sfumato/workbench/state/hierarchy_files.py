@@ -1,0 +1,69 @@
+"""Hierarchy files: where hierarchies that were made by hand or imported lie beside the project file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from hashlib import sha256
+from pathlib import Path
+
+from sfumato.errors import HierarchyError
+from sfumato.files import file_beside
+from sfumato.hierarchy import Hierarchy
+from sfumato.workbench.addresses import slug
+from sfumato.workbench.state.uploads import free_place
+
+FOLDER = "hierarchies"
+_EDITED = ".edited.csv"
+
+
+def listed(folder: Path) -> list[str]:
+    """Return the hierarchy files of a project folder, as the project file names them."""
+    return sorted(f"{FOLDER}/{path.name}" for path in (folder / FOLDER).glob("*.csv") if path.is_file())
+
+
+def as_csv(hierarchy: Hierarchy) -> str:
+    """Write a hierarchy in ARX's format."""
+    written = io.StringIO()
+    csv.writer(written, delimiter=";", lineterminator="\n").writerows(hierarchy.rows())
+    return written.getvalue()
+
+
+def write_edited(folder: Path, attribute: str, hierarchy: Hierarchy) -> str:
+    """Write an edited hierarchy to the attribute's own file and return its name in the project file.
+
+    Files that people brought are left as they are; only what was edited here is replaced.
+    """
+    return _written(folder, _place(folder) / f"{_stem(attribute)}{_EDITED}", hierarchy)
+
+
+def write_imported(folder: Path, attribute: str, hierarchy: Hierarchy) -> str:
+    """Write an imported hierarchy to a new file and return its name in the project file."""
+    return _written(folder, free_place(_place(folder), f"{_stem(attribute)}.csv"), hierarchy)
+
+
+def _written(folder: Path, target: Path, hierarchy: Hierarchy) -> str:
+    with file_beside(target) as place:
+        place.write_text(as_csv(hierarchy), encoding="utf-8", newline="")
+    return target.relative_to(folder).as_posix()
+
+
+def _place(folder: Path) -> Path:
+    place = folder / FOLDER
+    try:
+        place.mkdir(exist_ok=True)
+    except OSError as error:
+        raise HierarchyError(
+            f"cannot create the folder {FOLDER}: {error.strerror}; make room for it"
+        ) from None
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise HierarchyError(
+            f"the folder {FOLDER} leads outside the project's folder; make it a plain folder"
+        )
+    return place
+
+
+def _stem(attribute: str) -> str:
+    """Return a file name that belongs to this attribute alone."""
+    whole = slug(attribute)
+    return whole if len(whole) <= 80 else f"{whole[:60]}-{sha256(whole.encode()).hexdigest()[:10]}"

@@ -1,0 +1,89 @@
+"""Published: the folders that a project has published, found by their manifests."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.errors import SfumatoError, UserError
+from sfumato.workbench.state.hierarchy_files import FOLDER as HIERARCHIES
+
+if TYPE_CHECKING:
+    from sfumato.decision import Decision
+    from sfumato.project.file import Project
+
+_RESERVED = re.compile(rf"(con|prn|aux|nul|com\d|lpt\d|{HIERARCHIES})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A published folder: its name and what its manifest says of the decision."""
+
+    name: str
+    path: Path
+    decision: dict[str, str]
+
+
+def folder_name(given: str) -> str:
+    """Return a name for a folder without paths, controls and signs that systems dislike.
+
+    Examples
+    --------
+    >>> folder_name("../../etc/release 1"), folder_name("=cmd|x"), folder_name(" .hidden ")
+    ('release 1', '_cmd_x', 'hidden')
+    """
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", given).strip())[-1]
+    plain = "".join(sign if sign.isalnum() or sign in " ._-()+," else "_" for sign in last).strip(" .")
+    # a command line would take it for an option
+    plain = plain.lstrip(" .-")
+    plain = plain.encode()[:120].decode("utf-8", "ignore").strip(" .")
+    if not plain or _RESERVED.fullmatch(plain.partition(".")[0]):
+        raise UserError("give the folder a name of letters and digits, such as published")
+    return plain
+
+
+def free_name(folder: Path, wanted: str = "published") -> str:
+    """Return a name that is not taken in a folder."""
+    names = (wanted if number == 1 else f"{wanted}-{number}" for number in range(1, 10_000))
+    return next(name for name in names if not os.path.lexists(folder / name))
+
+
+def folders_of(project: Project) -> tuple[Folder, ...]:
+    """Return the published folders beside a project file, the latest decision first."""
+    found = []
+    for path in sorted(project.path.parent.iterdir()):
+        if path.name.startswith(".") or path.is_symlink() or not path.is_dir():
+            continue
+        folder = _read(path)
+        if folder is not None:
+            found.append(folder)
+    return tuple(sorted(found, key=lambda each: each.decision.get("when", ""), reverse=True))
+
+
+def decisions_of(project: Project) -> list[tuple[Decision, str]]:
+    """Return the decisions that the store remembers, the latest first, each with its folder's name."""
+    from sfumato.store import Store
+
+    if not project.store_path.exists():
+        return []
+    with Store(project.store_path, create=False) as store:
+        # another one may be recorded between the two
+        pairs = zip(store.decisions(), store.folders(), strict=False)
+        return [(decision, Path(folder).name) for decision, folder in pairs][::-1]
+
+
+def _read(path: Path) -> Folder | None:
+    from sfumato.publishing.manifest import NAME, Manifest
+
+    if not (path / NAME).is_file():
+        return None
+    try:
+        decision = Manifest.read(path).decision
+        told = {key: str(decision.get(key) or "") for key in ("candidate", "by", "why", "when")}
+        return Folder(path.name, path, told if told["candidate"] else {})
+    except (SfumatoError, ValueError, TypeError, AttributeError, RecursionError):
+        return Folder(path.name, path, {})

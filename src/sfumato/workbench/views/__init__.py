@@ -1,0 +1,1 @@
+"""Views: what a page shows, computed from what the state knows."""

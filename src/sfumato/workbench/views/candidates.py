@@ -1,0 +1,218 @@
+"""Views: what an address asks to see of the candidates, and the rows that it gets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+from starlette.datastructures import QueryParams
+
+from sfumato import formatting
+from sfumato.errors import ParameterError, suggestion
+from sfumato.frontier import Candidate
+from sfumato.report.plane import TRIVIAL
+from sfumato.workbench.state.sheet import Sheet
+
+ROWS = 50
+MOST_AXES = 8
+
+
+@dataclass(frozen=True)
+class View:
+    """What an address asks for.
+
+    Parameters
+    ----------
+    axes
+        The measures to compare by: the first upwards, the second to the right.
+    parallel
+        Whether they are drawn as parallel coordinates.
+    every
+        Whether dominated candidates are listed too.
+    method
+        The sanitizer whose candidates are listed, or an empty text for all.
+    met
+        Whether only candidates are listed that keep the policy.
+    sort, descending
+        The order of the list: a label, ``recipe``, or an empty text for the order of the front.
+    page
+        Which part of a long list, from 1.
+    chosen
+        The id of the candidate whose details are shown.
+    """
+
+    axes: tuple[str, ...]
+    parallel: bool = False
+    every: bool = False
+    method: str = ""
+    met: bool = False
+    sort: str = ""
+    descending: bool = False
+    page: int = 1
+    chosen: str = ""
+
+    @classmethod
+    def of(cls, asked: QueryParams, sheet: Sheet, usual: tuple[str, ...]) -> View:
+        """Read an address; axes that nobody measured are refused."""
+        axes = tuple(dict.fromkeys(asked.getlist("axis")))[:MOST_AXES]
+        for axis in axes:
+            if sheet.columns and axis not in sheet.labels:
+                hint = suggestion(axis, sheet.labels) or f"; measured are {', '.join(sheet.labels)}"
+                raise ParameterError(f"{axis!r} was not measured{hint}")
+        parallel = asked.get("view") == "parallel" or len(axes) > 2
+        if len(axes) < 2:
+            more = (*axes, *usual_axes(sheet, usual))
+            axes = tuple(dict.fromkeys(more))[: 4 if parallel else 2]
+        if parallel and sheet.columns:
+            axes = tuple(sorted(axes, key=sheet.labels.index))
+        page = asked.get("page", "1")
+        return cls(
+            axes,
+            parallel,
+            asked.get("show") == "all",
+            asked.get("sanitizer", ""),
+            asked.get("policy") == "met",
+            asked.get("sort", "") if asked.get("sort", "") in (*sheet.labels, "recipe") else "",
+            asked.get("order") == "descending",
+            int(page) if page.isdecimal() and len(page) < 9 else 1,
+            asked.get("id", ""),
+        )
+
+    def query(self, **changes: Any) -> str:
+        """Return the address's question with some changes, what is usual left out."""
+        new = View(**{**vars(self), "page": 1, **changes})
+        pairs = [("view", "parallel")] if new.parallel else []
+        pairs += [("axis", axis) for axis in new.axes]
+        pairs += [("show", "all")] if new.every else []
+        pairs += [("sanitizer", new.method)] if new.method else []
+        pairs += [("policy", "met")] if new.met else []
+        pairs += [("sort", new.sort)] if new.sort else []
+        pairs += [("order", "descending")] if new.descending else []
+        pairs += [("page", str(new.page))] if new.page > 1 else []
+        pairs += [("id", new.chosen)] if new.chosen else []
+        return "?" + urlencode(pairs)
+
+
+def usual_axes(sheet: Sheet, usual: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the project's axes, or what was measured of both sides where they were not, then the rest."""
+    if not sheet.columns:
+        return usual
+    sides = [[c.label for c in sheet.columns if c.axis == side] for side in ("privacy", "utility")]
+    chosen = [
+        wanted if wanted in sheet.labels else (side or list(sheet.labels))[0]
+        for wanted, side in zip(usual, sides, strict=True)
+    ]
+    return tuple(dict.fromkeys((*chosen, *(label for side in sides for label in side[:2]), *sheet.labels)))
+
+
+def candidate_rows(
+    sheet: Sheet, view: View, broken: Mapping[str, tuple[str, ...]]
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the rows of the page that is asked for, and how many there are in all."""
+    efficient = sheet.efficient(view.axes)
+    knee = sheet.knee(view.axes, efficient)
+    wanted = [
+        row
+        for row, candidate in enumerate(sheet.candidates)
+        if (view.every or efficient[row])
+        and view.method in ("", candidate.recipe.sanitizer)
+        and not (view.met and broken[candidate.id])
+    ]
+    ordered = _ordered(sheet, view, wanted)
+    shown = ordered[(view.page - 1) * ROWS : view.page * ROWS]
+    return [
+        {
+            "id": candidate.id,
+            "recipe": sheet.recipes[row],
+            "method": candidate.recipe.sanitizer,
+            "values": [shown_value(axis, sheet.rows[row].get(axis)) for axis in view.axes],
+            "marks": marks(candidate, efficient=bool(efficient[row]), knee=knee),
+            "broken": broken[candidate.id],
+        }
+        for row in shown
+        for candidate in [sheet.candidates[row]]
+    ], len(ordered)
+
+
+def marks(candidate: Candidate, *, efficient: bool, knee: Candidate | None) -> list[str]:
+    """Return what a candidate is marked as."""
+    found = ["efficient"] if efficient else []
+    found += ["knee"] if knee is not None and knee.id == candidate.id else []
+    return found + ([TRIVIAL[candidate.recipe.sanitizer]] if candidate.recipe.sanitizer in TRIVIAL else [])
+
+
+def shown_value(label: str, value: float | None) -> str:
+    """Print a value in its unit, or that there is none."""
+    return "not applicable" if value is None else formatting.value_of(label, value)
+
+
+def plain_data(
+    sheet: Sheet, policy: Mapping[str, Any], broken: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    """Return all candidates as the chart's script takes them: one list for each measure."""
+    place = {name: i for i, (name, _, _) in enumerate(sheet.families)}
+    return {
+        "measures": [
+            {
+                "label": column.label,
+                "title": column.title,
+                "axis": column.axis,
+                "better": column.better,
+                "unit": formatting.measure_words(column.label).unit,
+                "limit": _limit(policy.get(column.label)),
+                "values": _finite(sheet.values(column.label)),
+            }
+            for column in sheet.columns
+        ],
+        "families": [
+            {"name": name, "colour": _colour(name, i), "shape": marker}
+            for i, (name, _, marker) in enumerate(sheet.families)
+        ],
+        "ids": [candidate.id for candidate in sheet.candidates],
+        "recipes": list(sheet.recipes),
+        "family": [place[name] for name in sheet.family_names],
+        "keeps": [int(not broken[candidate.id]) for candidate in sheet.candidates],
+        "ends": {
+            str(row): TRIVIAL[candidate.recipe.sanitizer]
+            for row, candidate in enumerate(sheet.candidates)
+            if candidate.recipe.sanitizer in TRIVIAL
+        },
+    }
+
+
+def _colour(name: str, place: int) -> str:
+    from sfumato.report.plane import COLOURS
+
+    return "ink" if name == "trivial" else f"family-{place % len(COLOURS)}"
+
+
+def _limit(limit: Any) -> dict[str, float] | None:
+    if limit is None:
+        return None
+    ends = {"most": limit.at_most, "least": limit.at_least}
+    return {name: end for name, end in ends.items() if math.isfinite(end)}
+
+
+def _finite(values: Iterable[float]) -> list[float | str | None]:
+    """Return numbers as JSON can hold them."""
+    return [
+        None if math.isnan(v) else v if math.isfinite(v) else "Infinity" if v > 0 else "-Infinity"
+        for v in map(float, values)
+    ]
+
+
+def _ordered(sheet: Sheet, view: View, rows: list[int]) -> list[int]:
+    if view.sort == "recipe":
+        return sorted(rows, key=lambda row: sheet.recipes[row], reverse=view.descending)
+    values = sheet.points(view.axes) if not view.sort else sheet.values(view.sort)[:, np.newaxis]
+    sign = -1 if view.sort and view.descending else 1
+
+    def key(row: int) -> tuple[Any, ...]:
+        # what has no value comes last in either order
+        return tuple((bool(np.isnan(v)), sign * v if not np.isnan(v) else 0.0) for v in values[row])
+
+    return sorted(rows, key=lambda row: (key(row), sheet.candidates[row].id))

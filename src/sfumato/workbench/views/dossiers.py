@@ -1,0 +1,198 @@
+"""Dossiers: everything that a page tells of one release, made again from its recipe in a thread."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from sfumato.workbench.state.opened import Opened, Shelf, shelf_of
+
+if TYPE_CHECKING:
+    from sfumato.frontier import Candidate
+    from sfumato.measures.attribution import GroupOrigin, PopulationOrigin, ValueOrigin
+    from sfumato.measures.base import Measurement
+    from sfumato.release import Release
+    from sfumato.table import Table
+
+_SAMPLE = 8
+_MOST_SUBSETS = 5e7
+"""More classes times subsets of quasi-identifiers than these would keep the page waiting for minutes."""
+
+Rows = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Origins:
+    """Where the losses about one sensitive attribute come from."""
+
+    attribute: str
+    groups: list[GroupOrigin]
+    values: list[ValueOrigin]
+    populations: list[PopulationOrigin]
+    n_populations: int
+    no_populations: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The head and a few rows of one table that would be published."""
+
+    name: str
+    columns: list[str]
+    rows: Rows
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """What the page tells of a release beside its measurements."""
+
+    n_records: int
+    n_original: int
+    n_groups: int | None
+    notes: tuple[str, ...]
+    requirements: list[dict[str, str]]
+    changes: list[dict[str, Any]]
+    classes: dict[str, Any]
+    classes_chart: Markup
+    origins: tuple[Origins, ...]
+    contribution: Measurement | None
+    samples: tuple[Sample, ...]
+    formulas: tuple[str, ...]
+
+
+def candidate_of(candidates: Sequence[Candidate], identity: str) -> Candidate:
+    """Return the candidate with this id, or the page that lacks."""
+    for candidate in candidates:
+        if candidate.id == identity:
+            return candidate
+    raise HTTPException(
+        404, "There is no release of this id; the data, the roles or the recipes may have changed."
+    )
+
+
+def released(request: Request, opened: Opened, candidate: Candidate) -> Future[Release]:
+    """Make the release of a candidate once more, in a thread; the last few are kept."""
+    from sfumato.exploring.stored import remade
+
+    key = _release_key(opened, candidate)
+    return shelf_of(request).work(key, lambda: remade(candidate, opened.table, opened.schema))
+
+
+def dossier_of(request: Request, opened: Opened, candidate: Candidate) -> Future[Dossier]:
+    """Return the dossier of a candidate, or its promise."""
+    from sfumato.exploring.stored import remade
+
+    shelf, key = shelf_of(request), _release_key(opened, candidate)
+
+    def make() -> Dossier:
+        # never wait for another thread here: that one may be waiting for this one
+        release = _at_hand(shelf, key) or remade(candidate, opened.table, opened.schema)
+        shelf.work(key, lambda: release, alone=False)
+        return describe(release, candidate)
+
+    return shelf.work(("dossier", *key[1:]), make)
+
+
+def describe(release: Release, candidate: Candidate) -> Dossier:
+    """Compute the dossier of a release."""
+    from sfumato.publishing.publish import formula_columns
+    from sfumato.report.curves import class_sizes_chart
+    from sfumato.report.markup import inline_picture
+    from sfumato.report.page import class_facts, losses_of
+    from sfumato.report.rows import change_rows, requirement_rows
+    from sfumato.workbench.views.before_after import before_and_after
+
+    changes = change_rows(release, losses_of(release))
+    return Dossier(
+        n_records=release.n_records,
+        n_original=release.n_original,
+        n_groups=release.groups.n_classes if release.group_of is not None else None,
+        notes=release.notes,
+        requirements=requirement_rows(release, candidate),
+        changes=[{**row, "picture": before_and_after(release, row["name"])} for row in changes],
+        classes=class_facts(release),
+        classes_chart=inline_picture(class_sizes_chart(release.classes.sizes)),
+        origins=tuple(_origins(release, name) for name in release.groups.sensitive),
+        contribution=_contribution(release, candidate),
+        samples=_samples(release),
+        formulas=formula_columns(release),
+    )
+
+
+def original_records(release: Release, table: Table) -> Sample:
+    """Return a few records of the original, drawn anew each time."""
+    import numpy as np
+
+    rng = np.random.default_rng(secrets.randbits(64))
+    shares = table.weights / table.weights.sum()
+    rows = rng.choice(table.n_rows, size=min(_SAMPLE, table.n_rows), replace=False, p=shares)
+    columns = [*release.schema.released]
+    shown = [[_shown(table[name].domain[table[name].codes[row]]) for name in columns] for row in rows]
+    return Sample("original", columns, shown, table.n_records)
+
+
+def _release_key(opened: Opened, candidate: Candidate) -> tuple[Any, ...]:
+    return ("release", opened.project.path, opened.source, candidate.id, candidate.recipe.seed)
+
+
+def _at_hand(shelf: Shelf, key: tuple[Any, ...]) -> Release | None:
+    known = shelf.known(key)
+    if known is None or not known.done() or known.exception() is not None:
+        return None
+    release: Release = known.result()
+    return release
+
+
+def _origins(release: Release, name: str) -> Origins:
+    from sfumato.measures.attribution import group_origins, population_origins, value_origins
+    from sfumato.measures.base import NotApplicable
+
+    populations: list[PopulationOrigin] = []
+    n_populations, reason = 0, ""
+    try:
+        populations, n_populations = population_origins(release, name)
+    except NotApplicable as why:
+        reason = str(why)
+    return Origins(
+        name, group_origins(release, name), value_origins(release, name), populations, n_populations, reason
+    )
+
+
+def _contribution(release: Release, candidate: Candidate) -> Measurement | None:
+    """Return what each quasi-identifier adds to the risk, as it was measured or measured now."""
+    from sfumato.measures.base import measure, named
+
+    known = named(candidate.measurements, "quasi-identifier-contribution")
+    if known:
+        return known[0]
+    n_names = len(release.schema.quasi_identifiers)
+    if not n_names or release.classes.n_classes * 2.0 ** min(n_names, 8) > _MOST_SUBSETS:
+        return None
+    return measure(release, ["quasi-identifier-contribution"])[0]
+
+
+def _samples(release: Release) -> tuple[Sample, ...]:
+    """Take the first rows of what would be published: the order is random already."""
+    from sfumato.publishing.layout import tables_of
+
+    return tuple(
+        Sample(
+            name,
+            list(table.column_names),
+            [[_shown(cell) for cell in row.values()] for row in table.slice(0, _SAMPLE).to_pylist()],
+            table.num_rows,
+        )
+        for name, table in tables_of(release, typed=False).items()
+    )
+
+
+def _shown(cell: object) -> str:
+    return "" if cell is None else str(cell)

@@ -1,0 +1,101 @@
+"""The plan: blocks, measures and policy are written to the project file, and everything else stays."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import tomlkit
+
+from sfumato.workbench.forms.plan import Try, how_many, put_measures, put_policy, put_try, remove_try
+
+TRIES = """
+# the first
+[[try]]  # as it stands
+sanitizer = "as-is"
+
+# the second
+[[try]]
+sanitizer = "mondrian"
+model = { k-anonymity = { k = [2, 3] } }  # small
+
+# a search
+[[try]]
+search = "lattice"
+suppression = 0.1
+"""
+
+
+def changed(text: str, change: Callable[[Any], None]) -> str:
+    document = tomlkit.parse(text)
+    change(document)
+    return tomlkit.dumps(document)
+
+
+def test_a_changed_block_keeps_its_neighbours_and_comments() -> None:
+    block = Try(2, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": 7}}, "variant": "relaxed"})
+    text = changed(TRIES, lambda document: put_try(document, block))
+    for comment in ("# the first", "# as it stands", "# the second", "# a search", "# small"):
+        assert comment in text
+    assert "model = { k-anonymity = { k = 7 } }" in text
+    assert tomllib.loads(text)["try"][1] == {
+        "sanitizer": "mondrian",
+        "model": {"k-anonymity": {"k": 7}},
+        "variant": "relaxed",
+    }
+
+
+def test_an_unchanged_block_is_left_as_it_is() -> None:
+    block = Try(2, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": [2, 3]}}})
+    assert changed(TRIES, lambda document: put_try(document, block)) == TRIES
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_removed_block_leaves_the_comments_of_the_others(number: int) -> None:
+    text = changed(TRIES, lambda document: remove_try(document, number))
+    left = [block for i, block in enumerate(tomllib.loads(TRIES)["try"], start=1) if i != number]
+    assert tomllib.loads(text)["try"] == left
+    assert [c for c in ("# the first", "# the second", "# a search") if c not in text] == []
+
+
+def test_the_last_block_can_be_removed_and_one_added() -> None:
+    only = '[data]\npath = "x.csv"\n\n[[try]]\nsanitizer = "as-is"\n# behind\n\n[policy]\nx = 1\n'
+    empty = changed(only, lambda document: remove_try(document, 1))
+    assert "try" not in tomllib.loads(empty)
+    again = changed(empty, lambda document: put_try(document, Try(1, "search", "lattice", {})))
+    assert tomllib.loads(again)["try"] == [{"search": "lattice"}]
+
+
+def test_a_new_block_comes_behind_the_last() -> None:
+    block = Try(4, "sanitizer", "anatomy", {"l": [2, 4]})
+    text = changed(TRIES + "\n[policy]\nx = 1\n", lambda document: put_try(document, block))
+    read = tomllib.loads(text)
+    assert read["try"][3] == {"sanitizer": "anatomy", "l": [2, 4]}
+    assert read["policy"] == {"x": 1}
+    assert "l = [2, 4]" in text
+
+
+def test_measures_and_policy_are_only_written_where_they_change() -> None:
+    text = '[measure]\nprivacy = ["a"] # why\nutility = ["b"]\n\n[policy]\nx = { at-most = 1 } # so\n'
+    same = changed(text, lambda document: put_measures(document, {"privacy": ["a"], "utility": ["b"]}))
+    assert same == text
+    other = changed(text, lambda document: put_measures(document, {"privacy": ["a"], "utility": ["c", "b"]}))
+    assert "# why" in other
+    assert tomllib.loads(other)["measure"]["utility"] == ["c", "b"]
+    assert changed(text, lambda document: put_policy(document, {"x": {"at-most": 1}})) == text
+    gone = changed(text, lambda document: put_policy(document, {"named": "cell-size-5"}))
+    assert tomllib.loads(gone)["policy"] == {"named": "cell-size-5"}
+
+
+def test_long_lists_are_said_shortly() -> None:
+    block = Try(1, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": list(range(2, 120))}}})
+    assert block.words == "mondrian with k-anonymity (k = 2, 3, 4, …, 119)"
+    assert block.n_candidates == 118
+
+
+def test_combinations_are_counted_without_being_made() -> None:
+    given = {"model": {"k-anonymity": {"k": list(range(1000))}, "t-closeness": {"t": [0.1] * 1000}}}
+    assert how_many(given) == 1_000_000
+    assert how_many({}) == 1

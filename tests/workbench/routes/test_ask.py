@@ -1,0 +1,115 @@
+"""The ask page: answers with links, errors that point at the place, the question in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from sfumato.choosing.question import parse
+from sfumato.workbench.routes.ask import STANDING
+
+from ..exploring import Seen, candidates, harmless, patients
+
+Ready = Callable[..., Any]
+
+
+@pytest.fixture
+def project(folder: Path) -> Path:
+    return patients(folder)
+
+
+def asked(ready: Ready, question: str) -> Any:
+    return ready(f"/projects/patients/ask?q={quote(question)}")
+
+
+def test_the_answer_is_told_with_links_and_with_what_the_limits_cost(project: Path, ready: Ready) -> None:
+    page = harmless(asked(ready, "max k where loss <= 70% and suppression <= 10%").text)
+    best = candidates(project)["mondrian-3"].id
+    assert f"/projects/patients/releases/{best}" in page.links
+    assert "Mondrian with k-anonymity (k = 3)" in page.text
+    assert "What the limits cost, each by itself" in page.text
+    assert "looser at 100% you could have k-anonymity 12" in page.text
+    assert [each["value"] for each in page.all("input") if each.get("id") == "q"] == [
+        "max k where loss <= 70% and suppression <= 10%"
+    ]
+
+
+def test_when_nothing_keeps_the_limits_the_nearest_is_named(project: Path, ready: Ready) -> None:
+    page = Seen(asked(ready, "max k where loss <= 0% and k >= 3").text)
+    assert "No release keeps all limits" in page.text
+    assert "Nearest to all of them" in page.text
+    assert "How far each limit would have to be loosened by itself" in page.text
+
+
+def test_an_answer_that_breaks_the_policy_says_so(project: Path, ready: Ready) -> None:
+    page = Seen(asked(ready, "min loss").text)
+    assert "It may not be published: reidentification-risk is 1, must be at most 0.5" in page.text
+
+
+@pytest.mark.parametrize(
+    ("question", "marked"),
+    [
+        ("max k where loss !! 3", "!!"),
+        ("maximal k", "maximal"),
+        ("max k where loss <=", "…"),
+        ("max k where loss <= 10% or k > 3", "or"),
+        ("max kk", "kk"),
+        ("max k where lost <= 10%", "lost"),
+        ("max k where loss <= 25", "loss"),
+        ("max beta-likeness", "beta-likeness"),
+    ],
+)
+def test_an_error_stands_under_the_box_and_points_at_the_place(
+    project: Path, ready: Ready, question: str, marked: str
+) -> None:
+    response = asked(ready, question)
+    assert response.status_code == 422
+    assert f"<mark>{marked}</mark>" in response.text
+    page = Seen(response.text)
+    box = next(each for each in page.all("input") if each.get("id") == "q")
+    assert box["aria-invalid"] == "true"
+    assert "wrong" in box["aria-describedby"].split()
+
+
+def test_evil_questions_are_shown_as_text(project: Path, ready: Ready) -> None:
+    for question in (
+        "<script>alert(1)</script>",
+        '" onfocus="x',
+        "max k where <img src=x> <= 3",
+        "{{ 7 * 7 }}",
+    ):
+        page = harmless(asked(ready, question).text)
+        assert question in next(each for each in page.all("input") if each.get("id") == "q")["value"]
+
+
+def test_the_four_standing_questions_are_buttons(project: Path, ready: Ready) -> None:
+    page = Seen(ready("/projects/patients/ask").text)
+    assert len(STANDING) == 4
+    for question in STANDING:
+        parse(question)
+        assert f"/projects/patients/ask?q={quote(question, safe='/')}" in page.links
+        assert ready(f"/projects/patients/ask?q={quote(question)}").status_code in (200, 422)
+    assert "needs probabilistic-diversity, not measured yet" in page.text
+
+
+def test_completions_come_from_the_grammar_and_from_what_was_measured(project: Path, ready: Ready) -> None:
+    page = Seen(ready("/projects/patients/ask").text)
+    words = {(each["data-kind"], each["data-word"]) for each in page.all("li") if "data-word" in each}
+    assert {("aim", "max"), ("aim", "min"), ("link", "where"), ("link", "and")} <= words
+    assert {
+        ("measure", "k"),
+        ("measure", "k-anonymity"),
+        ("measure", "loss"),
+        ("measure", "total-loss"),
+    } <= words
+    assert ("measure", "t") not in words, "it was not measured"
+
+
+def test_with_nothing_explored_there_is_nothing_to_ask(folder: Path, ready: Ready) -> None:
+    page = ready("/projects/people/ask?q=max+k")
+    assert page.status_code == 200
+    assert "nothing was explored yet" in Seen(page.text).text

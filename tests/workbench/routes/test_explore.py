@@ -1,0 +1,263 @@
+"""The explore page: what it shows in every state, and that it starts, pauses and ends an exploration."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from sfumato.project.file import Project
+from sfumato.report.plane import COLOURS, MARKERS
+from sfumato.store import Store
+from sfumato.workbench.server import application
+
+from ..conftest import PROJECT, TOKEN, visitor
+from ..exploring import PATIENTS, Seen, candidates, copied, explored, patients
+
+EXPLORE = "/projects/patients/explore"
+EVIL = '"><script>alert(1)</script>'
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("explored")
+    patients(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(original: Path, tmp_path: Path) -> Path:
+    return copied(original, tmp_path / "folder")
+
+
+@pytest.fixture
+def app(folder: Path) -> Iterator[Starlette]:
+    app = application(folder, token=TOKEN)
+    yield app
+    if hasattr(app.state, "jobs"):
+        app.state.jobs.end()
+
+
+def found(folder: Path) -> dict[str, Any]:
+    return dict(candidates(folder / "patients.toml"))
+
+
+def test_what_was_explored_with_other_roles_is_said_to_be_kept(
+    ready: Callable[..., Any], folder: Path
+) -> None:
+    project = folder / "patients.toml"
+    before = project.read_text()
+    project.write_text(before.replace("[5, 10, 20]", "[10, 20]"))
+    page = Seen(ready(EXPLORE).text).text
+    assert "Nothing explored yet with these roles" in page
+    assert "What was explored before is kept" in page
+    project.write_text(before)
+    assert "Efficient candidates" in ready(EXPLORE).text
+
+
+def test_no_policy_is_kept_where_none_is_set(ready: Callable[..., Any], folder: Path) -> None:
+    project = folder / "patients.toml"
+    address = f"{EXPLORE}/details?id={found(folder)['mondrian-3'].id}"
+    assert "keeps the policy" in ready(address).text
+    project.write_text(project.read_text().partition("[policy]")[0])
+    assert "keeps the policy" not in ready(address).text
+
+
+def test_the_page_shows_frontier_candidates_and_reasons(ready: Callable[..., Any], folder: Path) -> None:
+    page = ready(EXPLORE).text
+    seen = Seen(page)
+    assert "Admissions <2026>" in seen.text
+    assert "Efficient candidates" in seen.text
+    assert "could not be made" in seen.text
+    assert "with all 12 records in one class" in seen.text
+    links = [address for address in seen.links if "/releases/" in address]
+    assert links
+    assert all(address.rpartition("/")[2] in {c.id for c in found(folder).values()} for address in links)
+
+
+def test_nothing_in_the_page_is_inline(ready: Callable[..., Any]) -> None:
+    for address in ("", "?view=parallel", "/plan", "/plan/4", "/progress", "/details"):
+        page = ready(EXPLORE + address).text
+        assert not re.search(r"<script(?![^>]*\ssrc=\"/static/)", page)
+        assert not re.search(r"\sstyle=|\son[a-z]+=|<style", page)
+
+
+def test_every_state_has_an_address(ready: Callable[..., Any], folder: Path) -> None:
+    chosen = found(folder)["mondrian-2"].id
+    page = ready(f"{EXPLORE}?axis=k-anonymity&axis=general-loss&show=all&sanitizer=mondrian&id={chosen}").text
+    assert '<option value="k-anonymity" selected>' in page
+    assert '<option value="all" selected>' in page
+    assert f'data-id="{chosen}"' in page
+    assert f'href="/projects/patients/decide/{chosen}"' in page
+    assert "All candidates" in page
+    parallel = ready(f"{EXPLORE}?axis=k-anonymity&axis=general-loss&axis=weighted-k").text
+    assert 'data-view="parallel"' in parallel
+
+
+def test_an_unknown_axis_is_said(ready: Callable[..., Any]) -> None:
+    response = ready(f"{EXPLORE}?axis=k-anonymit&axis=general-loss")
+    assert response.status_code == 422
+    assert "did you mean" in response.text
+
+
+def test_the_details_say_everything_of_a_candidate(ready: Callable[..., Any], folder: Path) -> None:
+    made = found(folder)
+    text = Seen(ready(f"{EXPLORE}/details?id={made['as-is'].id}").text).text
+    assert "published as it is" in text
+    assert "must be at most 0.5" in text
+    assert "Look at the release" in text
+    beaten = Seen(ready(f"{EXPLORE}/details?id={made['mondrian-1000'].id}").text).text
+    assert "It could not be made" in beaten
+    assert "Point at a candidate" in ready(f"{EXPLORE}/details?id=nobody").text
+
+
+def test_the_script_gets_all_candidates_once(ready: Callable[..., Any], folder: Path) -> None:
+    response = ready(f"{EXPLORE}/candidates.json")
+    facts = response.json()
+    made = {c.id for c in found(folder).values() if c.infeasible is None}
+    assert set(facts["ids"]) == made
+    assert response.headers["cache-control"] == "no-store"
+    assert ready(f"{EXPLORE}/candidates.json?stamp={facts['stamp']}").status_code == 204
+
+
+def test_the_script_never_gets_the_seed(ready: Callable[..., Any], folder: Path) -> None:
+    with Store(Project.load(folder / "patients.toml").store_path) as store:
+        seed = str(store.seed())
+    assert seed == "11"
+    assert "seed" not in ready(f"{EXPLORE}/candidates.json").text
+    assert "seed" not in ready(EXPLORE).text
+
+
+def test_a_browser_without_scripts_gets_a_picture_and_a_list(ready: Callable[..., Any]) -> None:
+    page = ready(EXPLORE).text
+    assert '<noscript><img class="static-picture"' in page
+    response = ready(f"{EXPLORE}/frontier.svg?axis=k-anonymity&axis=general-loss")
+    assert response.headers["content-type"].startswith("image/svg+xml")
+    assert "default-src 'none'" in response.headers["content-security-policy"]
+    assert ElementTree.fromstring(response.text).tag.endswith("svg")
+
+
+def test_the_colours_and_shapes_are_those_of_the_report() -> None:
+    static = Path(__file__).parents[3] / "src/sfumato/workbench/static"
+    css = (static / "explore.css").read_text()
+    light = css.partition("@media")[0]
+    assert re.findall(r"--family-\d: (#\w+)", light) == [colour.lower() for colour in COLOURS]
+    shapes = (static / "chart.js").read_text().partition("const SHAPES = {")[2].partition("};")[0]
+    known = set(re.findall(r"^  \"?([^\":]+)\"?:", shapes, re.M))
+    assert known >= {*MARKERS, "X"}
+
+
+def test_what_is_not_measured_yet_is_said(ready: Callable[..., Any], folder: Path) -> None:
+    path = folder / "patients.toml"
+    path.write_text(
+        path.read_text().replace('privacy = ["privacy-loss"', 'privacy = ["t-closeness", "privacy-loss"')
+    )
+    assert "t-closeness was not measured yet" in Seen(ready(EXPLORE).text).text
+
+
+def test_before_anything_is_explored_the_page_says_what_to_do(
+    ready: Callable[..., Any], folder: Path
+) -> None:
+    (folder / "people.csv").write_text("name,age,sex,zip,diagnosis\nAnn,3,f,01307,flu\nBob,4,m,01309,gout\n")
+    (folder / "people.toml").write_text(PROJECT)
+    text = Seen(ready("/projects/people/explore").text).text
+    assert "Nothing explored yet" in text
+    assert "Start exploring" in text
+    assert "2 candidates" in text
+    (folder / "people.toml").write_text(PROJECT.partition("[[try]]")[0])
+    text = Seen(ready("/projects/people/explore").text).text
+    assert "There is nothing to try yet" in text
+    assert "Start exploring" not in text
+
+
+def test_an_exploration_is_started_watched_and_ended(
+    guest: TestClient, ready: Callable[..., Any], folder: Path
+) -> None:
+    path = folder / "patients.toml"
+    path.write_text(PATIENTS.replace("k = [2, 3, 1000]", f"k = {list(range(1, 300))}"))
+    ready(EXPLORE)
+    response = guest.post(f"{EXPLORE}/start", data={"workers": "1"})
+    assert response.status_code == 303
+    assert "already" in guest.post(f"{EXPLORE}/start", data={"workers": "1"}).text
+    before = len(found(folder))
+    end = time.monotonic() + 120
+    while len(ready(f"{EXPLORE}/candidates.json").json()["ids"]) < before + 2:
+        assert time.monotonic() < end
+        assert 'id="pause"' in ready(f"{EXPLORE}/progress").text
+        time.sleep(0.2)
+    assert guest.post(f"{EXPLORE}/pause").status_code == 303
+    while 'id="start"' not in (page := ready(f"{EXPLORE}/progress").text):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert "Paused." in page
+    assert "Go on" in page
+    guest.post(f"{EXPLORE}/start")
+    guest.post(f"{EXPLORE}/cancel")
+    while 'id="start"' not in (page := ready(f"{EXPLORE}/progress").text):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert "Cancelled." in page
+
+
+def test_an_exploration_of_the_command_line_is_said(ready: Callable[..., Any], folder: Path) -> None:
+    with Store(Project.load(folder / "patients.toml").store_path) as store, store.exclusive():
+        page = ready(EXPLORE).text
+        assert "being explored from elsewhere" in page
+        assert 'id="start"' not in page
+    assert 'id="start"' in ready(EXPLORE).text
+
+
+def test_a_failed_exploration_says_why(guest: TestClient, ready: Callable[..., Any], folder: Path) -> None:
+    ready(EXPLORE)
+    with Store(Project.load(folder / "patients.toml").store_path) as store, store.exclusive():
+        guest.post(f"{EXPLORE}/start")
+        end = time.monotonic() + 60
+        while 'id="pause"' in ready(f"{EXPLORE}/progress").text:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+    page = ready(f"{EXPLORE}/progress").text
+    assert "The exploration stopped." in page
+    assert "Another `sfumato explore` is at work" in page
+
+
+def test_other_pages_cannot_start_anything(app: Starlette, guest: TestClient) -> None:
+    for what in ("start", "pause", "cancel"):
+        response = guest.post(f"{EXPLORE}/{what}", headers={"Sec-Fetch-Site": "cross-site"})
+        assert response.status_code == 403
+        assert visitor(app).post(f"{EXPLORE}/{what}").status_code == 403
+        assert guest.get(f"{EXPLORE}/{what}").status_code == 405
+
+
+def test_a_form_leads_back_to_its_own_page_only(guest: TestClient, ready: Callable[..., Any]) -> None:
+    ready(EXPLORE)
+    response = guest.post(f"{EXPLORE}/pause", data={"query": "//evil.example"})
+    assert response.headers["location"] == EXPLORE
+
+
+def test_evil_names_are_shown_as_text(folder: Path, ready: Callable[..., Any]) -> None:
+    head, *rows = (folder / "patients.csv").read_text().splitlines()
+    quoted = '"' + EVIL.replace('"', '""') + '"'
+    (folder / "patients.csv").write_text("\n".join([head.replace("diagnosis", quoted), *rows]))
+    (folder / "patients.sqlite").unlink()
+    written = PATIENTS.replace('"Admissions <2026>"', f"'{EVIL}'")
+    written = written.replace("[attributes.diagnosis]", f"[attributes.'{EVIL}']")
+    mondrian = 'sanitizer = "mondrian"\n'
+    explored(folder / "patients.toml", written.replace(mondrian, f"{mondrian}target = '{EVIL}'\n"))
+    for address in ("", "?show=all", "?view=parallel", "/plan", "/plan/4", "/details"):
+        page = ready(EXPLORE + address).text
+        assert EVIL not in page
+        assert "<script>alert" not in page
+    made = ready(f"{EXPLORE}/candidates.json")
+    assert made.headers["content-type"].startswith("application/json")
+    assert any(EVIL in recipe for recipe in json.loads(made.text)["recipes"])
+    some = json.loads(made.text)["ids"][-1]
+    assert EVIL not in ready(f"{EXPLORE}/details?id={some}").text
+    assert EVIL not in ready(f"{EXPLORE}/frontier.svg").text

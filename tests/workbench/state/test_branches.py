@@ -1,0 +1,179 @@
+"""Edits of a tree by hand, against what a person would draw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.errors import HierarchyError
+from sfumato.hierarchy import Hierarchy
+from sfumato.workbench.state import branches
+from sfumato.workbench.state.branches import Node
+
+PLACES = {"Europe": ["France", "Italy"], "Asia": ["Japan", "China"], "Africa": ["Kenya"]}
+
+
+def node(hierarchy: Hierarchy, level: int, label: str | None) -> Node:
+    return Node(level, hierarchy.labels[level].index(label))
+
+
+def paths(hierarchy: Hierarchy) -> dict[str, list[str]]:
+    """Return for each value what it becomes, level by level."""
+    return {row[0]: row[1:] for row in hierarchy.rows()}
+
+
+def test_a_node_is_renamed_and_its_values_stay() -> None:
+    hierarchy = Hierarchy.nested(PLACES)
+    renamed = branches.rename(hierarchy, node(hierarchy, 1, "Asia"), "  The  East ")
+    assert paths(renamed) == {
+        "France": ["Europe", "*"],
+        "Italy": ["Europe", "*"],
+        "Japan": ["The East", "*"],
+        "China": ["The East", "*"],
+        "Kenya": ["Africa", "*"],
+    }
+
+
+def test_nodes_are_merged_where_the_first_lies() -> None:
+    hierarchy = Hierarchy.nested(PLACES)
+    both = [node(hierarchy, 1, "Europe"), node(hierarchy, 1, "Africa")]
+    merged = paths(branches.merge(hierarchy, both, "West"))
+    assert merged["Kenya"] == merged["France"] == ["West", "*"]
+    assert merged["Japan"] == ["Asia", "*"]
+
+
+def test_merging_below_different_nodes_takes_the_place_of_the_first() -> None:
+    deep = Hierarchy.nested({"Old": {"Europe": ["France"], "Asia": ["Japan"]}, "New": {"America": ["Peru"]}})
+    merged = branches.merge(deep, [node(deep, 1, "Asia"), node(deep, 1, "America")], "Pacific")
+    assert paths(merged)["Peru"] == ["Pacific", "Old", "*"]
+
+
+def test_values_that_are_merged_get_a_common_node() -> None:
+    flat = Hierarchy.flat(["a", "b", "c", "d"])
+    once = branches.merge(flat, [Node(0, 0), Node(0, 2)], "vowel")
+    assert paths(once) == {"a": ["vowel", "*"], "c": ["vowel", "*"], "b": ["b", "*"], "d": ["d", "*"]}
+    twice = branches.merge(once, [node(once, 0, "b"), node(once, 0, "d")], "other")
+    assert paths(twice)["b"] == ["other", "*"]
+    assert twice.height == 2
+
+
+def test_nodes_are_put_under_a_new_one() -> None:
+    hierarchy = Hierarchy.nested(PLACES)
+    both = [node(hierarchy, 1, "Europe"), node(hierarchy, 1, "Asia")]
+    grouped = branches.group(hierarchy, both, "Eurasia")
+    assert paths(grouped)["Italy"] == ["Europe", "Eurasia", "*"]
+    assert paths(grouped)["Kenya"] == ["Africa", "Africa", "*"]
+
+
+def test_a_value_is_moved_to_another_node() -> None:
+    hierarchy = Hierarchy.nested(PLACES)
+    moved = branches.move(hierarchy, [node(hierarchy, 0, "Kenya")], node(hierarchy, 1, "Asia"))
+    assert paths(moved)["Kenya"] == ["Asia", "*"]
+    assert "Africa" not in moved.labels[1]
+
+
+def test_a_value_moved_high_stands_for_itself_between() -> None:
+    deep = Hierarchy.nested({"Old": {"Europe": ["France", "Italy"]}, "New": {"America": ["Peru"]}})
+    moved = branches.move(deep, [node(deep, 0, "Italy")], node(deep, 2, "New"))
+    assert paths(moved)["Italy"] == ["Italy", "New", "*"]
+
+
+def test_dissolving_gives_what_was_below_to_what_was_above() -> None:
+    deep = Hierarchy.nested({"Old": {"Europe": ["France", "Italy"], "Asia": ["Japan"]}})
+    gone = branches.dissolve(deep, [node(deep, 1, "Europe")])
+    assert paths(gone)["France"] == ["France", "Old", "*"]
+    assert paths(gone)["Japan"] == ["Asia", "Old", "*"]
+
+
+def test_dissolving_undoes_grouping() -> None:
+    hierarchy = Hierarchy.nested(PLACES)
+    both = [node(hierarchy, 1, "Europe"), node(hierarchy, 1, "Asia")]
+    grouped = branches.group(hierarchy, both, "Eurasia")
+    assert paths(branches.dissolve(grouped, [node(grouped, 2, "Eurasia")])) == paths(hierarchy)
+
+
+def test_dissolving_everything_leaves_values_and_root() -> None:
+    deep = Hierarchy.nested({"Old": {"Europe": ["France", "Italy"], "Asia": ["Japan"]}})
+    every = [Node(level, number) for level in (1, 2) for number in range(len(deep.labels[level]))]
+    assert branches.dissolve(deep, every).height == 1
+
+
+def test_missing_is_a_value_like_others() -> None:
+    flat = Hierarchy.flat(["a", None])
+    merged = branches.merge(flat, [Node(0, 0), Node(0, 1)], "both")
+    assert merged.labels[1] == ("both",)
+
+
+@pytest.mark.parametrize("label", ["", "   ", "*", "x" * 201])
+def test_a_node_needs_a_name(label: str) -> None:
+    hierarchy = Hierarchy.nested(PLACES)
+    with pytest.raises(HierarchyError, match="name"):
+        branches.rename(hierarchy, node(hierarchy, 1, "Asia"), label)
+
+
+def test_refusals_say_what_to_do() -> None:
+    hierarchy = Hierarchy.nested(PLACES)
+    europe, asia = node(hierarchy, 1, "Europe"), node(hierarchy, 1, "Asia")
+    france, root = node(hierarchy, 0, "France"), Node(2, 0)
+    for wrong in (
+        lambda: branches.rename(hierarchy, asia, "Europe"),
+        lambda: branches.rename(hierarchy, france, "Gaul"),
+        lambda: branches.rename(hierarchy, root, "World"),
+        lambda: branches.merge(hierarchy, [asia], "one"),
+        lambda: branches.merge(hierarchy, [asia, france], "mixed"),
+        lambda: branches.merge(hierarchy, [europe, asia], "Africa"),
+        lambda: branches.group(hierarchy, [root, root], "x"),
+        lambda: branches.move(hierarchy, [asia], europe),
+        lambda: branches.dissolve(hierarchy, [root]),
+        lambda: branches.dissolve(hierarchy, [france]),
+    ):
+        with pytest.raises(HierarchyError):
+            wrong()
+
+
+@pytest.mark.parametrize(
+    "written", ["", "1", "1.", ".1", "9.0", "1.99", "-1.0", "0.0.0", "a.b", "1.9999999999"]
+)
+def test_a_node_that_is_not_there_is_refused(written: str) -> None:
+    with pytest.raises(HierarchyError, match="load the page again"):
+        Node.parse(written, Hierarchy.nested(PLACES))
+
+
+@given(st.data())
+def test_whatever_is_done_the_values_and_the_tree_stay(data: st.DataObject) -> None:
+    hierarchy = Hierarchy.nested(PLACES)
+    for step in range(4):
+        nodes = data.draw(
+            st.lists(
+                st.integers(0, hierarchy.height).flatmap(
+                    lambda level, tree=hierarchy: st.builds(
+                        Node, st.just(level), st.integers(0, len(tree.labels[level]) - 1)
+                    )
+                ),
+                min_size=1,
+                max_size=3,
+                unique=True,
+            )
+        )
+        name = f"new {step}"
+        done: Any = data.draw(st.sampled_from(["rename", "merge", "group", "move", "dissolve"]))
+        try:
+            if done == "rename":
+                hierarchy = branches.rename(hierarchy, nodes[0], name)
+            elif done == "move":
+                hierarchy = branches.move(hierarchy, nodes[1:], nodes[0])
+            elif done == "dissolve":
+                hierarchy = branches.dissolve(hierarchy, nodes)
+            else:
+                hierarchy = getattr(branches, done)(hierarchy, nodes, name)
+        except HierarchyError:
+            continue
+        assert set(hierarchy.values) == {value for values in PLACES.values() for value in values}
+        assert hierarchy.labels[-1] == ("*",)
+        assert Hierarchy.of_rows(hierarchy.rows()).rows() == hierarchy.rows()
+        for below, above in zip(hierarchy.node_of, hierarchy.node_of[1:], strict=False):
+            assert len(np.unique(np.stack([below, above]), axis=1).T) == len(np.unique(below))

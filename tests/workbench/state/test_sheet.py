@@ -1,0 +1,156 @@
+"""The sheet: stored candidates as columns, brought up to date by what was added, and which are efficient."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.measures.base import Measurement
+from sfumato.recipe import Recipe
+from sfumato.store import Mark, Store
+from sfumato.workbench.state.sheet import Sheet, Sheets
+
+AXES = ("privacy-loss", "general-loss")
+
+
+def candidate(name: str, *values: float | None, **facts: Any) -> Candidate:
+    """A candidate with a privacy loss, a general loss and a k."""
+    kinds = (
+        ("privacy-loss", "privacy", "lower"),
+        ("general-loss", "utility", "lower"),
+        ("k-anonymity", "privacy", "higher"),
+    )
+    measured = tuple(
+        Measurement(measure, value, axis, better)  # type: ignore[arg-type]
+        for (measure, axis, better), value in zip(kinds, values, strict=False)
+    )
+    recipe = facts.pop("recipe", Recipe("mondrian", {"model": {"k-anonymity": {"k": len(name)}}}))
+    return Candidate(name, recipe, measured, **facts)
+
+
+def saved(store: Store, *candidates: Candidate, source: str = "s", asked: str = "all") -> None:
+    for each in candidates:
+        store.save(each, source, {asked: list(each.measurements)})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "people.sqlite"
+
+
+def sheet_of(*candidates: Candidate, path: Path) -> Sheet:
+    with Store(path) as store:
+        saved(store, *candidates)
+    return Sheets().of(path, "s")[0]
+
+
+def test_there_is_a_sheet_before_there_is_a_store(path: Path) -> None:
+    sheet, stamp = Sheets().of(path, "s")
+    assert (sheet.candidates, sheet.columns, stamp) == ((), (), "0")
+    assert not path.exists()
+
+
+def test_only_what_was_added_is_read_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sheets, read = Sheets(), []
+    real = Store.candidates
+
+    def listed(store: Store, source: str, since: Mark | None = None) -> Any:
+        found = real(store, source, since)
+        read.append([each.id for each in found])
+        return found
+
+    monkeypatch.setattr(Store, "candidates", listed)
+    with Store(path) as store:
+        saved(store, candidate("a", 0.1, 0.9), candidate("b", 0.5, 0.5))
+        first, stamp = sheets.of(path, "s")
+        assert sheets.of(path, "s")[1] == stamp
+        saved(
+            store,
+            candidate("c", 0.9, 0.1),
+            candidate("d", infeasible="too few"),
+            candidate("z", 0, 0),
+            source="s",
+        )
+        second, later = sheets.of(path, "s")
+    assert read == [["a", "b"], ["c", "d", "z"]]
+    assert stamp != later
+    assert [c.id for c in first.candidates] == ["a", "b"]
+    assert [c.id for c in second.candidates] == ["a", "b", "c", "z"]
+    assert [c.id for c in second.infeasible] == ["d"]
+
+
+def test_a_candidate_that_is_measured_further_is_taken_in_anew(path: Path) -> None:
+    sheets = Sheets()
+    with Store(path) as store:
+        saved(store, candidate("a", 0.1, 0.9))
+        sheets.of(path, "s")
+        more = Candidate("a", Recipe("mondrian"), (Measurement("k-anonymity", 7.0, "privacy", "higher"),))
+        saved(store, more, asked="k-anonymity")
+        sheet, _ = sheets.of(path, "s")
+    assert sheet.rows[0] == {"privacy-loss": 0.1, "general-loss": 0.9, "k-anonymity": 7.0}
+    assert len(sheet.candidates) == 1
+
+
+def test_another_store_in_its_place_is_another_sheet(path: Path) -> None:
+    sheets = Sheets()
+    with Store(path) as store:
+        saved(store, candidate("a", 0.1, 0.9), candidate("b", 0.1, 0.9))
+    sheets.of(path, "s")
+    for each in path.parent.glob("people.sqlite*"):
+        each.unlink()
+    with Store(path) as store:
+        saved(store, candidate("c", 0.1, 0.9))
+    assert [c.id for c in sheets.of(path, "s")[0].candidates] == ["c"]
+
+
+def test_candidates_of_other_data_are_not_shown(path: Path) -> None:
+    with Store(path) as store:
+        saved(store, candidate("a", 0.1, 0.9), source="other")
+        saved(store, candidate("b", 0.1, 0.9))
+    assert [c.id for c in Sheets().of(path, "s")[0].candidates] == ["b"]
+
+
+values = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0, math.inf]) | st.none()
+rows = st.lists(st.tuples(values, values, values), max_size=12)
+
+
+@given(rows)
+def test_the_efficient_ones_and_the_knee_are_those_of_the_frontier(
+    drawn: list[tuple[float | None, ...]],
+) -> None:
+    made = tuple(candidate(f"c{i}", *values) for i, values in enumerate(drawn))
+    columns = {m.label: (m.axis, m.better) for c in made for m in c.measurements}
+    from sfumato.workbench.state.sheet import Column
+
+    sheet = Sheet(
+        made,
+        (),
+        tuple(Column(label, *facts) for label, facts in columns.items()),
+        tuple({m.label: m.value for m in c.measurements if m.value is not None} for c in made),
+        ("",) * len(made),
+    )
+    for axes in (AXES, (*AXES, "k-anonymity"), ("k-anonymity", "general-loss")):
+        frontier = Frontier(made, axes)
+        efficient = sheet.efficient(axes)
+        assert {c.id for c, is_ in zip(made, efficient, strict=True) if is_} == {
+            c.id for c in frontier.efficient()
+        }
+        assert sheet.knee(axes, efficient) == frontier.knee()
+        assert int(sheet.comparable(axes).sum()) == len(frontier.comparable)
+
+
+def test_what_breaks_the_policy_is_known_and_forgotten_with_it(path: Path) -> None:
+    sheets = Sheets()
+    with Store(path) as store:
+        saved(store, candidate("a", 0.1, 0.9), candidate("b", 0.5, 0.5))
+    sheet, _ = sheets.of(path, "s")
+    strict = sheets.broken(path, "s", sheet, {"privacy-loss": Limit(at_most=0.2)})
+    assert [bool(strict[c.id]) for c in sheet.candidates] == [False, True]
+    assert "must be at most 0.2" in strict["b"][0]
+    assert not any(sheets.broken(path, "s", sheet, {}).values())

@@ -1,0 +1,112 @@
+"""What an address asks to see of the candidates, and the rows that it gets."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from starlette.datastructures import QueryParams
+
+from sfumato.errors import ParameterError
+from sfumato.frontier import Limit
+from sfumato.recipe import Recipe
+from sfumato.store import Store
+from sfumato.workbench.state.sheet import Sheet, Sheets
+from sfumato.workbench.views.candidates import ROWS, View, candidate_rows, plain_data, usual_axes
+
+from ..state.test_sheet import AXES, candidate, saved, sheet_of
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "people.sqlite"
+
+
+@pytest.fixture
+def sheet(path: Path) -> Sheet:
+    return sheet_of(
+        candidate("as-is", 0.9, 0.0, 1.0, recipe=Recipe("as-is")),
+        candidate("b", 0.1, 0.2, 3.0),
+        candidate("c", 0.5, 0.1, 2.0),
+        candidate("d", 0.6, 0.3, 2.0),
+        candidate("e", 0.0, None, 9.0, recipe=Recipe("laplace")),
+        candidate("f", infeasible="too few records"),
+        path=path,
+    )
+
+
+def view(sheet: Sheet, query: str) -> View:
+    return View.of(QueryParams(query), sheet, AXES)
+
+
+def listed(sheet: Sheet, query: str) -> list[str]:
+    unbroken: dict[str, tuple[str, ...]] = {c.id: () for c in sheet.candidates}
+    return [row["id"] for row in candidate_rows(sheet, view(sheet, query), unbroken | {"c": ("no",)})[0]]
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("", ["b", "c", "as-is"]),
+        ("show=all", ["e", "b", "c", "d", "as-is"]),
+        ("show=all&sort=general-loss", ["as-is", "c", "b", "d", "e"]),
+        ("show=all&sort=general-loss&order=descending", ["d", "b", "c", "as-is", "e"]),
+        ("show=all&sanitizer=laplace", ["e"]),
+        ("policy=met", ["b", "as-is"]),
+        ("axis=k-anonymity&axis=general-loss", ["b", "c", "as-is"]),
+        ("show=all&sort=nonsense", ["e", "b", "c", "d", "as-is"]),
+        ("sanitizer=nobody", []),
+        ("page=7", []),
+        ("page=x&show=all", ["e", "b", "c", "d", "as-is"]),
+    ],
+)
+def test_a_list_is_what_the_address_asks_for(sheet: Sheet, query: str, ids: list[str]) -> None:
+    assert listed(sheet, query) == ids
+
+
+def test_an_address_survives_its_own_question(sheet: Sheet) -> None:
+    asked = view(
+        sheet,
+        "axis=k-anonymity&axis=general-loss&show=all&sanitizer=mondrian&policy=met&sort=recipe&order=descending&id=b",
+    )
+    assert view(sheet, asked.query()[1:]) == asked
+    several = view(sheet, "axis=privacy-loss&axis=general-loss&axis=k-anonymity")
+    assert several.parallel
+    assert view(sheet, several.query()[1:]) == several
+
+
+def test_axes_that_nobody_measured_are_refused(sheet: Sheet) -> None:
+    with pytest.raises(ParameterError, match="did you mean 'privacy-loss'"):
+        view(sheet, "axis=privacy-los&axis=general-loss")
+
+
+def test_usual_axes_fall_back_on_what_was_measured(sheet: Sheet) -> None:
+    assert usual_axes(sheet, ("t-closeness", "general-loss"))[:2] == ("privacy-loss", "general-loss")
+    assert view(sheet, "view=parallel").axes == ("privacy-loss", "k-anonymity", "general-loss")
+
+
+def test_long_lists_come_in_pages(path: Path) -> None:
+    many = sheet_of(*(candidate(f"c{i:04}", i / 300, 1 - i / 300) for i in range(300)), path=path)
+    unbroken: dict[str, tuple[str, ...]] = {c.id: () for c in many.candidates}
+    shown, n_rows = candidate_rows(many, view(many, "page=5"), unbroken)
+    assert (len(shown), n_rows) == (ROWS, 300)
+    assert shown[0]["id"] == "c0200"
+
+
+def test_the_chart_gets_plain_numbers(sheet: Sheet, path: Path) -> None:
+    with Store(path) as store:
+        saved(store, candidate("g", math.inf, 0.4, 1.0))
+    grown, _ = Sheets().of(path, "s")
+    unbroken: dict[str, tuple[str, ...]] = {c.id: () for c in grown.candidates}
+    facts = plain_data(grown, {"general-loss": Limit(at_most=0.25)}, unbroken | {"d": ("no",)})
+    by_label = {measure["label"]: measure for measure in facts["measures"]}
+    assert by_label["privacy-loss"]["values"][-1] == "Infinity"
+    assert by_label["general-loss"]["values"][4] is None
+    assert by_label["general-loss"]["limit"] == {"most": 0.25}
+    assert by_label["privacy-loss"]["limit"] is None
+    assert facts["keeps"] == [1, 1, 1, 0, 1, 1]
+    assert facts["ends"] == {"0": "published as it is"}
+    assert [facts["families"][i]["name"] for i in facts["family"]][:2] == ["trivial", "mondrian"]
+    assert np.shape(by_label["k-anonymity"]["values"]) == (6,)
