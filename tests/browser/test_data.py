@@ -41,7 +41,7 @@ def test_a_file_is_loaded_and_its_roles_confirmed(
     for name in ("fnlwgt", "capital-gain", "capital-loss", "salary"):
         page.get_by_label(f"Role of {name}").select_option("insensitive")
     page.get_by_role("button", name="Confirm roles").click()
-    page.get_by_text("The roles are written in the project file.").wait_for()
+    page.get_by_text("The roles are saved in the project file.").wait_for()
     schema = Project.load(tmp_path / "adult.toml").schema
     assert schema.sensitive == ("occupation",)
     assert set(schema.insensitive) == {"fnlwgt", "capital-gain", "capital-loss", "salary"}
@@ -55,13 +55,13 @@ def test_an_interval_width_is_changed_and_the_tree_shows_it(
     page.get_by_role("link", name="Hierarchy of age").click()
     page.get_by_label("Widths").fill("10, 30")
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("The hierarchy is written in the project file.").wait_for()
+    page.get_by_text("The hierarchy is saved in the project file.").wait_for()
     tree = page.get_by_role("region", name="Tree", exact=True)
     tree.get_by_text("[30, 60)").wait_for()
     tree.get_by_text("[30, 40)").wait_for()
-    page.get_by_label("The most exact that may be released").select_option("level 1, such as [30, 40)")
+    page.get_by_label("The most exact level that may be released").select_option("level 1, such as [30, 40)")
     page.get_by_role("button", name="Set the lowest level").click()
-    page.get_by_text("The lowest level is written.").wait_for()
+    page.get_by_text("The lowest level is saved in the project file.").wait_for()
     assert "lowest-level = 1" in (tmp_path / "adult.toml").read_text()
     photograph(page, "intervals")
     page.get_by_label("Widths").fill("10, 25")
@@ -79,7 +79,7 @@ def test_a_tree_is_made_by_hand_with_the_keyboard_alone(
         page.get_by_label(f"Choose {value}").press("Space")
     page.get_by_label("Name", exact=True).fill("Government")
     page.get_by_role("button", name="Merge into one").press("Enter")
-    page.get_by_text("The tree is changed.").wait_for()
+    page.get_by_text("The changed tree is saved.").wait_for()
     tree = page.get_by_role("region", name="Tree", exact=True)
     tree.get_by_text("Government").wait_for()
     assert "State-gov;Government;*" in (tmp_path / "hierarchies" / "workclass.edited.csv").read_text()
@@ -94,7 +94,7 @@ def test_a_hierarchy_of_arx_is_imported_and_exported(
     source = FOLDER / "hierarchies" / "adult" / "education.csv"
     page.get_by_label("CSV file").set_input_files(source)
     page.get_by_role("button", name="Import").click()
-    page.get_by_text("The hierarchy is imported.").wait_for()
+    page.get_by_text("The hierarchy has been imported.").wait_for()
     with page.expect_download() as download:
         page.get_by_role("link", name="Export").click()
     exported = Path(download.value.path()).read_text(encoding="utf-8")
@@ -108,7 +108,7 @@ def test_it_works_without_javascript(serve: Any, chromium: Any, adult_csv: Path,
     load(page, serve(tmp_path), adult_csv)
     page.get_by_label("Role of occupation").select_option("sensitive")
     page.get_by_role("button", name="Confirm roles").click()
-    page.get_by_text("The roles are written in the project file.").wait_for()
+    page.get_by_text("The roles are saved in the project file.").wait_for()
     context.close()
     assert "occupation" in Project.load(tmp_path / "adult.toml").schema.sensitive
 
@@ -137,7 +137,7 @@ def test_nothing_that_was_written_is_lost_when_the_server_is_killed(
     load(page, serve(tmp_path), adult_csv)
     page.get_by_label("Role of occupation").select_option("sensitive")
     page.get_by_role("button", name="Confirm roles").click()
-    page.get_by_text("The roles are written in the project file.").wait_for()
+    page.get_by_text("The roles are saved in the project file.").wait_for()
     serve.kill()
     page.goto(serve(tmp_path / "adult.toml"))
     page.get_by_role("heading", name="What the attributes are").wait_for()

@@ -159,8 +159,8 @@ def test_methods_are_chosen_explored_and_looked_at(
     page.get_by_role("button", name="Try it").click()
     page.get_by_text("248 candidates").wait_for()
     page.get_by_label("at least 3 look alike").check()
-    page.get_by_role("button", name="Write the policy").click()
-    page.get_by_text("The policy is written").wait_for()
+    page.get_by_role("button", name="Save the policy").click()
+    page.get_by_text("The policy is saved").wait_for()
     photograph(page, "explore-plan")
     assert "# who wrote this: a human" in (folder / "people.toml").read_text()
     assert 'named = "cell-size-3"' in (folder / "people.toml").read_text()
@@ -360,4 +360,4 @@ def test_nothing_is_lost_when_the_server_is_killed(
     drawn(page)
     assert page.evaluate("window.sfumatoChart.drawn.length") >= n_drawn
     page.get_by_role("button", name="Explore what is new").click()
-    page.get_by_text("were known").wait_for()
+    page.get_by_text("already known").wait_for()

@@ -42,7 +42,7 @@ def plan(page: Any) -> None:
     """Choose a small grid: the two trivial releases and a few of Mondrian."""
     go(page, "Explore")
     page.get_by_role("link", name="Change the plan").click()
-    page.get_by_role("button", name="Write the policy").wait_for()
+    page.get_by_role("button", name="Save the policy").wait_for()
     while page.get_by_role("button", name=re.compile("^Remove ")).count():
         before = page.get_by_role("button", name=re.compile("^Remove ")).count()
         page.get_by_role("button", name=re.compile("^Remove ")).first.click()
@@ -61,8 +61,8 @@ def plan(page: Any) -> None:
         page.get_by_role("button", name="Try it").click()
         page.get_by_role("heading", name="The plan").wait_for()
     page.get_by_label("at least 11 look alike").check()
-    page.get_by_role("button", name="Write the policy").click()
-    page.get_by_text("The policy is written").wait_for()
+    page.get_by_role("button", name="Save the policy").click()
+    page.get_by_text("The policy is saved").wait_for()
 
 
 def test_from_a_file_to_a_published_folder(
@@ -77,7 +77,7 @@ def test_from_a_file_to_a_published_folder(
         page.get_by_label(f"Role of {name}").select_option("quasi-identifying")
     page.get_by_label("Role of occupation").select_option("sensitive")
     page.get_by_role("button", name="Confirm roles").click()
-    page.get_by_text("The roles are written in the project file.").wait_for()
+    page.get_by_text("The roles are saved in the project file.").wait_for()
 
     # exploring
     plan(page)

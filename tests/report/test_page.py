@@ -197,7 +197,7 @@ def test_a_publication_has_all_sections_in_order(published: str) -> None:
 def test_an_exploration_has_its_sections_and_no_choice(hospital: Example) -> None:
     page = Page(report_html(**hospital.common))
     assert page.titles == EXPLORATION
-    assert "Nothing was chosen yet." in page.text
+    assert "Nothing has been chosen yet." in page.text
     assert "Signature" not in page.text
 
 
@@ -512,7 +512,7 @@ def test_a_choice_without_its_release_is_reported_as_far_as_it_is_known(hospital
     page = Page(html)
     assert page.titles == PUBLICATION
     assert page.text.count("was not at hand") == 2
-    assert "No reason was recorded." in page.text
+    assert "Nobody has decided for this release yet." in page.text
     assert "No claim was recomputed" in page.text
 
 
@@ -527,7 +527,7 @@ def test_one_candidate_needs_no_knee(hospital: Example) -> None:
 def test_everything_infeasible_is_a_report_too(hospital: Example) -> None:
     nothing = Frontier((), AXES)
     page = Page(report_html(**{**hospital.common, "frontier": nothing}))
-    assert "none could be made" in page.text
+    assert "none of the releases could be made" in page.text
     assert page.titles == EXPLORATION
 
 

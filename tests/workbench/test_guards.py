@@ -16,9 +16,11 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from sfumato.workbench import guards, server
+from sfumato.workbench.addresses import slug
 from sfumato.workbench.server import application
 
 from .conftest import ADDRESS, TOKEN, visitor
+from .exploring import candidates, patients
 
 # The door
 
@@ -216,7 +218,7 @@ def test_a_fault_that_hinders_every_page_is_said_plainly(
     def broken(self: object) -> None:
         raise RuntimeError("Ann, 31")
 
-    monkeypatch.setattr("sfumato.workbench.state.opened.Shelf.projects", broken)
+    monkeypatch.setattr("sfumato.workbench.state.projects.Projects.files", broken)
     answer = guest.get("/")
     assert answer.status_code == 500
     assert "Nothing that was stored is lost" in answer.text
@@ -228,7 +230,7 @@ def test_too_little_memory_is_no_fault_of_ours(monkeypatch: pytest.MonkeyPatch, 
     def greedy(self: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sfumato.workbench.state.opened.Shelf.data_files", greedy)
+    monkeypatch.setattr("sfumato.workbench.state.projects.Projects.data_files", greedy)
     answer = guest.get("/")
     assert answer.status_code == 507
     assert "<h1>Not enough memory</h1>" in answer.text
@@ -324,3 +326,40 @@ def test_a_taken_port_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch, folde
         taken.listen()
         with pytest.raises(server.UserError, match="cannot listen"):
             run_served(monkeypatch, folder, port=taken.getsockname()[1])
+
+
+def test_nothing_about_people_is_kept_by_a_browser(
+    folder: Path, app: Starlette, guest: TestClient, ready: Callable[..., Any]
+) -> None:
+    project = patients(folder)
+    ready("/projects/patients/explore")
+    chosen = candidates(project)["mondrian-3"].id
+    given = {"why": "Why not.", "by": "A. Steward", "folder": "out"}
+    written = ready(guest.post(f"/projects/patients/decide/{chosen}", data=given).headers["location"])
+    assert written.status_code == 200
+    parts = {
+        "project": "patients",
+        "id": chosen,
+        "folder": "out",
+        "attribute": "age",
+        "number": "1",
+        "file": slug("patients.csv"),
+    }
+    pages = [route for route in app.routes if isinstance(route, Route)]
+    assert {"data", "release", "originals", "owner-report", "exploration-report", "candidates"} <= {
+        route.name for route in pages
+    }
+    for route in pages:
+        own = {name: parts[name] for name in route.param_convertors}
+        address = str(app.url_path_for(route.name, **own))
+        if "GET" in (route.methods or ()):
+            query = "?sanitizer=mondrian" if route.name == "new-try" else ""
+            answer = ready(address + query)
+            assert answer.status_code == 200, route.name
+        else:
+            answer = guest.post(address, data={"agreed": "yes"} if route.name == "show-originals" else {})
+        assert answer.headers["cache-control"] == "no-store", route.name
+    app.state.workbench.jobs.end()
+    shown = guest.post(f"/projects/patients/releases/{chosen}/originals", data={"agreed": "yes"})
+    assert "drawn at random." in shown.text
+    assert shown.headers["cache-control"] == "no-store"

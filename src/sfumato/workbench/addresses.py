@@ -24,7 +24,7 @@ def slug(name: str) -> str:
 
 
 def named(address: str, names: Iterable[str], what: str) -> str:
-    """Return the one of these names that stands in the address; an unknown one is a page that lacks."""
+    """Return the one of these names that stands in the address, or raise the page that says there is none."""
     for name in names:
         if slug(name) == address:
             return name
@@ -32,7 +32,7 @@ def named(address: str, names: Iterable[str], what: str) -> str:
 
 
 def data_page(project: str) -> str:
-    """Return the address of a project's data page, by which everything begins."""
+    """Return the address of a project's data page, where everything begins."""
     return f"/projects/{slug(project)}/data"
 
 

@@ -88,7 +88,7 @@ class WithHeaders:
 
 
 class WithoutDetails:
-    """Show a fault as a page; only its kind and its place in our code are told, no value."""
+    """Show a fault as a page; only its kind and its place in our code are noted, never a value."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -113,12 +113,12 @@ class WithoutDetails:
 def _fault(scope: Scope, error: Exception) -> Response:
     status, said = 500, "Something went wrong inside sfumato."
     if isinstance(error, MemoryError):
-        status, said = 507, "This machine has not enough memory for that; take a smaller table."
+        status, said = 507, "This machine does not have enough memory for that; use a smaller table."
     said += " Nothing that was stored is lost."
     try:
         return problem(Request(scope), status, said)
     except Exception as another:
-        # what hinders one page may hinder this one too
+        # what breaks one page may break this one too
         _note(another)
         return PlainTextResponse(said, status)
 
@@ -158,7 +158,7 @@ def _host(written: str) -> str:
 
 
 class Door:
-    """Let in who brings the token, once; a cookie then speaks for that browser.
+    """Let in whoever brings the token, once; a cookie then speaks for that browser.
 
     Each token opens the door one time. The next one is announced to the person at the terminal.
     """
@@ -249,9 +249,7 @@ class LimitedSize:
             await self.app(scope, receive, send)
             return
         most = self.upload_bytes if scope["path"] == UPLOAD else FORM_BYTES
-        too_large = HTTPException(
-            413, f"This is larger than the {most / 2**20:,.0f} MiB that are taken here."
-        )
+        too_large = HTTPException(413, f"This is larger than the limit of {most / 2**20:,.0f} MiB.")
         said = Headers(scope=scope).get("content-length", "0")
         if not said.isdecimal() or int(said) > most:
             await problem(Request(scope), too_large.status_code, too_large.detail)(scope, receive, send)

@@ -19,6 +19,8 @@ import sfumato
 from sfumato.errors import SfumatoError
 from sfumato.report.markup import html_templates
 from sfumato.workbench.addresses import has_page, link, slug
+from sfumato.workbench.state.state import state_of
+from sfumato.workbench.state.works import StillReading
 
 NAVIGATION = {
     "data": "Data",
@@ -36,10 +38,10 @@ _ONLY_ASKING = "ready"
 _SAID = "sfumato-said"
 _TITLES = {
     400: "Not understood",
-    403: "Not open to you",
+    403: "No access",
     404: "Nothing here",
     405: "Not possible here",
-    409: "Changed meanwhile",
+    409: "Changed in the meantime",
     413: "Too large",
     422: "That cannot be used",
     500: "A fault of ours",
@@ -78,7 +80,7 @@ def problem(request: Request, status: int, said: str, remedy: str = "") -> HTMLR
 
 
 def back(request: Request, address: str, said: str = "") -> RedirectResponse:
-    """Lead on to a page after something was changed, with one sentence that it shows there."""
+    """Lead on to a page after a change, with one sentence for that page to show."""
     response = RedirectResponse(address, 303)
     if said:
         response.set_cookie(_SAID, json.dumps(said), max_age=60, httponly=True, samesite="strict", path="/")
@@ -111,6 +113,14 @@ def on_sfumato_error(request: Request, error: Exception) -> Response:
     return problem(request, getattr(error, "status", 422), sentence(str(error)))
 
 
+def on_still_reading(request: Request, error: Exception) -> Response:
+    """Show the loading page."""
+    if not isinstance(error, StillReading):
+        raise error
+    facts = {"name": error.name, "doing": error.doing, "said": error.said}
+    return page(request, "loading.html.j2", status=202, **facts)
+
+
 def sentence(said: str) -> str:
     """Write what an error says as a sentence.
 
@@ -133,7 +143,7 @@ def _default(status: int) -> str:
 
 def _navigation(request: Request) -> list[tuple[str, str, bool]]:
     """Return address, title and whether we are there, of every page of the project that is served."""
-    projects = {slug(path.stem) for path in request.app.state.shelf.projects()}
+    projects = {slug(path.stem) for path in state_of(request).projects.files()}
     if request.path_params.get("project") not in projects:
         return []
     here = request.url.path
@@ -146,7 +156,7 @@ def _navigation(request: Request) -> list[tuple[str, str, bool]]:
 
 
 def _messages(request: Request) -> list[str]:
-    """Return the sentence that the change before this page left for it, unless nobody will see it."""
+    """Return the sentence that the last change left for this page, unless nobody would see it."""
     if request.headers.get(FRAGMENT) == _ONLY_ASKING:
         return []
     try:

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
@@ -21,9 +22,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sfumato.errors import SfumatoError, UserError
 from sfumato.workbench.addresses import data_page
 from sfumato.workbench.guards import STATIC, UPLOAD_BYTES, Announce, guards
-from sfumato.workbench.pages import on_http_exception, on_sfumato_error
+from sfumato.workbench.pages import on_http_exception, on_sfumato_error, on_still_reading
 from sfumato.workbench.routes import FIRST, complete, routes_of
-from sfumato.workbench.state.opened import Shelf, StillReading, on_still_reading
+from sfumato.workbench.state.state import State, state_of
+from sfumato.workbench.state.works import StillReading
 
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 
@@ -47,7 +49,7 @@ def application(
     announce
         Told the next token whenever one was used.
     hosts
-        Names by which the workbench may be called beside those of this machine.
+        Other names for this workbench, besides those of this machine.
     upload_bytes
         How large a file may be that is dropped on the page.
     """
@@ -63,23 +65,31 @@ def application(
         },
     )
     app.router.redirect_slashes = False
-    app.state.shelf = Shelf(folder)
-    app.state.upload_bytes = upload_bytes
-    app.state.is_complete = False
+    State.of(folder, upload_bytes).attach(app)
     return app
 
 
 class _Complete:
-    """Bring in the pages of a project when the first of them is asked for: they are heavy to import."""
+    """Bring in the heavy pages of a project: after the first page is answered, or when one is asked for."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_light = scope["type"] != "http" or scope["path"] == "/" or scope["path"].startswith(STATIC)
-        if not is_light and not scope["app"].state.is_complete:
-            await run_in_threadpool(complete, scope["app"])
-        await self.app(scope, receive, send)
+        if scope["type"] != "http" or scope["path"].startswith(STATIC):
+            await self.app(scope, receive, send)
+        elif scope["path"] == "/":
+            await self.app(scope, receive, send)
+            await _completed(scope)
+        else:
+            await _completed(scope)
+            await self.app(scope, receive, send)
+
+
+async def _completed(scope: Scope) -> None:
+    request = Request(scope)
+    if not state_of(request).is_complete.is_set():
+        await run_in_threadpool(complete, request)
 
 
 class _Static(StaticFiles):

@@ -56,9 +56,9 @@ def test_confirming_writes_roles_and_keeps_the_rest(
         '[attributes.sex]\nrole = "quasi-identifying"', '[attributes.sex]\nrole = "insensitive"'
     )
     page = ready(HERE).text
-    assert "The roles are written" in page
+    assert "The roles are saved" in page
     assert "unique in age, zip." in page
-    assert "The roles are written" not in ready(HERE).text
+    assert "The roles are saved" not in ready(HERE).text
 
 
 def test_confirming_what_stands_changes_no_byte(
@@ -216,6 +216,6 @@ def test_a_review_on_no_day_is_refused(folder: Path, guest: TestClient, ready: C
 
 def test_the_fields_are_those_of_the_project_file() -> None:
     from sfumato.project.file import Publication
-    from sfumato.workbench.routes.publication import FIELDS
+    from sfumato.workbench.forms.publication import FIELDS
 
     assert tuple(FIELDS) == tuple(Publication.__struct_encode_fields__)

@@ -199,7 +199,7 @@ def test_a_policy_that_cannot_be_read_is_said(guest: TestClient, most: str, said
 
 
 @pytest.mark.parametrize("address", ["/7", "/0", "/x", "/../people", "/9999999999", "/7/remove"])
-def test_unknown_blocks_are_pages_that_lack(guest: TestClient, address: str) -> None:
+def test_unknown_blocks_are_not_found(guest: TestClient, address: str) -> None:
     assert guest.get(f"/projects/people/explore/plan{address}").status_code in (404, 405)
 
 

@@ -45,11 +45,11 @@ def test_an_empty_folder_invites(tmp_path: Path) -> None:
 def test_who_has_no_table_takes_the_example(tmp_path: Path) -> None:
     client = visitor(application(tmp_path, token=TOKEN))
     client.get(f"/?token={TOKEN}")
-    assert "Take the example" in client.get("/").text
+    assert "Try the example" in client.get("/").text
     response = client.post("/example")
     assert response.headers["location"] == "/projects/adult/data"
     assert Project.load(tmp_path / "adult.toml").data_path.is_file()
-    assert "Take the example" not in client.get("/").text
+    assert "Try the example" not in client.get("/").text
 
 
 def test_a_broken_project_file_is_said_on_its_card(folder: Path, guest: TestClient) -> None:

@@ -104,7 +104,7 @@ def test_a_candidate_that_could_not_be_made_says_why(project: Path, ready: Ready
     assert "Decide and publish" not in page.text
 
 
-def test_an_unknown_release_is_a_page_that_lacks(project: Path, ready: Ready) -> None:
+def test_an_unknown_release_is_not_found(project: Path, ready: Ready) -> None:
     for identity in ("0000000000", "..", "%2e%2e%2fpatients.toml", "<script>"):
         response = ready(f"/projects/patients/releases/{identity}")
         assert response.status_code == 404

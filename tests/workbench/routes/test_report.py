@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from sfumato.project.file import Project
+from sfumato.workbench.routes.report import POLICY
 
 from ..conftest import field
 from ..exploring import Seen, candidates, harmless, patients
@@ -24,8 +25,8 @@ def project(folder: Path) -> Path:
 
 def test_with_nothing_explored_there_is_nothing_to_report(folder: Path, ready: Ready) -> None:
     page = Seen(ready("/projects/people/report").text)
-    assert "Nothing was explored yet" in page.text
-    assert "not said yet: title, purpose, recipients, safeguards, data steward and review date" in page.text
+    assert "Nothing has been explored yet" in page.text
+    assert "still missing: title, purpose, recipients, safeguards, data steward and review date" in page.text
 
 
 def test_the_report_of_the_exploration_is_served_sealed(project: Path, ready: Ready) -> None:
@@ -39,7 +40,7 @@ def test_the_report_of_the_exploration_is_served_sealed(project: Path, ready: Re
     assert "script-src" not in policy
     report = Seen(response.text)
     assert "Admissions <2026>" in report.text
-    assert "Nothing was chosen yet." in report.text
+    assert "Nothing has been chosen yet." in report.text
     assert report.all("script") == []
     assert "S. Teward" in report.text
 
@@ -50,6 +51,42 @@ def test_the_report_changes_with_what_was_explored(project: Path, ready: Ready) 
     after = ready("/projects/patients/report/exploration").text
     assert "Research on falls." in before
     assert "Research on slips." in after
+
+
+def test_the_owners_report_of_a_release_tells_what_a_published_one_does_not(
+    project: Path, ready: Ready, guest: TestClient
+) -> None:
+    ready("/projects/patients/report")
+    chosen = candidates(project)["mondrian-3"].id
+    address = f"/projects/patients/releases/{chosen}/report"
+    page = harmless(ready(f"/projects/patients/releases/{chosen}").text)
+    assert address in page.links
+    assert "figures from the original that a published report does not tell" in page.text
+    response = ready(address)
+    assert response.status_code == 200
+    assert response.headers["content-security-policy"] == POLICY
+    assert response.headers["cache-control"] == "no-store"
+    report = Seen(response.text)
+    assert "the owner's copy" in report.text
+    assert f"{chosen} , mondrian with k-anonymity (k = 3)" in report.text
+    assert "Distinct values" in report.text, "how many values the original has"
+    assert "Nobody has decided for this release yet." in report.text
+    assert report.all("script") == []
+    given = {"why": "Because of <k>.", "by": "A. Steward", "folder": "out"}
+    ready(guest.post(f"/projects/patients/decide/{chosen}", data=given).headers["location"])
+    assert "Distinct values" not in Seen(ready("/projects/patients/published/out/report").text).text
+    assert "Because of <k>." in Seen(ready(address).text).text
+    saved = ready(f"{address}?download").headers["content-disposition"]
+    assert saved == f'attachment; filename="patients-{chosen}-owner-report.html"'
+
+
+def test_a_release_that_could_not_be_made_has_no_report(project: Path, ready: Ready) -> None:
+    ready("/projects/patients/report")
+    impossible = candidates(project)["mondrian-1000"].id
+    response = ready(f"/projects/patients/releases/{impossible}/report")
+    assert response.status_code == 404
+    assert "could not be made" in response.text
+    assert ready("/projects/patients/releases/nobody/report").status_code == 404
 
 
 def test_published_reports_are_served_as_they_are(project: Path, ready: Ready, guest: TestClient) -> None:

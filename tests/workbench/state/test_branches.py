@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from sfumato.errors import HierarchyError
 from sfumato.hierarchy import Hierarchy
 from sfumato.workbench.state import branches
-from sfumato.workbench.state.branches import Node
+from sfumato.workbench.state.branches import TreeNode
 
 PLACES = {"Europe": ["France", "Italy"], "Asia": ["Japan", "China"], "Africa": ["Kenya"]}
 
 
-def node(hierarchy: Hierarchy, level: int, label: str | None) -> Node:
-    return Node(level, hierarchy.labels[level].index(label))
+def node(hierarchy: Hierarchy, level: int, label: str | None) -> TreeNode:
+    return TreeNode(level, hierarchy.labels[level].index(label))
 
 
 def paths(hierarchy: Hierarchy) -> dict[str, list[str]]:
@@ -54,7 +54,7 @@ def test_merging_below_different_nodes_takes_the_place_of_the_first() -> None:
 
 def test_values_that_are_merged_get_a_common_node() -> None:
     flat = Hierarchy.flat(["a", "b", "c", "d"])
-    once = branches.merge(flat, [Node(0, 0), Node(0, 2)], "vowel")
+    once = branches.merge(flat, [TreeNode(0, 0), TreeNode(0, 2)], "vowel")
     assert paths(once) == {"a": ["vowel", "*"], "c": ["vowel", "*"], "b": ["b", "*"], "d": ["d", "*"]}
     twice = branches.merge(once, [node(once, 0, "b"), node(once, 0, "d")], "other")
     assert paths(twice)["b"] == ["other", "*"]
@@ -98,13 +98,13 @@ def test_dissolving_undoes_grouping() -> None:
 
 def test_dissolving_everything_leaves_values_and_root() -> None:
     deep = Hierarchy.nested({"Old": {"Europe": ["France", "Italy"], "Asia": ["Japan"]}})
-    every = [Node(level, number) for level in (1, 2) for number in range(len(deep.labels[level]))]
+    every = [TreeNode(level, number) for level in (1, 2) for number in range(len(deep.labels[level]))]
     assert branches.dissolve(deep, every).height == 1
 
 
 def test_missing_is_a_value_like_others() -> None:
     flat = Hierarchy.flat(["a", None])
-    merged = branches.merge(flat, [Node(0, 0), Node(0, 1)], "both")
+    merged = branches.merge(flat, [TreeNode(0, 0), TreeNode(0, 1)], "both")
     assert merged.labels[1] == ("both",)
 
 
@@ -118,7 +118,7 @@ def test_a_node_needs_a_name(label: str) -> None:
 def test_refusals_say_what_to_do() -> None:
     hierarchy = Hierarchy.nested(PLACES)
     europe, asia = node(hierarchy, 1, "Europe"), node(hierarchy, 1, "Asia")
-    france, root = node(hierarchy, 0, "France"), Node(2, 0)
+    france, root = node(hierarchy, 0, "France"), TreeNode(2, 0)
     for wrong in (
         lambda: branches.rename(hierarchy, asia, "Europe"),
         lambda: branches.rename(hierarchy, france, "Gaul"),
@@ -140,7 +140,7 @@ def test_refusals_say_what_to_do() -> None:
 )
 def test_a_node_that_is_not_there_is_refused(written: str) -> None:
     with pytest.raises(HierarchyError, match="load the page again"):
-        Node.parse(written, Hierarchy.nested(PLACES))
+        TreeNode.parse(written, Hierarchy.nested(PLACES))
 
 
 @given(st.data())
@@ -151,7 +151,7 @@ def test_whatever_is_done_the_values_and_the_tree_stay(data: st.DataObject) -> N
             st.lists(
                 st.integers(0, hierarchy.height).flatmap(
                     lambda level, tree=hierarchy: st.builds(
-                        Node, st.just(level), st.integers(0, len(tree.labels[level]) - 1)
+                        TreeNode, st.just(level), st.integers(0, len(tree.labels[level]) - 1)
                     )
                 ),
                 min_size=1,

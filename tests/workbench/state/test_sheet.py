@@ -126,12 +126,12 @@ def test_the_efficient_ones_and_the_knee_are_those_of_the_frontier(
 ) -> None:
     made = tuple(candidate(f"c{i}", *values) for i, values in enumerate(drawn))
     columns = {m.label: (m.axis, m.better) for c in made for m in c.measurements}
-    from sfumato.workbench.state.sheet import Column
+    from sfumato.workbench.state.sheet import MeasureColumn
 
     sheet = Sheet(
         made,
         (),
-        tuple(Column(label, *facts) for label, facts in columns.items()),
+        tuple(MeasureColumn(label, *facts) for label, facts in columns.items()),
         tuple({m.label: m.value for m in c.measurements if m.value is not None} for c in made),
         ("",) * len(made),
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sfumato.hierarchy import Hierarchy
 from sfumato.table import Table
 from sfumato.workbench.addresses import slug
-from sfumato.workbench.state.branches import Node
+from sfumato.workbench.state.branches import TreeNode
 from sfumato.workbench.views.pictures import distribution
 from sfumato.workbench.views.trees import MOST_CHILDREN, MOST_NODES, Branch, tree_of
 
@@ -45,7 +45,7 @@ def test_a_tree_has_counts_and_leaves_out_what_stands_for_itself() -> None:
 
 def test_a_part_of_a_tree_knows_what_lies_above() -> None:
     hierarchy = Hierarchy.nested(PLACES)
-    south = Node(1, hierarchy.labels[1].index("South"))
+    south = TreeNode(1, hierarchy.labels[1].index("South"))
     tree = tree_of(hierarchy, np.ones(4, int), south)
     assert [branch.label for branch in tree.above] == ["*", "Europe"]
     assert [branch.label for branch in tree.top.children] == ["Italy", "Spain"]

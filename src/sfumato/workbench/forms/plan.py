@@ -168,7 +168,7 @@ def check_try(kind: TryKind, name: str, given: Mapping[str, Any]) -> None:
 
 
 def put_try(document: TOMLDocument, block: Try) -> None:
-    """Write a block at its place, or behind the last one if the file has none of its number."""
+    """Write a block at its place, or after the last one if the file has no block with its number."""
     import tomlkit
 
     tries = document.get("try")

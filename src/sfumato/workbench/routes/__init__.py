@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from importlib import import_module
 
-from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.routing import BaseRoute
+
+from sfumato.workbench.state.state import state_of
 
 FIRST = "folder"
 PAGES = (
@@ -23,8 +24,6 @@ PAGES = (
 )
 """The modules whose routes are served beside those of the first page, in this order."""
 
-_one_at_a_time = threading.Lock()
-
 
 def routes_of(*names: str) -> list[BaseRoute]:
     """Import modules of pages and return their routes."""
@@ -32,9 +31,10 @@ def routes_of(*names: str) -> list[BaseRoute]:
     return [route for module in modules for route in module.routes]
 
 
-def complete(app: Starlette) -> None:
+def complete(request: Request) -> None:
     """Add the pages that the application does not have yet."""
-    with _one_at_a_time:
-        if not app.state.is_complete:
-            app.router.routes.extend(routes_of(*PAGES))
-            app.state.is_complete = True
+    state = state_of(request)
+    with state.completing:
+        if not state.is_complete.is_set():
+            request.app.router.routes.extend(routes_of(*PAGES))
+            state.is_complete.set()

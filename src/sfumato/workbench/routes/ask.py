@@ -22,8 +22,8 @@ from sfumato.choosing.question import (
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, broken_limits
 from sfumato.measures.base import Measurement
-from sfumato.workbench.pages import page
-from sfumato.workbench.state.findings import Explored, explored_of
+from sfumato.workbench.pages import page, sentence
+from sfumato.workbench.state.findings import Findings, findings_of
 
 STANDING = {
     "max weighted-k where suppression = 0% and loss <= 25%": "How much privacy can be had if no record may "
@@ -44,13 +44,13 @@ _MOST_NAMED = 6
 
 def ask(request: Request) -> Response:
     """Show the box, the standing questions, and the answer to what the address asks."""
-    opened, explored = explored_of(request)
-    made = explored.frontier.candidates
+    opened, findings = findings_of(request)
+    made = findings.frontier.candidates
     asked = " ".join(request.query_params.get("q", "").split())[:2_000]
     facts: dict[str, Any] = {"error": "", "answer": None}
     if made and asked:
-        facts |= _answered(explored, asked, opened.project.policy)
-    measurements = explored.measured
+        facts |= _answered(findings, asked, opened.project.policy)
+    measurements = findings.measured
     return page(
         request,
         "ask.html.j2",
@@ -67,15 +67,15 @@ def ask(request: Request) -> Response:
     )
 
 
-def _answered(explored: Explored, asked: str, policy: Any) -> dict[str, Any]:
+def _answered(findings: Findings, asked: str, policy: Any) -> dict[str, Any]:
     from sfumato.choosing.answer import ask as answer
 
     try:
-        found = answer(explored.frontier, asked)
+        found = answer(findings.frontier, asked)
     except Misread as error:
-        return {"error": _sentence(error), "parts": _parts(asked, (error.start, error.end))}
+        return {"error": sentence(str(error)), "parts": _parts(asked, (error.start, error.end))}
     except ParameterError as error:
-        return {"error": _sentence(error), "parts": _parts(asked, _unknown(asked, explored.measured))}
+        return {"error": sentence(str(error)), "parts": _parts(asked, _unknown(asked, findings.measured))}
     return {"answer": _facts(found, policy)}
 
 
@@ -175,11 +175,6 @@ def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
         *((word, "measure", formatting.measure_words(stands_for).title) for word, stands_for in short),
         *((label, "measure", formatting.measure_words(label).title) for label in labels),
     ]
-
-
-def _sentence(error: Exception) -> str:
-    said = " ".join(str(error).split())
-    return f"{said[:1].upper()}{said[1:]}."
 
 
 routes = [Route("/projects/{project}/ask", ask, name="ask")]

@@ -12,9 +12,11 @@ from starlette.routing import Route
 from sfumato.errors import UserError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.workbench.pages import page
-from sfumato.workbench.state.findings import explored_of
-from sfumato.workbench.state.opened import Opened, shelf_of, waited
-from sfumato.workbench.views.dossiers import candidate_of, released
+from sfumato.workbench.state.findings import findings_of
+from sfumato.workbench.state.projects import Opened
+from sfumato.workbench.state.releases import candidate_of, released
+from sfumato.workbench.state.state import state_of
+from sfumato.workbench.state.works import waited
 
 MOST = 3
 _MOST_CHOICES = 400
@@ -23,8 +25,8 @@ _PERCENT = "{}% of the records are in classes of at most"
 
 def compare(request: Request) -> Response:
     """Show the releases that the address names, or let two or three be chosen."""
-    opened, explored = explored_of(request)
-    frontier = explored.frontier
+    opened, findings = findings_of(request)
+    frontier = findings.frontier
     wanted = list(dict.fromkeys(filter(None, request.query_params.getlist("id"))))
     if len(wanted) > MOST:
         raise UserError(f"at most {MOST} releases can be compared at once; take some out of the address")
@@ -46,7 +48,7 @@ def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict
     """Make the releases again and compare them, in a thread."""
     from sfumato.choosing.side_by_side import side_by_side
 
-    said = "The releases are made once more, to count who is better off in which."
+    said = "The releases are made again, to count who is better off in which."
     names = " and ".join(candidate.id for candidate in chosen)
     words = {"doing": "Comparing", "said": said}
     begun = [released(request, opened, each) for each in chosen]
@@ -61,7 +63,7 @@ def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict
         sizes = {each.id: release.classes.sizes for each, release in zip(chosen, releases, strict=True)}
         return _facts(side_by_side(chosen, releases), inline_picture(class_size_curves(sizes)))
 
-    return waited(request, shelf_of(request).work((*key, measured), make), names, **words)
+    return waited(request, state_of(request).works.begin((*key, measured), make), names, **words)
 
 
 def _facts(found: Any, curves: Markup) -> dict[str, Any]:

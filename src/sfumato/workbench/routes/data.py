@@ -12,10 +12,12 @@ from starlette.routing import Route
 from sfumato import formatting
 from sfumato.schema import KINDS, ROLES, Attribute
 from sfumato.workbench.addresses import link, slug
+from sfumato.workbench.forms.publication import FIELDS
 from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.routes.publication import FIELDS
+from sfumato.workbench.state.addressed import look_of
 from sfumato.workbench.state.editing import edit, set_attribute
-from sfumato.workbench.state.opened import Look, look_of, shelf_of
+from sfumato.workbench.state.projects import Look
+from sfumato.workbench.state.state import state_of
 from sfumato.workbench.views.pictures import distribution
 
 
@@ -63,8 +65,8 @@ def confirm(request: Request, form: FormData) -> Response:
         if form.get("missing") in ("category", "drop"):
             document["data"]["missing"] = str(form["missing"])
 
-    edit(look.project.path, str(form.get("version")), change, shelf_of(request).bound)
-    return back(request, link(request, "data"), "The roles are written in the project file.")
+    edit(look.project.path, str(form.get("version")), change, state_of(request).projects.bound)
+    return back(request, link(request, "data"), "The roles are saved in the project file.")
 
 
 def _chosen(form: FormData, name: str) -> tuple[str, str | None]:

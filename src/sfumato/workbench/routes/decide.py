@@ -14,11 +14,21 @@ from starlette.routing import Route
 from sfumato.errors import SfumatoError, UserError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.project.file import Project
-from sfumato.workbench.addresses import link, named, slug
-from sfumato.workbench.pages import page, posted
-from sfumato.workbench.routes.release import chosen_of, measured_facts
-from sfumato.workbench.state.opened import Opened, project_of, shelf_of, waited
-from sfumato.workbench.state.published import Folder, decisions_of, folder_name, folders_of, free_name
+from sfumato.workbench.addresses import link, slug
+from sfumato.workbench.pages import page, posted, sentence
+from sfumato.workbench.state.addressed import project_of
+from sfumato.workbench.state.projects import Opened
+from sfumato.workbench.state.published import (
+    decisions_of,
+    folder_name,
+    folder_of,
+    folders_of,
+    free_name,
+)
+from sfumato.workbench.state.releases import chosen_of
+from sfumato.workbench.state.state import state_of
+from sfumato.workbench.state.works import Key, waited
+from sfumato.workbench.views.measured import measured_facts
 
 FILES = {
     "one-table": ("data.csv", "data.parquet"),
@@ -57,9 +67,11 @@ def publish(request: Request, form: FormData) -> Response:
 def publishing(request: Request) -> Response:
     """Wait for a folder that is being written, and lead on to it."""
     project = project_of(request)
-    begun = shelf_of(request).known(_key(project, request.path_params["id"], request.path_params["folder"]))
+    begun = state_of(request).works.known(
+        _key(project, request.path_params["id"], request.path_params["folder"])
+    )
     if begun is not None:
-        said = "The release is made once more, measured, written and verified from the files alone."
+        said = "The release is made again, measured, written and verified from the files alone."
         name: str = waited(request, begun, "the release", doing="Publishing", said=said)
         return RedirectResponse(link(request, "published", folder=name), 303)
     return RedirectResponse(link(request, "decide", id=request.path_params["id"]), 303)
@@ -71,7 +83,7 @@ def published(request: Request) -> Response:
     folder = folder_of(request, project)
     key = ("verify", folder.path, _stamps(folder.path))
     said = "Every checksum is compared and every claim is computed anew from the files."
-    checked = shelf_of(request).work(key, lambda: _verified(folder.path))
+    checked = state_of(request).works.begin(key, lambda: _verified(folder.path))
     checks, problem = waited(request, checked, folder.name, doing="Verifying", said=said)
     files = sorted(path for path in folder.path.iterdir() if path.is_file())
     return page(
@@ -86,12 +98,6 @@ def published(request: Request) -> Response:
     )
 
 
-def folder_of(request: Request, project: Project) -> Folder:
-    """Return the published folder that the address speaks of; no path is made of what an address says."""
-    folders = {folder.name: folder for folder in folders_of(project)}
-    return folders[named(request.path_params["folder"], folders, "published folder")]
-
-
 def _errors(project: Project, given: dict[str, str]) -> dict[str, str]:
     errors = {}
     if not given["why"]:
@@ -100,10 +106,9 @@ def _errors(project: Project, given: dict[str, str]) -> dict[str, str]:
         errors["by"] = "Say who decides."
     try:
         if os.path.lexists(project.path.parent / folder_name(given["folder"])):
-            errors["folder"] = "There is something of this name already, and nothing is ever overwritten."
+            errors["folder"] = "Something with this name is there already, and nothing is ever overwritten."
     except UserError as error:
-        said = str(error)
-        errors["folder"] = f"{said[:1].upper()}{said[1:]}."
+        errors["folder"] = sentence(str(error))
     return errors
 
 
@@ -139,14 +144,14 @@ def _decisions(project: Project) -> list[dict[str, Any]]:
     ]
 
 
-def _forget_finished(request: Request, key: tuple[Any, ...]) -> None:
+def _forget_finished(request: Request, key: Key) -> None:
     """Forget what came of an earlier attempt; one that is under way goes on."""
-    earlier = shelf_of(request).known(key)
+    earlier = state_of(request).works.known(key)
     if earlier is not None and earlier.done():
-        shelf_of(request).forget(key)
+        state_of(request).works.forget(key)
 
 
-def _key(project: Project, release: str, folder: str) -> tuple[Any, ...]:
+def _key(project: Project, release: str, folder: str) -> Key:
     """Return by what a folder that is being written is known: the release and the name in the address."""
     return ("publish", project.path, release, folder)
 
@@ -176,7 +181,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
             store.record(decision, str(target))
         return name
 
-    shelf_of(request).work(_key(opened.project, candidate.id, slug(name)), write)
+    state_of(request).works.begin(_key(opened.project, candidate.id, slug(name)), write)
 
 
 def _verified(path: Path) -> tuple[list[tuple[str, str]], str]:

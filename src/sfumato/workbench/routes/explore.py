@@ -19,9 +19,12 @@ from sfumato.store import is_being_explored
 from sfumato.workbench.addresses import link
 from sfumato.workbench.forms.plan import Plan
 from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.state.jobs import Job, Jobs
-from sfumato.workbench.state.opened import Opened, opened_of, project_file_of, shelf_of, waited
-from sfumato.workbench.state.sheet import Sheet, Sheets
+from sfumato.workbench.state.addressed import opened_of, project_file_of
+from sfumato.workbench.state.jobs import Job
+from sfumato.workbench.state.projects import Opened
+from sfumato.workbench.state.sheet import Sheet
+from sfumato.workbench.state.state import State, state_of
+from sfumato.workbench.state.works import waited
 from sfumato.workbench.views.candidates import (
     ROWS,
     View,
@@ -48,12 +51,12 @@ class Seen:
     @classmethod
     def of(cls, request: Request) -> Seen:
         """Open the project of a request and bring its candidates up to date."""
-        opened, sheets = opened_of(request), sheets_of(request)
+        opened, state = opened_of(request), state_of(request)
         project = opened.project
         place = project.store_path, opened.source
-        _read_once(request, sheets, *place)
-        sheet, stamp = sheets.of(*place, first=_labels(project.measures))
-        return cls(opened, sheet, stamp, sheets.broken(*place, sheet, project.policy))
+        _read_once(request, state, *place)
+        sheet, stamp = state.sheets.of(*place, first=_labels(project.measures))
+        return cls(opened, sheet, stamp, state.sheets.broken(*place, sheet, project.policy))
 
     @property
     def holds_only_others(self) -> bool:
@@ -67,30 +70,14 @@ class Seen:
         return self.opened.project.axes
 
 
-def _read_once(request: Request, sheets: Sheets, store: Path, source: str) -> None:
-    """Read a store for the first time in a thread; a page that waits too long is told so."""
-    shelf, key = shelf_of(request), ("sheet", store, source)
+def _read_once(request: Request, state: State, store: Path, source: str) -> None:
+    """Read a store for the first time in a thread; a page that would wait too long says so."""
+    key = ("sheet", store, source)
     try:
-        waited(request, shelf.work(key, lambda: sheets.of(store, source)), store.stem)
+        waited(request, state.works.begin(key, lambda: state.sheets.of(store, source)), store.stem)
     except SfumatoError:
-        shelf.forget(key)
+        state.works.forget(key)
         raise
-
-
-def sheets_of(request: Request) -> Sheets:
-    """Return the candidates that were read for earlier requests."""
-    if not hasattr(request.app.state, "sheets"):
-        request.app.state.sheets = Sheets()
-    sheets: Sheets = request.app.state.sheets
-    return sheets
-
-
-def jobs_of(request: Request) -> Jobs:
-    """Return the explorations that this workbench started."""
-    if not hasattr(request.app.state, "jobs"):
-        request.app.state.jobs = Jobs()
-    jobs: Jobs = request.app.state.jobs
-    return jobs
 
 
 def explore(request: Request) -> Response:
@@ -165,12 +152,12 @@ def start(request: Request, form: FormData) -> Response:
     """Start the exploration, or go on with it."""
     workers = str(form.get("workers", ""))
     given = min(int(workers), 256) if workers.isdecimal() and len(workers) < 9 else 0
-    jobs_of(request).start(project_file_of(request), given or None)
+    state_of(request).jobs.start(project_file_of(request), given or None)
     return back(request, _here(request, form))
 
 
 def pause(request: Request, form: FormData) -> Response:
-    """Let the exploration end behind the next candidate."""
+    """Let the exploration end after the next candidate."""
     job = _job(request)
     if job is not None:
         job.pause()
@@ -186,7 +173,7 @@ def cancel(request: Request, form: FormData) -> Response:
 
 
 def _job(request: Request) -> Job | None:
-    return jobs_of(request).of(project_file_of(request))
+    return state_of(request).jobs.of(project_file_of(request))
 
 
 def _here(request: Request, form: FormData) -> str:

@@ -33,9 +33,9 @@ from sfumato.workbench.forms.plan import (
 )
 from sfumato.workbench.forms.tomls import toml_lines
 from sfumato.workbench.forms.typing_in import NotShown
-from sfumato.workbench.pages import back, page, posted
+from sfumato.workbench.pages import back, page, posted, sentence
+from sfumato.workbench.state.addressed import project_file_of
 from sfumato.workbench.state.editing import edit
-from sfumato.workbench.state.opened import project_file_of
 
 _TRIVIAL = ("as-is", "suppress-quasi-identifiers", "suppress-sensitive")
 _MORE_LIMITS = 2
@@ -153,7 +153,7 @@ def save_try(request: Request, form: FormData) -> Response:
             given = tomllib.loads(text)
             check_try(old.kind, old.name, given)
         except (tomllib.TOMLDecodeError, SfumatoError) as error:
-            return _try_page(request, shown, old, text=text, error=_sentence(error), status=422)
+            return _try_page(request, shown, old, text=text, error=sentence(str(error)), status=422)
         return _saved(request, shown, old, given, str(form.get("version")))
     swept = old.kind == "sanitizer"
     reading = read(cls, form, swept=swept)
@@ -181,7 +181,7 @@ def _check(block: Try, given: dict[str, Any], reading: Reading) -> None:
 def _saved(request: Request, shown: Plan, old: Try, given: dict[str, Any], version: str) -> Response:
     block = Try(old.number, old.kind, old.name, given)
     edit(shown.project.path, version, lambda document: put_try(document, block))
-    return back(request, link(request, "plan"), f"Written in the project file: {block.words}.")
+    return back(request, link(request, "plan"), f"Saved in the project file: {block.words}.")
 
 
 def drop_try(request: Request, form: FormData) -> Response:
@@ -205,8 +205,8 @@ def save_measures(request: Request, form: FormData) -> Response:
         edit(shown.project.path, str(form.get("version")), lambda document: put_measures(document, listed))
     except (ParameterError, ProjectError) as error:
         rows = {side: shown_rows for side, (_, shown_rows, _) in read_sides.items()}
-        return _shown(request, shown, measures=rows, measure_error=_sentence(error))
-    said = "The measures are written in the project file. Explore to take those that are new."
+        return _shown(request, shown, measures=rows, measure_error=sentence(str(error)))
+    said = "The measures are saved in the project file. Explore to take the new ones."
     return back(request, link(request, "plan") + "#measures", said)
 
 
@@ -222,8 +222,8 @@ def save_policy(request: Request, form: FormData) -> Response:
                 policy[row["measure"]] = _limit(row)
         edit(shown.project.path, str(form.get("version")), lambda document: put_policy(document, policy))
     except (ParameterError, ProjectError) as error:
-        return _shown(request, shown, limits=rows, named=named, policy_error=_sentence(error))
-    return back(request, link(request, "plan") + "#policy", "The policy is written in the project file.")
+        return _shown(request, shown, limits=rows, named=named, policy_error=sentence(str(error)))
+    return back(request, link(request, "plan") + "#policy", "The policy is saved in the project file.")
 
 
 def _limit_rows(policy: dict[str, Any]) -> list[dict[str, str]]:
@@ -268,11 +268,6 @@ def _number(request: Request) -> int:
     if not written.isdecimal() or len(written) > 6:
         raise HTTPException(404, "There is no such block in the project file.")
     return int(written)
-
-
-def _sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text[:1].upper() + text[1:] + "." * (text[-1:] not in (".", "?", ")"))
 
 
 routes = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from starlette.background import BackgroundTask
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -15,9 +14,10 @@ from sfumato.errors import DataError
 from sfumato.workbench.addresses import data_page, link, named
 from sfumato.workbench.guards import UPLOAD
 from sfumato.workbench.pages import page, posted
-from sfumato.workbench.routes import complete
-from sfumato.workbench.state.opened import DATA_SUFFIXES, Records, Shelf, shelf_of, waited
+from sfumato.workbench.state.projects import DATA_SUFFIXES, Loaded, Projects
+from sfumato.workbench.state.state import state_of
 from sfumato.workbench.state.uploads import free_place, received
+from sfumato.workbench.state.works import waited
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 _ENCODINGS = ("utf-8", "latin-1", "windows-1252", "utf-16")
@@ -25,50 +25,47 @@ _ENCODINGS = ("utf-8", "latin-1", "windows-1252", "utf-16")
 
 def folder(request: Request) -> Response:
     """Show what the folder holds."""
-    shelf = shelf_of(request)
-    projects = [_described(shelf, path) for path in shelf.projects()]
-    taken = {described["data"] for described in projects}
-    response = page(
+    projects = state_of(request).projects
+    described = [_described(path) for path in projects.files()]
+    taken = {each["data"] for each in described}
+    return page(
         request,
         "folder.html.j2",
-        name=shelf.folder.name or str(shelf.folder),
-        projects=projects,
-        files=[path.name for path in shelf.data_files() if path.name not in taken],
+        name=projects.folder.name or str(projects.folder),
+        projects=described,
+        files=[path.name for path in projects.data_files() if path.name not in taken],
         suffixes=DATA_SUFFIXES,
         separators=_SEPARATORS,
         encodings=_ENCODINGS,
     )
-    response.background = BackgroundTask(complete, request.app)
-    return response
 
 
 async def upload(request: Request) -> Response:
     """Take a file and begin a project with it."""
-    shelf = shelf_of(request)
-    uploaded = await received(request, shelf.folder)
+    uploaded = await received(request, state_of(request).projects.folder)
     return _begin(request, uploaded.path, uploaded.fields)
 
 
 def begin(request: Request, form: FormData) -> Response:
     """Begin a project with a file that lies in the folder already."""
-    files = {path.name: path for path in shelf_of(request).data_files()}
+    files = {path.name: path for path in state_of(request).projects.data_files()}
     name = named(str(form.get("file", "")), files, "file")
     return _begin(request, files[name], form)
 
 
 def example(request: Request, form: FormData) -> Response:
-    """Begin with the embedded example, for who has no table at hand."""
+    """Begin with the embedded example, for those who have no table at hand."""
     from sfumato.datasets.demo import write_demo
 
-    return RedirectResponse(data_page(write_demo(shelf_of(request).folder).stem), 303)
+    return RedirectResponse(data_page(write_demo(state_of(request).projects.folder).stem), 303)
 
 
 def beginning(request: Request) -> Response:
     """Wait for a project that is being begun, and lead on to it."""
-    shelf = shelf_of(request)
-    files = {path.name: path for path in shelf.data_files()}
+    state = state_of(request)
+    files = {path.name: path for path in state.projects.data_files()}
     data = files[named(request.path_params["file"], files, "file")]
-    begun = shelf.known(("begin", data))
+    begun = state.works.known(("begin", data))
     if begun is None:
         return RedirectResponse(link(request, "folder"), 303)
     try:
@@ -80,24 +77,24 @@ def beginning(request: Request) -> Response:
 
 
 def _begin(request: Request, data: Path, fields: Mapping[str, object]) -> Response:
-    shelf = shelf_of(request)
+    state = state_of(request)
     dialect = {
         "separator": _SEPARATORS.get(str(fields.get("separator", ""))),
         "encoding": next((name for name in _ENCODINGS if name == fields.get("encoding")), None),
     }
     given = {key: value for key, value in dialect.items() if value is not None}
-    shelf.forget(("begin", data))
-    shelf.work(("begin", data), lambda: _start(shelf, data, given))
+    state.works.forget(("begin", data))
+    state.works.begin(("begin", data), lambda: _start(state.projects, data, given))
     return RedirectResponse(link(request, "beginning", file=data.name), 303)
 
 
-def _start(shelf: Shelf, data: Path, dialect: Mapping[str, str]) -> Path:
+def _start(projects: Projects, data: Path, dialect: Mapping[str, str]) -> Path:
     from sfumato.project.file import Project
     from sfumato.reading.new_project import start_project
 
-    target = free_place(shelf.folder, f"{_stem(data)}.toml")
+    target = free_place(projects.folder, f"{_stem(data)}.toml")
     table, guesses = start_project(data, target, dialect)
-    shelf.keep_records(Project.load(target), Records(table, guesses))
+    projects.keep_records(Project.load(target), Loaded(table, guesses))
     return target
 
 
@@ -106,7 +103,7 @@ def _stem(data: Path) -> str:
     return name.rpartition(".")[0] or name
 
 
-def _described(shelf: Shelf, path: Path) -> dict[str, object]:
+def _described(path: Path) -> dict[str, object]:
     """Return what a card says of a project, without reading its data."""
     import tomllib
 

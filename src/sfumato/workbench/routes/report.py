@@ -1,9 +1,8 @@
-"""The report page: the report of the exploration, and those of the folders that were published."""
+"""The report pages: reports of the exploration, of one release for its owner, and of published folders."""
 
 from __future__ import annotations
 
 from concurrent.futures import Future
-from datetime import date
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -12,13 +11,19 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from sfumato.errors import ProjectError
+from sfumato.frontier import Candidate
 from sfumato.workbench.addresses import link
-from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.routes.decide import folder_of
+from sfumato.workbench.forms.publication import FIELDS, plain, put_publication, typed
+from sfumato.workbench.pages import back, page, posted, sentence
+from sfumato.workbench.state.addressed import opened_of, project_of
 from sfumato.workbench.state.editing import edit
-from sfumato.workbench.state.findings import explored_of
-from sfumato.workbench.state.opened import Opened, opened_of, project_of, shelf_of, waited
-from sfumato.workbench.state.published import folders_of
+from sfumato.workbench.state.findings import Findings, findings_of
+from sfumato.workbench.state.projects import Opened
+from sfumato.workbench.state.published import decisions_of, folder_of, folders_of
+from sfumato.workbench.state.releases import chosen_of, release_now
+from sfumato.workbench.state.state import state_of
+from sfumato.workbench.state.works import waited
 
 POLICY = (
     "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
@@ -26,18 +31,6 @@ POLICY = (
 )
 """A report is one page with its style in it; it may load nothing and run nothing."""
 _MOST_BYTES = 64 * 2**20
-_MOST_LETTERS = 20_000
-
-
-WORDS = {
-    "title": ("Title", "What the table is called.", "line"),
-    "purpose": ("Purpose", "What the release is for.", "lines"),
-    "recipients": ("Recipients", "Who may have it.", "lines"),
-    "safeguards": ("Safeguards", "Contracts, access control and whatever else protects it.", "lines"),
-    "steward": ("Data steward", "Who answers for it: name and position.", "line"),
-    "review-by": ("Review date", "When the assessment must be repeated.", "date"),
-}
-"""What a reader of the report should know, by its key in the project file: title, help, kind of field."""
 
 
 def report(request: Request) -> Response:
@@ -48,41 +41,35 @@ def report(request: Request) -> Response:
 def write(request: Request, form: FormData) -> Response:
     """Write what the reports say of the publication into the project file."""
     opened = opened_of(request)
-    written = {key: str(form.get(key, "")).replace("\r\n", "\n").strip() for key in WORDS}
-    given = {key: text[:_MOST_LETTERS] for key, text in written.items()}
+    given = typed(form)
     try:
-        reviewed = date.fromisoformat(given["review-by"]) if given["review-by"] else None
-    except ValueError:
-        return _page(request, opened, given, "Write the date of the review like 2028-01-31.")
-
-    def change(document: Any) -> None:
-        section = document.setdefault("publication", {})
-        for key, value in {**given, "review-by": reviewed}.items():
-            if value:
-                section[key] = value
-            else:
-                section.pop(key, None)
-
-    edit(opened.project.path, str(form.get("version")), change)
+        values = plain(given)
+    except ProjectError as error:
+        return _page(request, opened, given, sentence(str(error)))
+    edit(
+        opened.project.path,
+        str(form.get("version")),
+        lambda document: put_publication(document, values),
+    )
     return back(request, link(request, "report"), "The reports say so from now on.")
 
 
 def _page(request: Request, opened: Opened, given: dict[str, str] | None = None, wrong: str = "") -> Response:
-    _, explored = explored_of(request)
-    n_made = len(explored.frontier.candidates)
+    _, findings = findings_of(request)
+    n_made = len(findings.frontier.candidates)
     publication = opened.project.publication
-    said = {key: str(getattr(publication, key.replace("-", "_")) or "") for key in WORDS}
+    said = {key: str(getattr(publication, key.replace("-", "_")) or "") for key in FIELDS}
     return page(
         request,
         "reports.html.j2",
         status=422 if wrong else 200,
         digest=opened.version,
-        fields=[(key, *WORDS[key], (given or said)[key]) for key in WORDS],
-        lacking=[WORDS[key][0].lower() for key in WORDS if not said[key]],
+        fields=[(key, *FIELDS[key], (given or said)[key]) for key in FIELDS],
+        lacking=[asked.title.lower() for key, asked in FIELDS.items() if not said[key]],
         wrong=wrong,
         title=publication.title or opened.project.path.stem,
         n_candidates=n_made,
-        n_tried=n_made + len(explored.infeasible),
+        n_tried=n_made + len(findings.infeasible),
         folders=folders_of(opened.project),
     )
 
@@ -94,6 +81,17 @@ def exploration(request: Request) -> Response:
     name = opened.project.path.stem
     text = waited(request, _written(request, opened), name, doing="Writing the report of", said=said)
     return _served(request, text, f"{name}-report.html")
+
+
+def of_release(request: Request) -> Response:
+    """Write the owner's report of one release, with the figures that a published report does not tell."""
+    opened, _, candidate = chosen_of(request)
+    if candidate.infeasible is not None:
+        raise HTTPException(404, "This release could not be made, so there is no report of it.")
+    said = "The release is made again, and everything known about it is put on one page."
+    written = _written_for_owner(request, opened, candidate)
+    text = waited(request, written, candidate.id, doing="Writing the owner's report of", said=said)
+    return _served(request, text, f"{opened.project.path.stem}-{candidate.id}-owner-report.html")
 
 
 def of_folder(request: Request) -> Response:
@@ -117,29 +115,50 @@ def _served(request: Request, text: str, name: str) -> Response:
 
 def _written(request: Request, opened: Opened) -> Future[str]:
     """Return the report's text, or its promise: written anew when the project or the store changes."""
-    _, explored = explored_of(request)
-    key = ("report", opened.project.path, opened.version, explored.state)
+    _, findings = findings_of(request)
+    key = ("report", opened.project.path, opened.version, findings.state)
 
     def write() -> str:
         from sfumato.report.page import report_html
 
-        facts: dict[str, Any] = {
-            "publication": opened.project.publication,
-            "schema": opened.schema,
-            "n_records": opened.table.n_records,
-            "frontier": explored.frontier,
-            "table": opened.table,
-            "infeasible": explored.infeasible,
-            "policy": opened.project.policy,
-        }
-        return report_html(**facts)
+        return report_html(**_facts(opened, findings))
 
-    return shelf_of(request).work(key, write)
+    return state_of(request).works.begin(key, write)
+
+
+def _written_for_owner(request: Request, opened: Opened, candidate: Candidate) -> Future[str]:
+    """Return the text of the owner's report of one release, or its promise."""
+    _, findings = findings_of(request)
+    works = state_of(request).works
+    decision = next((d for d, _ in decisions_of(opened.project) if d.candidate == candidate.id), None)
+    key = ("owner-report", opened.project.path, opened.version, findings.state, candidate.id, decision)
+
+    def write() -> str:
+        from sfumato.report.page import report_html
+
+        release = release_now(works, opened, candidate)
+        facts = _facts(opened, findings)
+        return report_html(**facts, chosen=candidate, release=release, decision=decision)
+
+    return works.begin(key, write)
+
+
+def _facts(opened: Opened, findings: Findings) -> dict[str, Any]:
+    return {
+        "publication": opened.project.publication,
+        "schema": opened.schema,
+        "n_records": opened.table.n_records,
+        "frontier": findings.frontier,
+        "table": opened.table,
+        "infeasible": findings.infeasible,
+        "policy": opened.project.policy,
+    }
 
 
 routes = [
     Route("/projects/{project}/report", report, name="report"),
     Route("/projects/{project}/report", posted(write), methods=["POST"], name="write-publication"),
     Route("/projects/{project}/report/exploration", exploration, name="exploration-report"),
+    Route("/projects/{project}/releases/{id}/report", of_release, name="owner-report"),
     Route("/projects/{project}/published/{folder}/report", of_folder, name="published-report"),
 ]

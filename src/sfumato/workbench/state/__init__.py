@@ -1,1 +1,1 @@
-"""State: what the workbench knows and has under way: projects, candidates, explorations, published folders."""
+"""State: what the workbench knows and has under way: projects, candidates, explorations, folders."""

@@ -19,14 +19,14 @@ from sfumato.hierarchy import ROOT, Hierarchy, Label
 Levels = list[list[Label]]
 
 
-class Node(NamedTuple):
+class TreeNode(NamedTuple):
     """A node of a hierarchy."""
 
     level: int
     number: int
 
     @classmethod
-    def parse(cls, written: str, hierarchy: Hierarchy) -> Node:
+    def parse(cls, written: str, hierarchy: Hierarchy) -> TreeNode:
         """Read ``level.number``, which must be a node of the hierarchy."""
         level, _, number = written.partition(".")
         if level.isdecimal() and number.isdecimal() and len(level) < 4 and len(number) < 10:
@@ -39,12 +39,12 @@ class Node(NamedTuple):
         return f"{self.level}.{self.number}"
 
 
-def leaves_of(hierarchy: Hierarchy, node: Node) -> Integers:
+def leaves_of(hierarchy: Hierarchy, node: TreeNode) -> Integers:
     """Return the positions of the values below a node."""
     return np.flatnonzero(hierarchy.node_of[node.level] == node.number)
 
 
-def chain_of(hierarchy: Hierarchy, node: Node) -> list[Node]:
+def chain_of(hierarchy: Hierarchy, node: TreeNode) -> list[TreeNode]:
     """Return the node and those above it in which it stands for itself, the root left out."""
     chain, leaves = [node], leaves_of(hierarchy, node)
     label = hierarchy.labels[node.level][node.number]
@@ -53,11 +53,11 @@ def chain_of(hierarchy: Hierarchy, node: Node) -> list[Node]:
         is_wider = np.count_nonzero(hierarchy.node_of[level] == number) > len(leaves)
         if is_wider or hierarchy.labels[level][number] != label:
             break
-        chain.append(Node(level, number))
+        chain.append(TreeNode(level, number))
     return chain
 
 
-def rename(hierarchy: Hierarchy, node: Node, label: str) -> Hierarchy:
+def rename(hierarchy: Hierarchy, node: TreeNode, label: str) -> Hierarchy:
     """Give a node another name, on every level on which it stands for itself."""
     _require_inner(hierarchy, node, "renamed; the root and the data's own values keep their names")
     label = _checked(label)
@@ -68,7 +68,7 @@ def rename(hierarchy: Hierarchy, node: Node, label: str) -> Hierarchy:
     return _rebuilt(hierarchy, levels)
 
 
-def merge(hierarchy: Hierarchy, nodes: Sequence[Node], label: str) -> Hierarchy:
+def merge(hierarchy: Hierarchy, nodes: Sequence[TreeNode], label: str) -> Hierarchy:
     """Make one node of several; values get a common node above them. It lies where the first one lay."""
     level = _common_level(nodes)
     if level == 0:
@@ -83,7 +83,7 @@ def merge(hierarchy: Hierarchy, nodes: Sequence[Node], label: str) -> Hierarchy:
     return _rebuilt(hierarchy, levels)
 
 
-def group(hierarchy: Hierarchy, nodes: Sequence[Node], label: str) -> Hierarchy:
+def group(hierarchy: Hierarchy, nodes: Sequence[TreeNode], label: str) -> Hierarchy:
     """Put nodes under a new one; a level is added unless they stand for themselves on the next one."""
     level = _common_level(nodes)
     for node in nodes:
@@ -103,7 +103,7 @@ def group(hierarchy: Hierarchy, nodes: Sequence[Node], label: str) -> Hierarchy:
     return _rebuilt(hierarchy, levels)
 
 
-def move(hierarchy: Hierarchy, nodes: Sequence[Node], target: Node) -> Hierarchy:
+def move(hierarchy: Hierarchy, nodes: Sequence[TreeNode], target: TreeNode) -> Hierarchy:
     """Put nodes under another one, which lies above their level."""
     for node in nodes:
         if node.level >= target.level:
@@ -119,7 +119,7 @@ def move(hierarchy: Hierarchy, nodes: Sequence[Node], target: Node) -> Hierarchy
     return _rebuilt(hierarchy, levels)
 
 
-def dissolve(hierarchy: Hierarchy, nodes: Sequence[Node]) -> Hierarchy:
+def dissolve(hierarchy: Hierarchy, nodes: Sequence[TreeNode]) -> Hierarchy:
     """Take nodes away; what was below them comes directly below what was above them."""
     levels = _levels(hierarchy)
     for node in sorted(nodes):
@@ -156,27 +156,27 @@ def _write(levels: Levels, level: int, leaves: Integers, label: Label) -> None:
         levels[level][leaf] = label
 
 
-def _follow(levels: Levels, hierarchy: Hierarchy, leaves: Integers, node: Node, level: int) -> None:
+def _follow(levels: Levels, hierarchy: Hierarchy, leaves: Integers, node: TreeNode, level: int) -> None:
     """Let values lie where a node lies, from a level upwards."""
     example = int(leaves_of(hierarchy, node)[0])
     for above in range(level, hierarchy.height):
         _write(levels, above, leaves, hierarchy.labels[above][hierarchy.node_of[above, example]])
 
 
-def _common_level(nodes: Sequence[Node]) -> int:
+def _common_level(nodes: Sequence[TreeNode]) -> int:
     levels = {node.level for node in nodes}
     if len(nodes) < 2:
-        raise HierarchyError("two nodes or more are needed; choose them in the tree")
+        raise HierarchyError("at least two nodes are needed; choose them in the tree")
     if len(levels) > 1:
         raise HierarchyError("the nodes lie on different levels; choose nodes of one level")
     return levels.pop()
 
 
-def _all_leaves(hierarchy: Hierarchy, nodes: Iterable[Node]) -> Integers:
+def _all_leaves(hierarchy: Hierarchy, nodes: Iterable[TreeNode]) -> Integers:
     return np.concatenate([leaves_of(hierarchy, node) for node in nodes])
 
 
-def _require_inner(hierarchy: Hierarchy, node: Node, what: str) -> None:
+def _require_inner(hierarchy: Hierarchy, node: TreeNode, what: str) -> None:
     if not 0 < node.level < hierarchy.height:
         raise HierarchyError(f"only nodes between the values and the root can be {what}")
 

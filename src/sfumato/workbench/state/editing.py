@@ -26,14 +26,14 @@ _one_at_a_time = threading.Lock()
 
 
 class Changed(UserError):
-    """A file that somebody else changed meanwhile."""
+    """A file that somebody else changed in the meantime."""
 
     status = 409
 
 
 @dataclass(frozen=True)
 class Text:
-    """The text of a project file, and a digest of it by which a later change is noticed."""
+    """The text of a project file, and a digest that shows a later change."""
 
     written: str
     version: str
@@ -101,7 +101,7 @@ def require_version(path: Path, now: str, then: str) -> None:
     """Raise an error if a file is no longer what the page was made from."""
     if now != then:
         raise Changed(
-            f"{path.name} was changed elsewhere since this page was shown; nothing was overwritten, "
+            f"{path.name} was changed elsewhere since this page was shown; nothing was overwritten; "
             "load the page again and repeat the change"
         )
 

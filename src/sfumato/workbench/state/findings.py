@@ -1,24 +1,24 @@
-"""Explored: the frontier of a project as of now, computed once for what the store holds."""
+"""Findings: the frontier of a project as of now, computed once for what the store holds."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from starlette.requests import Request
 
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement
 from sfumato.project.file import Project
-from sfumato.workbench.routes.explore import sheets_of
-from sfumato.workbench.state.opened import Opened, opened_of
+from sfumato.workbench.state.addressed import opened_of
+from sfumato.workbench.state.projects import Opened
 from sfumato.workbench.state.sheet import Sheet
+from sfumato.workbench.state.state import state_of
 
 
 @dataclass(frozen=True)
-class Explored:
+class Findings:
     """What was explored so far.
 
     Parameters
@@ -41,19 +41,17 @@ class Explored:
         return list({m.label: m for c in self.frontier.candidates for m in c.measurements}.values())
 
 
-def explored_of(request: Request) -> tuple[Opened, Explored]:
+def findings_of(request: Request) -> tuple[Opened, Findings]:
     """Return the project that the address speaks of, and what was explored of it."""
     opened = opened_of(request)
     project = opened.project
-    sheet, stamp = sheets_of(request).of(project.store_path, opened.source)
+    sheet, stamp = state_of(request).sheets.of(project.store_path, opened.source)
     axes = _measured_axes(project, sheet)
     state = (opened.source, stamp, axes)
-    if not hasattr(request.app.state, "explored"):
-        request.app.state.explored = {}
-    known: dict[Path, Explored] = request.app.state.explored
+    known = state_of(request).findings
     found = known.get(project.path)
     if found is None or found.state != state or found.frontier.candidates != sheet.candidates:
-        found = Explored(Frontier(sheet.candidates, axes), sheet.infeasible, state)
+        found = Findings(Frontier(sheet.candidates, axes), sheet.infeasible, state)
         known[project.path] = found
     return opened, found
 

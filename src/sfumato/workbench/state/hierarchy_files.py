@@ -32,7 +32,7 @@ def as_csv(hierarchy: Hierarchy) -> str:
 def write_edited(folder: Path, attribute: str, hierarchy: Hierarchy) -> str:
     """Write an edited hierarchy to the attribute's own file and return its name in the project file.
 
-    Files that people brought are left as they are; only what was edited here is replaced.
+    Only what was edited here is replaced; files that people brought are left as they are.
     """
     return _written(folder, _place(folder) / f"{_stem(attribute)}{_EDITED}", hierarchy)
 

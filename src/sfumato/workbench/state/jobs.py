@@ -1,8 +1,8 @@
 """Jobs: an exploration in a process of its own, so that the pages never wait for it.
 
 The process calls the same `explore` on the same store as the command line. It listens on its standard input:
-``pause`` ends it behind the next candidate that is stored, and when the server ends, however it ends, so
-does the process. What it stored stays stored.
+``pause`` ends it after the next candidate that is stored. When the server ends, in whatever way, so does
+the process. What it stored stays stored.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from sfumato.errors import UserError
-from sfumato.exploring.run import Progress
 
-State = Literal["running", "pausing", "paused", "cancelled", "done", "failed"]
+if TYPE_CHECKING:
+    from sfumato.exploring.run import Progress
+
+JobState = Literal["running", "pausing", "paused", "cancelled", "done", "failed"]
 _PATIENCE = 5.0
 _CRASHED = (
     "The exploration ended unexpectedly, perhaps for lack of memory. What was stored is kept: go on, with "
@@ -47,7 +49,7 @@ class Report:
         What went wrong, if so.
     """
 
-    state: State
+    state: JobState
     progress: Progress | None = None
     since: float = 0.0
     said: str = ""
@@ -78,7 +80,7 @@ class Job:
         self.workers = workers
         self._lock = threading.Lock()
         self._report = Report("running")
-        self._ended: State | None = None
+        self._ended: JobState | None = None
         command = [sys.executable, "-m", "sfumato.workbench.state.jobs", str(project), str(workers or 0)]
         self._process = subprocess.Popen(
             command,
@@ -101,7 +103,7 @@ class Job:
             return self._report
 
     def pause(self) -> None:
-        """End it behind the next candidate that is stored, or at the next word of a search."""
+        """End it after the next candidate that is stored, or when a search next reports."""
         with self._lock:
             if self._report.state != "running":
                 return
@@ -135,6 +137,8 @@ class Job:
 
     def _listen(self) -> None:
         """Take in what the process says until it ends."""
+        from sfumato.exploring.run import Progress
+
         last: dict[str, Any] = {}
         assert self._process.stdout is not None
         for line in self._process.stdout:
@@ -197,7 +201,7 @@ class _Paused(BaseException):
 
 
 def _work(project: Path, workers: int | None, words: IO[str], say: Callable[[dict[str, Any]], None]) -> None:
-    """Explore a project; obey what is said meanwhile."""
+    """Explore a project, and obey what is said while it runs."""
     from sfumato.exploring.run import explore
     from sfumato.project.file import Project
     from sfumato.store import Store

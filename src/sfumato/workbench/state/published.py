@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starlette.requests import Request
+
 from sfumato.errors import SfumatoError, UserError
+from sfumato.workbench.addresses import named
 from sfumato.workbench.state.hierarchy_files import FOLDER as HIERARCHIES
 
 if TYPE_CHECKING:
@@ -62,6 +65,12 @@ def folders_of(project: Project) -> tuple[Folder, ...]:
         if folder is not None:
             found.append(folder)
     return tuple(sorted(found, key=lambda each: each.decision.get("when", ""), reverse=True))
+
+
+def folder_of(request: Request, project: Project) -> Folder:
+    """Return the published folder that the address speaks of; what an address says never becomes a path."""
+    folders = {folder.name: folder for folder in folders_of(project)}
+    return folders[named(request.path_params["folder"], folders, "published folder")]
 
 
 def decisions_of(project: Project) -> list[tuple[Decision, str]]:

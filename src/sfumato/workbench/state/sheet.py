@@ -22,7 +22,7 @@ from sfumato.store import Mark, Store
 
 
 @dataclass(frozen=True)
-class Column:
+class MeasureColumn:
     """One measure over all candidates."""
 
     label: str
@@ -55,7 +55,7 @@ class Sheet:
 
     candidates: tuple[Candidate, ...]
     infeasible: tuple[Candidate, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[MeasureColumn, ...]
     rows: tuple[Mapping[str, float], ...]
     recipes: tuple[str, ...]
 
@@ -122,7 +122,7 @@ class _Known:
     candidates: dict[str, Candidate] = field(default_factory=dict)
     rows: dict[str, dict[str, float]] = field(default_factory=dict)
     recipes: dict[str, str] = field(default_factory=dict)
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: dict[str, MeasureColumn] = field(default_factory=dict)
     broken: dict[str, tuple[str, ...]] = field(default_factory=dict)
     policy: Mapping[str, Limit] = field(default_factory=dict)
     sheet: Sheet | None = None
@@ -190,7 +190,7 @@ def _take_in(known: _Known, candidate: Candidate) -> None:
     for m in candidate.measurements:
         by_label.setdefault(m.label, []).append(m)
     for label, found in by_label.items():
-        known.columns.setdefault(label, Column(label, found[0].axis, found[0].better))
+        known.columns.setdefault(label, MeasureColumn(label, found[0].axis, found[0].better))
     values = {label: worst_value(found, label) for label, found in by_label.items()}
     known.recipes[candidate.id] = formatting.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
     known.rows[candidate.id] = {label: value for label, value in values.items() if value is not None}

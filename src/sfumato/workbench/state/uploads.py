@@ -17,7 +17,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from sfumato.errors import UserError
-from sfumato.workbench.state.opened import DATA_SUFFIXES
+from sfumato.workbench.state.projects import DATA_SUFFIXES
+from sfumato.workbench.state.state import state_of
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -55,21 +56,21 @@ async def received(request: Request, folder: Path, suffixes: Iterable[str] = DAT
             except FormParserError:
                 arriving.is_whole = False
         if not arriving.is_whole:
-            raise HTTPException(400, "The form did not arrive whole; send it again.")
+            raise HTTPException(400, "The form arrived incomplete; send it again.")
         if not arriving.name:
             raise UserError("no file was chosen; choose one and send the form again")
         if arriving.size == 0:
             raise UserError("the file is empty; give one with records")
         name = clean_name(arriving.name, arriving.suffixes)
         if name.lower().endswith(".gz"):
-            await run_in_threadpool(_require_unpacked, place, request.app.state.upload_bytes)
+            await run_in_threadpool(_require_unpacked, place, state_of(request).upload_bytes)
         target = _claimed(folder, name)
         os.replace(place, target)
     return Uploaded(target, arriving.fields)
 
 
 def _require_unpacked(place: Path, most: int) -> None:
-    """Refuse a compressed file that holds more than a plain one may; a damaged one is told of on reading."""
+    """Refuse a compressed file that holds more than a plain one may; reading reports a damaged one."""
     import gzip
     import zlib
 
@@ -78,7 +79,7 @@ def _require_unpacked(place: Path, most: int) -> None:
         while piece := stream.read(2**20):
             unpacked += len(piece)
             if unpacked > most:
-                said = f"Unpacked, this is larger than the {most / 2**20:,.0f} MiB that are taken here."
+                said = f"Unpacked, this is larger than the limit of {most / 2**20:,.0f} MiB."
                 raise HTTPException(413, said)
 
 
@@ -124,7 +125,7 @@ def free_place(folder: Path, name: str) -> Path:
         place = folder / (name if number == 1 else f"{stem}-{number}{dot}{ending}")
         if not place.exists() and not place.is_symlink():
             return place
-    raise UserError("there are too many files of this name; move some away")
+    raise UserError("there are too many files with this name; move some away")
 
 
 def _claimed(folder: Path, name: str) -> Path:
@@ -143,7 +144,7 @@ def _boundary(content_type: str) -> bytes:
 
     kind, options = parse_options_header(content_type)
     if kind != b"multipart/form-data" or b"boundary" not in options:
-        raise HTTPException(400, "A file is sent with a form of its own; choose one on the page.")
+        raise HTTPException(400, "A file is sent with the form on the first page; choose one there.")
     return options[b"boundary"]
 
 

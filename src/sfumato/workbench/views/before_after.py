@@ -29,7 +29,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class BeforeAfter:
     """All values of an attribute, and the largest number of records among them."""
 
     pairs: tuple[Pair, ...]
@@ -41,7 +41,7 @@ class Pairs:
         return max([1.0, *(max(pair.before, pair.after) for pair in self.pairs)])
 
 
-def before_and_after(release: Release, name: str) -> Pairs | None:
+def before_and_after(release: Release, name: str) -> BeforeAfter | None:
     """Set the original distribution of an attribute beside the released one; ``None`` without the original.
 
     A released value that stands for several original ones is spread evenly over them, as a reader would
@@ -80,7 +80,7 @@ def _spread(column: Column, cells: Cells, weights: Integers) -> Floats:
     return _added(cells.sets.members, each, len(column.domain))
 
 
-def _numbers(column: Column, before: Floats, cells: Cells, weights: Integers) -> Pairs:
+def _numbers(column: Column, before: Floats, cells: Cells, weights: Integers) -> BeforeAfter:
     """Compare numbers in intervals of equal width, or one by one where there are few."""
     places = [place for place, value in enumerate(column.domain) if value is not None]
     numbers = np.array([column.domain[place] for place in places], dtype=np.float64)
@@ -108,7 +108,7 @@ def _numbers(column: Column, before: Floats, cells: Cells, weights: Integers) ->
     return _paired(labels, first, second, f"Records in {len(labels)} intervals")
 
 
-def _categories(column: Column, before: Floats, after: Floats) -> Pairs:
+def _categories(column: Column, before: Floats, after: Floats) -> BeforeAfter:
     order = np.argsort(-before, kind="stable")
     shown = order if len(order) <= _CATEGORIES else order[: _CATEGORIES - 1]
     rest = order[len(shown) :]
@@ -117,9 +117,9 @@ def _categories(column: Column, before: Floats, after: Floats) -> Pairs:
     if not len(rest):
         return found
     others = Pair(f"{len(rest):,} others", float(before[rest].sum()), float(after[rest].sum()), is_rest=True)
-    return Pairs((*found.pairs, others), f"{found.description}, the most frequent first")
+    return BeforeAfter((*found.pairs, others), f"{found.description}, the most frequent first")
 
 
-def _paired(labels: Sequence[str], before: Floats, after: Floats, description: str) -> Pairs:
+def _paired(labels: Sequence[str], before: Floats, after: Floats, description: str) -> BeforeAfter:
     rows = zip(labels, before.tolist(), after.tolist(), strict=True)
-    return Pairs(tuple(Pair(label, first, second) for label, first, second in rows), description)
+    return BeforeAfter(tuple(Pair(label, first, second) for label, first, second in rows), description)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from sfumato.workbench.state.opened import Opened, Shelf, shelf_of
+from sfumato.workbench.state.projects import Opened
+from sfumato.workbench.state.releases import release_key, release_now
+from sfumato.workbench.state.state import state_of
 
 if TYPE_CHECKING:
     from sfumato.frontier import Candidate
@@ -68,37 +68,11 @@ class Dossier:
     formulas: tuple[str, ...]
 
 
-def candidate_of(candidates: Sequence[Candidate], identity: str) -> Candidate:
-    """Return the candidate with this id, or the page that lacks."""
-    for candidate in candidates:
-        if candidate.id == identity:
-            return candidate
-    raise HTTPException(
-        404, "There is no release of this id; the data, the roles or the recipes may have changed."
-    )
-
-
-def released(request: Request, opened: Opened, candidate: Candidate) -> Future[Release]:
-    """Make the release of a candidate once more, in a thread; the last few are kept."""
-    from sfumato.exploring.stored import remade
-
-    key = _release_key(opened, candidate)
-    return shelf_of(request).work(key, lambda: remade(candidate, opened.table, opened.schema))
-
-
 def dossier_of(request: Request, opened: Opened, candidate: Candidate) -> Future[Dossier]:
     """Return the dossier of a candidate, or its promise."""
-    from sfumato.exploring.stored import remade
-
-    shelf, key = shelf_of(request), _release_key(opened, candidate)
-
-    def make() -> Dossier:
-        # never wait for another thread here: that one may be waiting for this one
-        release = _at_hand(shelf, key) or remade(candidate, opened.table, opened.schema)
-        shelf.work(key, lambda: release, alone=False)
-        return describe(release, candidate)
-
-    return shelf.work(("dossier", *key[1:]), make)
+    works = state_of(request).works
+    key = ("dossier", *release_key(opened, candidate)[1:])
+    return works.begin(key, lambda: describe(release_now(works, opened, candidate), candidate))
 
 
 def describe(release: Release, candidate: Candidate) -> Dossier:
@@ -137,18 +111,6 @@ def original_records(release: Release, table: Table) -> Sample:
     columns = [*release.schema.released]
     shown = [[_shown(table[name].domain[table[name].codes[row]]) for name in columns] for row in rows]
     return Sample("original", columns, shown, table.n_records)
-
-
-def _release_key(opened: Opened, candidate: Candidate) -> tuple[Any, ...]:
-    return ("release", opened.project.path, opened.source, candidate.id, candidate.recipe.seed)
-
-
-def _at_hand(shelf: Shelf, key: tuple[Any, ...]) -> Release | None:
-    known = shelf.known(key)
-    if known is None or not known.done() or known.exception() is not None:
-        return None
-    release: Release = known.result()
-    return release
 
 
 def _origins(release: Release, name: str) -> Origins:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.hierarchy import Hierarchy
-from sfumato.workbench.state.branches import Node, leaves_of
+from sfumato.workbench.state.branches import TreeNode, leaves_of
 
 MOST_CHILDREN = 200
 MOST_NODES = 600
@@ -33,7 +33,7 @@ class Branch:
         Those that are shown.
     """
 
-    node: Node
+    node: TreeNode
     label: str | None
     n_values: int
     n_records: int
@@ -42,7 +42,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreePart:
     """The part of a hierarchy below one node, the nodes above it, and which of its children are shown."""
 
     top: Branch
@@ -50,7 +50,7 @@ class Tree:
     first: int
 
 
-def tree_of(hierarchy: Hierarchy, counts: Integers, top: Node | None = None, first: int = 0) -> Tree:
+def tree_of(hierarchy: Hierarchy, counts: Integers, top: TreeNode | None = None, first: int = 0) -> TreePart:
     """Return the branches below a node, those near it first, until the page is full.
 
     Parameters
@@ -63,17 +63,17 @@ def tree_of(hierarchy: Hierarchy, counts: Integers, top: Node | None = None, fir
         How many of its children to pass over.
     """
     shape = _Shape.of(hierarchy, counts)
-    node = top or Node(hierarchy.height, 0)
+    node = top or TreeNode(hierarchy.height, 0)
     trunk = shape.branch(node)
     waiting, left = deque([trunk]), MOST_NODES
     while waiting and left > 0:
         branch = waiting.popleft()
         begin = first if branch is trunk else 0
         numbers = shape.children(branch.node)[begin : begin + MOST_CHILDREN]
-        branch.children = [shape.branch(Node(branch.node.level - 1, int(number))) for number in numbers]
+        branch.children = [shape.branch(TreeNode(branch.node.level - 1, int(number))) for number in numbers]
         left -= len(branch.children)
         waiting.extend(child for child in branch.children if child.node.level > 0)
-    return Tree(trunk, shape.above(node), first)
+    return TreePart(trunk, shape.above(node), first)
 
 
 @dataclass(frozen=True)
@@ -98,16 +98,16 @@ class _Shape:
             n_records.append(np.bincount(nodes, weights=counts, minlength=width).astype(np.int64))
         return cls(hierarchy, tuple(parents), tuple(n_values), tuple(n_records))
 
-    def children(self, node: Node) -> Integers:
+    def children(self, node: TreeNode) -> Integers:
         return (
             np.flatnonzero(self.parents[node.level - 1] == node.number) if node.level else np.array([], int)
         )
 
-    def branch(self, node: Node) -> Branch:
+    def branch(self, node: TreeNode) -> Branch:
         """Return a node, or the lowest one of its name that holds the same values."""
         below = self.children(node)
-        while len(below) == 1 and self._label(Node(node.level - 1, int(below[0]))) == self._label(node):
-            node = Node(node.level - 1, int(below[0]))
+        while len(below) == 1 and self._label(TreeNode(node.level - 1, int(below[0]))) == self._label(node):
+            node = TreeNode(node.level - 1, int(below[0]))
             below = self.children(node)
         return Branch(
             node,
@@ -117,11 +117,11 @@ class _Shape:
             len(below),
         )
 
-    def above(self, node: Node) -> tuple[Branch, ...]:
+    def above(self, node: TreeNode) -> tuple[Branch, ...]:
         """Return the nodes above, the root first."""
         leaf = int(leaves_of(self.hierarchy, node)[0])
         path = [
-            Node(level, int(self.hierarchy.node_of[level, leaf]))
+            TreeNode(level, int(self.hierarchy.node_of[level, leaf]))
             for level in range(self.hierarchy.height, node.level, -1)
         ]
         branches = {
@@ -129,5 +129,5 @@ class _Shape:
         }
         return tuple(branches.values())
 
-    def _label(self, node: Node) -> str | None:
+    def _label(self, node: TreeNode) -> str | None:
         return self.hierarchy.labels[node.level][node.number]

@@ -14,8 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from sfumato.project.file import Project
-from sfumato.workbench.state import opened
-from sfumato.workbench.state.opened import Shelf
+from sfumato.workbench.state import works
+from sfumato.workbench.state.projects import Projects
+from sfumato.workbench.state.works import Works
 
 from ..conftest import PROJECT
 
@@ -33,7 +34,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
         return read(self, path)
 
     monkeypatch.setattr(Project, "table", slow)
-    monkeypatch.setattr(opened, "_PATIENCE", 0.05)
+    monkeypatch.setattr(works, "_PATIENCE", 0.05)
     return gate
 
 
@@ -70,16 +71,16 @@ def test_a_table_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return read(self, path)
 
     monkeypatch.setattr(Project, "table", counted)
-    shelf, path = Shelf(folder), folder / "people.toml"
-    first = shelf.look(path).result(60)
-    assert shelf.look(path).result(60) is first
+    projects, path = Projects(folder, Works()), folder / "people.toml"
+    first = projects.look(path).result(60)
+    assert projects.look(path).result(60) is first
     path.write_text(PROJECT.replace("[5, 10, 20]", "[10, 20]"))
-    second = shelf.look(path).result(60)
+    second = projects.look(path).result(60)
     assert second.version != first.version
     assert second.records is first.records
     assert len(reads) == 1
     (folder / "people.csv").write_text((folder / "people.csv").read_text() + "Gus,70,m,02139,gout\n")
-    assert shelf.look(path).result(60).records.table.n_records == 7
+    assert projects.look(path).result(60).records.table.n_records == 7
     assert len(reads) == 2
 
 
@@ -87,12 +88,12 @@ def test_a_hierarchy_file_that_changes_is_read_again(folder: Path) -> None:
     (folder / "sex.csv").write_text("f;any;*\nm;any;*\n")
     path = folder / "people.toml"
     path.write_text(PROJECT.replace("[attributes.sex]", '[attributes.sex]\nhierarchy = { csv = "sex.csv" }'))
-    shelf = Shelf(folder)
-    look = shelf.look(path).result(60)
+    projects = Projects(folder, Works())
+    look = projects.look(path).result(60)
     assert look.opened
     assert "any" in look.opened.schema.hierarchy("sex").labels[1]
     (folder / "sex.csv").write_text("f;person;*\nm;person;*\n")
-    look = shelf.look(path).result(60)
+    look = projects.look(path).result(60)
     assert look.opened
     assert "person" in look.opened.schema.hierarchy("sex").labels[1]
 
@@ -105,19 +106,12 @@ def test_a_pipe_is_not_waited_for(folder: Path, ready: Callable[..., Any]) -> No
 
 
 def test_only_the_last_few_are_kept(folder: Path) -> None:
-    shelf, path = Shelf(folder), folder / "people.toml"
+    begun = Works()
+    projects, path = Projects(folder, begun), folder / "people.toml"
     for width in range(1, 9):
         path.write_text(PROJECT.replace("[5, 10, 20]", f"[{width}]"))
-        shelf.look(path).result(60)
-    assert sum(key[0] == "look" for key in shelf._works) <= opened._KEPT + 1  # type: ignore[index]
-
-
-def test_the_frontier_of_a_project_that_was_not_explored_is_empty(folder: Path) -> None:
-    look = Shelf(folder).look(folder / "people.toml").result(60)
-    assert look.opened
-    frontier, infeasible = look.opened.frontier()
-    assert (frontier.candidates, infeasible) == ((), ())
-    assert not (folder / "people.sqlite").exists()
+        projects.look(path).result(60)
+    assert sum(key[0] == "look" for key in begun._works) <= works._KEPT + 1
 
 
 def test_the_first_page_needs_nothing_heavy(folder: Path) -> None:

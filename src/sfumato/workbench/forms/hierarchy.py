@@ -1,0 +1,108 @@
+"""Hierarchy: the forms that say how an attribute's values generalize, and what was typed into them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any, get_args
+
+from starlette.datastructures import FormData
+
+from sfumato.errors import HierarchyError
+from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.table import text
+from sfumato.workbench.state import branches
+from sfumato.workbench.state.branches import TreeNode
+
+UNITS: tuple[str, ...] = get_args(DateUnit)
+SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
+
+
+def source_facts(source: HierarchySource | None) -> dict[str, str]:
+    """Return how the values generalize now, as the form writes it."""
+    facts = {"how": "file", "intervals": "", "prefixes": "", "units": "", "format": "%Y-%m-%d"}
+    match source:
+        case None:
+            facts["how"] = "none"
+        case Intervals(widths):
+            facts |= {"how": "intervals", "intervals": ", ".join(text(width) or "" for width in widths)}
+        case Prefixes(lengths):
+            facts |= {"how": "prefixes", "prefixes": ", ".join(map(str, lengths))}
+        case Dates(units, format_):
+            facts |= {"how": "dates", "units": " ".join(units), "format": format_}
+    return facts
+
+
+def chosen_source(form: FormData, files: list[str]) -> dict[str, Any] | None:
+    """Return how the values are to generalize, as the project file writes it."""
+    match form.get("how"):
+        case "intervals":
+            return {"intervals": [_number(word) for word in _words(form, "intervals", "widths", "5, 10, 20")]}
+        case "prefixes":
+            wrong = "prefix lengths are whole numbers; give, for example, 4, 3, 2"
+            lengths = _words(form, "prefixes", "lengths", "4, 3, 2")
+            return {"prefixes": [whole(word, wrong) for word in lengths]}
+        case "dates":
+            units = [unit for unit in UNITS if unit in form.getlist("units")]
+            return {"dates": units, "format": str(form.get("format") or "%Y-%m-%d")}
+        case "file":
+            if form.get("csv") not in files:
+                raise HierarchyError("choose one of the files in the list")
+            return {"csv": str(form["csv"])}
+    return None
+
+
+def _words(form: FormData, key: str, what: str, example: str) -> list[str]:
+    words = re.split(r"[\s,;]+", str(form.get(key, "")).strip(" ,;[]"))
+    if words == [""]:
+        raise HierarchyError(f"no {what} are given; give, for example, {example}")
+    return words
+
+
+def _number(word: str) -> int | float:
+    try:
+        value = float(word)
+    except ValueError:
+        raise HierarchyError("interval widths are numbers; give, for example, 5, 10, 20") from None
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def whole(word: str, otherwise: str) -> int:
+    """Return a whole number that was typed, or raise what is said otherwise."""
+    if not word.isdecimal() or len(word) > 6:
+        raise HierarchyError(otherwise)
+    return int(word)
+
+
+def edited(hierarchy: Hierarchy, form: FormData) -> Hierarchy:
+    """Return the hierarchy after what was done to the nodes that are marked."""
+    nodes = [TreeNode.parse(str(written), hierarchy) for written in form.getlist("node")]
+    label = str(form.get("label", ""))
+    if not nodes:
+        raise HierarchyError("no node is chosen; mark some in the tree first")
+    match form.get("action"):
+        case "merge":
+            return branches.merge(hierarchy, nodes, label)
+        case "group":
+            return branches.group(hierarchy, nodes, label)
+        case "rename" if len(nodes) == 1:
+            return branches.rename(hierarchy, nodes[0], label)
+        case "rename":
+            raise HierarchyError("only one node can be renamed at a time; choose one, or merge them")
+        case "move":
+            return branches.move(hierarchy, nodes, TreeNode.parse(str(form.get("target")), hierarchy))
+        case "dissolve":
+            return branches.dissolve(hierarchy, nodes)
+    raise HierarchyError("say what to do with the chosen nodes: merge, group, rename, move or dissolve")
+
+
+def read_csv(raw: bytes, separator: str) -> Hierarchy:
+    """Read a hierarchy in ARX's format."""
+    try:
+        rows = [row for row in csv.reader(io.StringIO(raw.decode("utf-8-sig")), delimiter=separator) if row]
+    except UnicodeDecodeError:
+        raise HierarchyError("the hierarchy is not UTF-8; save it as UTF-8") from None
+    except csv.Error:
+        raise HierarchyError("the hierarchy is not a CSV file; save it as one") from None
+    return Hierarchy.of_rows(rows)

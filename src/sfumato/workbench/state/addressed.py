@@ -1,0 +1,41 @@
+"""Addressed: the project that an address speaks of, as far as a page needs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+
+from sfumato.workbench.state.projects import Look, Opened
+from sfumato.workbench.state.state import state_of
+from sfumato.workbench.state.works import waited
+
+if TYPE_CHECKING:
+    from sfumato.project.file import Project
+
+
+def project_file_of(request: Request) -> Path:
+    """Return the project file that the address speaks of, or raise the page that says there is none."""
+    return state_of(request).projects.file_at(request.path_params["project"])
+
+
+def project_of(request: Request) -> Project:
+    """Return the project that the address speaks of, without its data."""
+    from sfumato.project.file import Project
+
+    return Project.load(project_file_of(request))
+
+
+def look_of(request: Request) -> Look:
+    """Return what could be read of the project, for pages that also mend it."""
+    path = project_file_of(request)
+    return waited(request, state_of(request).projects.look(path), path.stem)
+
+
+def opened_of(request: Request) -> Opened:
+    """Return the project that the address speaks of with its data, or show what prevents it."""
+    look = look_of(request)
+    if look.opened is None:
+        raise look.hindrance or RuntimeError("neither opened nor hindered")
+    return look.opened

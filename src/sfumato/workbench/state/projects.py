@@ -1,0 +1,183 @@
+"""Projects: those of one folder, each read once in a thread, and again when one of its files changes."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Hashable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import SfumatoError
+from sfumato.workbench.addresses import named
+from sfumato.workbench.state.works import Key, Works
+
+if TYPE_CHECKING:
+    from sfumato.project.file import Project
+    from sfumato.reading.guess import Guess
+    from sfumato.schema import Schema
+    from sfumato.table import Table
+
+DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".pq", ".feather", ".arrow", ".ipc")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The data file as it is written, and what its columns were guessed to be."""
+
+    table: Table
+    guesses: tuple[Guess, ...]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A project with its data read and its schema bound.
+
+    Parameters
+    ----------
+    project
+        What the project file says.
+    version
+        A digest of the project file's text, to notice a change that was made elsewhere.
+    table, schema
+        The data and the schema, bound to each other.
+    """
+
+    project: Project
+    version: str
+    table: Table
+    schema: Schema
+
+    @cached_property
+    def source(self) -> str:
+        """What tells candidates of this data and schema from others in the store."""
+        from sfumato.exploring.run import source_of
+
+        return source_of(self.table, self.schema)
+
+    @cached_property
+    def inspection(self) -> dict[str, Any]:
+        """The facts of the data, and how risky it is as it stands."""
+        from sfumato.exploring.inspection import inspect_table
+
+        return inspect_table(self.table, self.schema)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What could be read of a project: the records always, the bound schema unless something prevents it."""
+
+    project: Project
+    version: str
+    records: Loaded
+    opened: Opened | None
+    hindrance: SfumatoError | None
+
+
+class Projects:
+    """The projects of one folder, each read once, and again when one of its files changes."""
+
+    def __init__(self, folder: Path, works: Works) -> None:
+        self.folder = folder.resolve()
+        self._works = works
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the project files of the folder."""
+        found = sorted(path for path in self.folder.glob("*.toml") if not path.name.startswith("."))
+        return tuple(path for path in found if _describes_data(path))
+
+    def data_files(self) -> tuple[Path, ...]:
+        """Return the files of the folder that may hold records."""
+        found = sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
+        return tuple(
+            path
+            for path in found
+            if path.is_file() and path.name.lower().removesuffix(".gz").endswith(DATA_SUFFIXES)
+        )
+
+    def file_at(self, address: str) -> Path:
+        """Return the project file at this address; what an address says never becomes a path."""
+        files = {path.stem: path for path in self.files()}
+        return files[named(address, files, "project")]
+
+    def look(self, path: Path) -> Future[Look]:
+        """Return what is known of a project, or will be when it is read."""
+        text = path.read_bytes()
+        key = ("look", path, sha256(text).hexdigest(), _stamps(path, text))
+        return self._works.begin(key, lambda: self._look(path))
+
+    def records(self, project: Project) -> Loaded:
+        """Return the data file's records, read once."""
+        return self._works.begin(_records_key(project), lambda: _read(project), alone=False).result()
+
+    def bound(self, project: Project) -> tuple[Table, Schema]:
+        """Return data and schema bound to each other, once for each schema, or raise what prevents it."""
+        table = self.records(project).table
+        key = ("bound", _records_key(project), project.schema.fingerprint)
+        return self._works.begin(key, lambda: project.schema.bind(table), alone=False).result()
+
+    def keep_records(self, project: Project, records: Loaded) -> None:
+        """Remember records that were just read for another reason."""
+        self._works.begin(_records_key(project), lambda: records, alone=False).result()
+
+    def _look(self, path: Path) -> Look:
+        from sfumato.project.file import Project
+        from sfumato.workbench.state.editing import read_text
+
+        text = read_text(path)
+        project = Project.parse(text.written, path)
+        records = self.records(project)
+        try:
+            opened = Opened(project, text.version, *self.bound(project))
+            _ = opened.inspection, opened.source
+        except SfumatoError as error:
+            return Look(project, text.version, records, None, error)
+        return Look(project, text.version, records, opened, None)
+
+
+def _records_key(project: Project) -> Key:
+    data = project.data
+    return ("records", project.data_path, repr(data), _stamp(project.data_path))
+
+
+def _read(project: Project) -> Loaded:
+    from sfumato.errors import DataError
+    from sfumato.reading.guess import guess
+
+    path = project.data_path
+    if path.exists() and not path.is_file() and not path.is_dir():
+        # reading a pipe might wait without end, and hold up all other work
+        raise DataError(f"{path.name} is not a plain file; write the records to one")
+    table = project.table()
+    return Loaded(table, guess(table))
+
+
+def _stamps(path: Path, text: bytes) -> tuple[Hashable, ...]:
+    """Return size and time of every file that the project reads."""
+    try:
+        written = tomllib.loads(text.decode("utf-8-sig"))
+        attributes = written.get("attributes", {}).values()
+        named_files = [written.get("data", {}).get("path")]
+        named_files += [a["hierarchy"]["csv"] for a in attributes if "csv" in (a.get("hierarchy") or {})]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return ()
+    return tuple(_stamp(path.parent / name) for name in named_files if isinstance(name, str))
+
+
+def _describes_data(path: Path) -> bool:
+    """Whether a file looks like a project; a folder, a broken link or an unreadable file does not."""
+    try:
+        return path.is_file() and "[data]" in path.read_text("utf-8", "replace")
+    except OSError:
+        return False
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size

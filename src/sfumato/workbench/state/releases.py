@@ -1,0 +1,70 @@
+"""Releases: the candidate that an address speaks of, and its release, made again from its recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from sfumato.workbench.state.findings import findings_of
+from sfumato.workbench.state.projects import Opened
+from sfumato.workbench.state.state import state_of
+from sfumato.workbench.state.works import Key, Works
+
+if TYPE_CHECKING:
+    from sfumato.frontier import Candidate, Frontier
+    from sfumato.release import Release
+
+
+def candidate_of(candidates: Sequence[Candidate], identity: str) -> Candidate:
+    """Return the candidate with this id, or raise the page that says there is none."""
+    for candidate in candidates:
+        if candidate.id == identity:
+            return candidate
+    raise HTTPException(
+        404, "There is no release with this id; the data, the roles or the recipes may have changed."
+    )
+
+
+def chosen_of(request: Request) -> tuple[Opened, Frontier, Candidate]:
+    """Return the project, its frontier and the candidate that the address speaks of."""
+    opened, findings = findings_of(request)
+    every = (*findings.frontier.candidates, *findings.infeasible)
+    return opened, findings.frontier, candidate_of(every, request.path_params["id"])
+
+
+def release_key(opened: Opened, candidate: Candidate) -> Key:
+    """Return what the release of a candidate is known by."""
+    return ("release", opened.project.path, opened.source, candidate.id, candidate.recipe.seed)
+
+
+def released(request: Request, opened: Opened, candidate: Candidate) -> Future[Release]:
+    """Make the release of a candidate once more, in a thread; the last few are kept."""
+    from sfumato.exploring.stored import remade
+
+    key = release_key(opened, candidate)
+    return state_of(request).works.begin(key, lambda: remade(candidate, opened.table, opened.schema))
+
+
+def release_now(works: Works, opened: Opened, candidate: Candidate) -> Release:
+    """Return the release that was made already, or make and keep it here and now.
+
+    For works that need it: one that waited for another thread might wait for one that waits for it.
+    """
+    from sfumato.exploring.stored import remade
+
+    key = release_key(opened, candidate)
+    release = _at_hand(works, key) or remade(candidate, opened.table, opened.schema)
+    works.begin(key, lambda: release, alone=False)
+    return release
+
+
+def _at_hand(works: Works, key: Key) -> Release | None:
+    known = works.known(key)
+    if known is None or not known.done() or known.exception() is not None:
+        return None
+    release: Release = known.result()
+    return release

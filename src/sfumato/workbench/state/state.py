@@ -1,0 +1,80 @@
+"""State: all that the application remembers between requests, built with it and found in one place."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+
+from sfumato.workbench.state.jobs import Jobs
+from sfumato.workbench.state.projects import Projects
+from sfumato.workbench.state.works import Works
+
+if TYPE_CHECKING:
+    from sfumato.workbench.state.findings import Findings
+    from sfumato.workbench.state.sheet import Sheets
+
+
+@dataclass(frozen=True)
+class State:
+    """What the pages of one workbench share.
+
+    Parameters
+    ----------
+    projects
+        The projects of the folder.
+    works
+        What is done in threads, and the last results.
+    upload_bytes
+        How large a file may be that is dropped on the page.
+    jobs
+        The explorations that this workbench started.
+    findings
+        What was explored of each project, by its file.
+    is_complete
+        Set when the pages that are heavy to import are served too.
+    completing
+        Held while they are brought in.
+    """
+
+    projects: Projects
+    works: Works
+    upload_bytes: int
+    jobs: Jobs = field(default_factory=Jobs)
+    findings: dict[Path, Findings] = field(default_factory=dict)
+    is_complete: threading.Event = field(default_factory=threading.Event)
+    completing: threading.Lock = field(default_factory=threading.Lock)
+    _making: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def of(cls, folder: Path, upload_bytes: int) -> State:
+        """Return the state of a workbench that was just started in a folder."""
+        works = Works()
+        return cls(Projects(folder, works), works, upload_bytes)
+
+    @property
+    def sheets(self) -> Sheets:
+        """The candidates that were read for earlier requests; they are heavy to import."""
+        with self._making:
+            return self._sheets
+
+    @cached_property
+    def _sheets(self) -> Sheets:
+        from sfumato.workbench.state.sheet import Sheets
+
+        return Sheets()
+
+    def attach(self, app: Starlette) -> None:
+        """Let the requests of an application find this."""
+        app.state.workbench = self
+
+
+def state_of(request: Request) -> State:
+    """Return the state of the workbench that a request came to."""
+    state: State = request.app.state.workbench
+    return state

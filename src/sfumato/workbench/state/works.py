@@ -1,0 +1,88 @@
+"""Works: what takes a while is done in a thread, once for each key, and the last few results are kept.
+
+A page that asks too early is shown a loading page instead, which asks again by itself: see
+:class:`StillReading`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+
+_PATIENCE = 1.0
+_KEPT = 2
+
+Key = tuple[Any, ...]
+"""What identifies a work; it begins with the kind of work, and the last few of each kind are kept."""
+Result = TypeVar("Result")
+
+
+class StillReading(Exception):
+    """The data is being read, or something else takes a while; the loading page says so and asks again."""
+
+    def __init__(self, name: str, doing: str = "Reading", said: str = "Large tables take a while.") -> None:
+        super().__init__(name)
+        self.name = name
+        self.doing = doing
+        self.said = said
+
+
+class Works:
+    """Everything that was begun, done or not."""
+
+    def __init__(self) -> None:
+        self._works: OrderedDict[Key, Future[Any]] = OrderedDict()
+        self._lock = threading.Lock()
+        self._one_at_a_time = threading.Lock()
+
+    def begin(self, key: Key, make: Callable[[], Result], *, alone: bool = True) -> Future[Result]:
+        """Do something once for each key: in a thread of its own, or here and now unless ``alone``."""
+        with self._lock:
+            if key in self._works:
+                self._works.move_to_end(key)
+                return self._works[key]
+            future: Future[Result] = Future()
+            self._works[key] = future
+            done = [old for old, work in self._works.items() if work.done() and old[0] == key[0]]
+            for old in done[: max(len(done) - _KEPT, 0)]:
+                del self._works[old]
+        if alone:
+            threading.Thread(target=self._run, args=(future, make), daemon=True).start()
+        else:
+            _finish(future, make)
+        return future
+
+    def known(self, key: Key) -> Future[Any] | None:
+        """Return the work of this key if it was begun."""
+        with self._lock:
+            return self._works.get(key)
+
+    def forget(self, key: Key) -> None:
+        """Forget a result, so that it is made anew."""
+        with self._lock:
+            self._works.pop(key, None)
+
+    def _run(self, future: Future[Any], make: Callable[[], Any]) -> None:
+        with self._one_at_a_time:
+            _finish(future, make)
+
+
+def waited(request: Request, future: Future[Result], name: str, **words: str) -> Result:
+    """Wait for a result: only a moment for a page, which then says so, and to the end for a change."""
+    try:
+        return future.result(_PATIENCE if request.method in ("GET", "HEAD") else None)
+    except NotYet:
+        raise StillReading(name, **words) from None
+
+
+def _finish(future: Future[Result], make: Callable[[], Result]) -> None:
+    try:
+        future.set_result(make())
+    except BaseException as error:
+        future.set_exception(error)

@@ -1,0 +1,43 @@
+"""Measured: what the store knows of one candidate: recipe, policy, every measurement, its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sfumato.frontier import Candidate, Frontier, broken_limits
+from sfumato.workbench.state.projects import Opened
+
+
+def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> dict[str, Any]:
+    """Return what the store knows of a candidate: recipe, policy, every measurement, its place."""
+    from sfumato import formatting
+    from sfumato.report.rows import measurement_rows, policy_rows, recipe_words
+
+    policy = opened.project.policy
+    if candidate.infeasible is not None:
+        policy = {}
+    comparable = candidate in frontier.comparable
+    knee = frontier.knee()
+    return {
+        "title": opened.project.publication.title or opened.project.path.stem,
+        "recipe": recipe_words(candidate),
+        "method": formatting.sanitizer_words(candidate.recipe.sanitizer),
+        "policy": policy_rows(policy, candidate),
+        "broken": broken_limits(candidate, policy),
+        "sides": {
+            side: measurement_rows(candidate, side, policy, frontier) for side in ("privacy", "utility")
+        },
+        "headline": [_headline(frontier, candidate, axis) for axis in frontier.axes[:2]],
+        "comparable": comparable,
+        "beaten_by": [c.id for c in frontier.dominated_by(candidate)] if comparable else [],
+        "is_knee": knee is not None and knee.id == candidate.id,
+        "knee": knee.id if knee is not None and knee.id != candidate.id else None,
+    }
+
+
+def _headline(frontier: Frontier, candidate: Candidate, axis: str) -> tuple[str, str, str]:
+    from sfumato import formatting
+    from sfumato.report.rows import shown
+
+    known = formatting.measure_words(axis)
+    return known.title, shown(axis, candidate.value(axis)), formatting.direction(frontier.better(axis))
