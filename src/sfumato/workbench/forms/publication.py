@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _MOST_LETTERS = 20_000
 
 
-class Asked(NamedTuple):
+class PublicationField(NamedTuple):
     """What one field is called, what it asks, and its kind: ``line``, ``lines`` or ``date``."""
 
     title: str
@@ -23,16 +23,16 @@ class Asked(NamedTuple):
 
 
 FIELDS = {
-    "title": Asked("Title", "What the table is called.", "line"),
-    "purpose": Asked("Purpose", "What the released table is for.", "lines"),
-    "recipients": Asked("Recipients", "Who will get it.", "lines"),
-    "safeguards": Asked(
+    "title": PublicationField("Title", "What the table is called.", "line"),
+    "purpose": PublicationField("Purpose", "What the released table is for.", "lines"),
+    "recipients": PublicationField("Recipients", "Who will get it.", "lines"),
+    "safeguards": PublicationField(
         "Safeguards",
         "What protects it besides the release itself: contracts, access control and so on.",
         "lines",
     ),
-    "steward": Asked("Data steward", "Who answers for it: name and position.", "line"),
-    "review-by": Asked("Review date", "When the assessment must be repeated.", "date"),
+    "steward": PublicationField("Data steward", "Who answers for it: name and position.", "line"),
+    "review-by": PublicationField("Review date", "When the assessment must be repeated.", "date"),
 }
 """The keys of ``[publication]`` and what they ask."""
 

@@ -23,7 +23,8 @@ from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, broken_limits
 from sfumato.measures.base import Measurement
 from sfumato.workbench.pages import page, sentence
-from sfumato.workbench.state.findings import Findings, findings_of
+from sfumato.workbench.state.addressed import findings_of
+from sfumato.workbench.state.findings import Findings
 
 STANDING = {
     "max weighted-k where suppression = 0% and loss <= 25%": "How much privacy can be had if no record may "

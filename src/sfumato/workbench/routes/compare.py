@@ -12,7 +12,7 @@ from starlette.routing import Route
 from sfumato.errors import UserError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.workbench.pages import page
-from sfumato.workbench.state.findings import findings_of
+from sfumato.workbench.state.addressed import findings_of
 from sfumato.workbench.state.projects import Opened
 from sfumato.workbench.state.releases import candidate_of, released
 from sfumato.workbench.state.state import state_of

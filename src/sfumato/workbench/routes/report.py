@@ -16,9 +16,9 @@ from sfumato.frontier import Candidate
 from sfumato.workbench.addresses import link
 from sfumato.workbench.forms.publication import FIELDS, plain, put_publication, typed
 from sfumato.workbench.pages import back, page, posted, sentence
-from sfumato.workbench.state.addressed import opened_of, project_of
+from sfumato.workbench.state.addressed import findings_of, opened_of, project_of
 from sfumato.workbench.state.editing import edit
-from sfumato.workbench.state.findings import Findings, findings_of
+from sfumato.workbench.state.findings import Findings
 from sfumato.workbench.state.projects import Opened
 from sfumato.workbench.state.published import decisions_of, folder_of, folders_of
 from sfumato.workbench.state.releases import chosen_of, release_now

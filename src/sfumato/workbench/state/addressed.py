@@ -1,4 +1,4 @@
-"""Addressed: the project that an address speaks of, as far as a page needs it."""
+"""Addressed: the project that an address speaks of, and what was explored of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
+from sfumato.workbench.state.findings import Findings, found_in
 from sfumato.workbench.state.projects import Look, Opened
 from sfumato.workbench.state.state import state_of
 from sfumato.workbench.state.works import waited
@@ -39,3 +40,10 @@ def opened_of(request: Request) -> Opened:
     if look.opened is None:
         raise look.hindrance or RuntimeError("neither opened nor hindered")
     return look.opened
+
+
+def findings_of(request: Request) -> tuple[Opened, Findings]:
+    """Return the project that the address speaks of, and what was explored of it as of now."""
+    opened, state = opened_of(request), state_of(request)
+    sheet, stamp = state.sheets.of(opened.project.store_path, opened.source)
+    return opened, found_in(opened, sheet, stamp, state.findings)

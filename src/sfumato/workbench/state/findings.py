@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-
-from starlette.requests import Request
+from pathlib import Path
 
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement
 from sfumato.project.file import Project
-from sfumato.workbench.state.addressed import opened_of
 from sfumato.workbench.state.projects import Opened
 from sfumato.workbench.state.sheet import Sheet
-from sfumato.workbench.state.state import state_of
 
 
 @dataclass(frozen=True)
@@ -41,19 +38,16 @@ class Findings:
         return list({m.label: m for c in self.frontier.candidates for m in c.measurements}.values())
 
 
-def findings_of(request: Request) -> tuple[Opened, Findings]:
-    """Return the project that the address speaks of, and what was explored of it."""
-    opened = opened_of(request)
+def found_in(opened: Opened, sheet: Sheet, stamp: str, known: dict[Path, Findings]) -> Findings:
+    """Return what was explored of a project: what is known already, or computed anew and then known."""
     project = opened.project
-    sheet, stamp = state_of(request).sheets.of(project.store_path, opened.source)
     axes = _measured_axes(project, sheet)
     state = (opened.source, stamp, axes)
-    known = state_of(request).findings
     found = known.get(project.path)
     if found is None or found.state != state or found.frontier.candidates != sheet.candidates:
         found = Findings(Frontier(sheet.candidates, axes), sheet.infeasible, state)
         known[project.path] = found
-    return opened, found
+    return found
 
 
 def _measured_axes(project: Project, sheet: Sheet) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from sfumato.workbench.state.findings import findings_of
+from sfumato.workbench.state.addressed import findings_of
 from sfumato.workbench.state.projects import Opened
 from sfumato.workbench.state.state import state_of
 from sfumato.workbench.state.works import Key, Works
