@@ -9,6 +9,7 @@ from importlib import import_module, metadata
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from sfumato.errors import ParameterError, SfumatoError, suggestion
+from sfumato.facts import Names
 
 Kind = Literal["sanitizer", "model", "measure", "search", "miner"]
 
@@ -60,6 +61,12 @@ def registered(kind: Kind) -> dict[str, type[Any]]:
     """Return everything registered of a kind, by name."""
     _load()
     return dict(sorted(_registered[kind].items()))
+
+
+def find(kind: Kind, name: str) -> type[Any] | None:
+    """Return the class of this name, if there is one."""
+    _load()
+    return _registered[kind].get(name)
 
 
 def look_up(kind: Kind, name: str) -> type[Any]:
@@ -175,6 +182,26 @@ def list_parameters(cls: type[Any]) -> frozenset[str]:
     """Return the parameters of a class that are lists by nature."""
     hints = get_type_hints(cls)
     return frozenset(name for name in parameters_of(cls) if get_origin(hints[_identifier(name)]) is tuple)
+
+
+def named_in(cls: type[Any]) -> dict[str, str]:
+    """Return the parameters of a class whose texts name something, and what: a file, an attribute and so on.
+
+    Examples
+    --------
+    >>> from sfumato import JournalistRisk
+    >>> named_in(JournalistRisk)
+    {'population': 'file'}
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    marked = {name: _marked(hints[_identifier(name)]) for name in parameters_of(cls)}
+    return {name: what for name, what in marked.items() if what is not None}
+
+
+def _marked(hint: Any) -> str | None:
+    """Return what the texts inside a type name."""
+    found = [mark.what for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Names)]
+    return next((what for what in (*found, *map(_marked, get_args(hint))) if what is not None), None)
 
 
 def text_parameters(cls: type[Any]) -> frozenset[str]:
