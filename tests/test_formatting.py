@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from sfumato import KAnonymity, TCloseness, formatting, registry
+from sfumato.facts import Words
 from sfumato.frontier import Limit
 from sfumato.measures import Measure, Measurement
 from sfumato.recipe import Recipe
@@ -48,10 +49,10 @@ def test_a_measure_of_a_plug_in_speaks_through_its_docstring(monkeypatch: pytest
 
     monkeypatch.setitem(registry._registered, "measure", known)
     register(StrangerThings)
-    assert formatting.measure_words("stranger-things") == formatting.Words(
+    assert formatting.measure_words("stranger-things") == Words(
         "stranger things", "How strange the release looks."
     )
-    assert formatting.measure_words("gone") == formatting.Words("gone", "")
+    assert formatting.measure_words("gone") == Words("gone", "")
 
 
 def test_recipes_are_told_without_seed_and_defaults() -> None:

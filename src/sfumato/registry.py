@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import warnings
 from collections.abc import Mapping
 from importlib import import_module, metadata
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from sfumato.errors import ParameterError, SfumatoError, suggestion
+from sfumato.facts import Names
 
 Kind = Literal["sanitizer", "model", "measure", "search", "miner"]
 
@@ -21,6 +23,12 @@ _KIND_OF_METHOD: dict[str, Kind] = {
     "estimator": "miner",
 }
 _ROOMS = ("sfumato.models", "sfumato.sanitizers", "sfumato.measures", "sfumato.search", "sfumato.miners")
+# What a class of a kind must declare beside its method.
+_FACTS: dict[Kind, tuple[str, ...]] = {
+    "model": ("guards", "monotone", "better", "parameter"),
+    "measure": ("axis", "better"),
+    "miner": ("predicts",),
+}
 _PLUGINS = "sfumato.plugins"
 _registered: dict[Kind, dict[str, type[Any]]] = {kind: {} for kind in get_args(Kind)}
 _loaded = False
@@ -28,18 +36,29 @@ _loaded = False
 _Class = TypeVar("_Class", bound=type[Any])
 
 
+class PlugInLeftOut(UserWarning):
+    """A plug-in that does not load; everything else works without it."""
+
+
+class _Refused(TypeError):
+    """A class that cannot be registered; the message speaks of names of classes only."""
+
+
 def register(cls: _Class) -> _Class:
     """Register a frozen dataclass under its name in kebab case: ``KAnonymity`` is ``k-anonymity``.
 
-    A name that is taken is refused.
+    A name that is taken is refused, and a class that does not declare the facts of its kind.
     """
     kinds = [kind for method, kind in _KIND_OF_METHOD.items() if hasattr(cls, method)]
     if len(kinds) != 1 or not dataclasses.is_dataclass(cls):
-        raise TypeError(f"{cls.__name__} must be a dataclass with one of {', '.join(_KIND_OF_METHOD)}")
+        raise _Refused(f"{cls.__name__} must be a dataclass with one of {', '.join(_KIND_OF_METHOD)}")
     name = name_of(cls)
     taken = _registered[kinds[0]].get(name)
     if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise TypeError(f"the {kinds[0]} name {name!r} is taken by {taken.__module__}.{taken.__qualname__}")
+        raise _Refused(f"the {kinds[0]} name {name!r} is taken by {taken.__module__}.{taken.__qualname__}")
+    lacking = [fact for fact in _FACTS.get(kinds[0], ()) if not hasattr(cls, fact)]
+    if lacking:
+        raise _Refused(f"the {kinds[0]} {cls.__name__} must declare {', '.join(lacking)}")
     _registered[kinds[0]][name] = cls
     return cls
 
@@ -60,6 +79,12 @@ def registered(kind: Kind) -> dict[str, type[Any]]:
     """Return everything registered of a kind, by name."""
     _load()
     return dict(sorted(_registered[kind].items()))
+
+
+def find(kind: Kind, name: str) -> type[Any] | None:
+    """Return the class of this name, if there is one."""
+    _load()
+    return _registered[kind].get(name)
 
 
 def look_up(kind: Kind, name: str) -> type[Any]:
@@ -175,6 +200,26 @@ def list_parameters(cls: type[Any]) -> frozenset[str]:
     """Return the parameters of a class that are lists by nature."""
     hints = get_type_hints(cls)
     return frozenset(name for name in parameters_of(cls) if get_origin(hints[_identifier(name)]) is tuple)
+
+
+def named_in(cls: type[Any]) -> dict[str, str]:
+    """Return the parameters of a class whose texts name something, and what: a file, an attribute and so on.
+
+    Examples
+    --------
+    >>> from sfumato import JournalistRisk
+    >>> named_in(JournalistRisk)
+    {'population': 'file'}
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    marked = {name: _marked(hints[_identifier(name)]) for name in parameters_of(cls)}
+    return {name: what for name, what in marked.items() if what is not None}
+
+
+def _marked(hint: Any) -> str | None:
+    """Return what the texts inside a type name."""
+    found = [mark.what for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Names)]
+    return next((what for what in (*found, *map(_marked, get_args(hint))) if what is not None), None)
 
 
 def text_parameters(cls: type[Any]) -> frozenset[str]:
@@ -309,7 +354,7 @@ def _identifier(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
@@ -321,10 +366,29 @@ def _load() -> None:
     for room in _ROOMS:
         import_module(room)
     for entry in metadata.entry_points(group=_PLUGINS):
-        try:
-            entry.load()
-        except Exception as error:
-            raise ParameterError(
-                f"the plug-in {entry.name!r} does not load ({_one_line(error)}); repair or uninstall it"
-            ) from error
+        _plug_in(entry)
     _loaded = True
+
+
+def _plug_in(entry: metadata.EntryPoint) -> None:
+    """Load a plug-in; one that does not load is named and left out with all that it registered."""
+    before = {kind: dict(classes) for kind, classes in _registered.items()}
+    try:
+        entry.load()
+        for kind, classes in _registered.items():
+            for name in classes.keys() - before[kind].keys():
+                named_in(classes[name])
+    except (Exception, SystemExit) as error:
+        import multiprocessing
+
+        _registered.update(before)
+        # one line for a command, not one for each of its workers
+        if multiprocessing.parent_process() is None:
+            warnings.warn(_left_out(entry, error), PlugInLeftOut, stacklevel=2)
+
+
+def _left_out(entry: metadata.EntryPoint, error: BaseException) -> str:
+    """Say which plug-in is left out; the text of a stranger's error might show a value."""
+    package = f" of {entry.dist.name}" if entry.dist is not None else ""
+    reason = _one_line(error) if isinstance(error, _Refused) else f"it raises {type(error).__name__}"
+    return f"the plug-in {entry.name!r}{package} is left out: {reason}; repair or uninstall it"

@@ -99,3 +99,22 @@ def test_it_is_a_public_name(kind: Any, name: str) -> None:
     if cls.__module__.startswith("sfumato."):
         assert getattr(sfumato, cls.__name__) is cls
         assert cls.__name__ in sfumato.__all__
+
+
+@pytest.mark.parametrize(("kind", "name"), [pair for pair in REGISTERED if pair[0] in ("model", "measure")])
+def test_it_has_words_of_its_own(kind: Any, name: str) -> None:
+    words = vars(registry.look_up(kind, name))["words"]
+    assert words.title
+    assert words.meaning.endswith(".")
+    assert all(detail.title for detail in words.details.values())
+
+
+@pytest.mark.parametrize("name", registry.registered("sanitizer"))
+def test_a_sanitizer_says_what_it_does(name: str) -> None:
+    assert vars(registry.look_up("sanitizer", name))["does"].endswith(".")
+
+
+@EVERYTHING
+def test_what_its_parameters_name_can_be_offered(kind: Any, name: str) -> None:
+    named = registry.named_in(registry.look_up(kind, name))
+    assert set(named.values()) <= {"file", "attribute", "measure", "sanitizer", "miner"}

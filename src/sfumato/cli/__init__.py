@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -36,6 +39,26 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _warned(warnings.showwarning)
+        return _run(arguments)
+
+
+def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
+    """Return what shows a warning of sfumato's own in one line, and any other as it would be shown."""
+
+    def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        from sfumato.registry import PlugInLeftOut
+
+        if issubclass(category, PlugInLeftOut):
+            complain(str(message))
+        else:
+            otherwise(message, category, *where)
+
+    return show
+
+
+def _run(arguments: list[str]) -> int:
     try:
         cli.main(arguments, prog_name="sfumato", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sfumato.classes import SensitiveCounts
 from sfumato.errors import ParameterError
+from sfumato.facts import Detail, Words
 from sfumato.measures.base import SensitiveMeasure
 from sfumato.measures.percentiles import percentile
 from sfumato.models.disclosure import lacks_values, largest_quotients
@@ -43,6 +44,22 @@ class PrivacyLoss(SensitiveMeasure):
 
     threshold: float = 0.1
 
+    words: ClassVar[Words] = Words(
+        "privacy loss",
+        "How far the release moves what an adversary believes about a person's sensitive value, for the "
+        "person for whom it moves most (Jensen-Shannon divergence between the distribution in the whole "
+        "table and that in the person's group).",
+        "0: the release tells nothing about anybody that the whole table does not tell. 0.693: it gives a "
+        "rare value away with certainty.",
+        "0 to 0.693 (log 2)",
+        sentence="what an adversary believes about a person's sensitive value moves by at most {} on a "
+        "scale from 0 to 0.693",
+        details={
+            "percentile-95": Detail("95th percentile"),
+            "share-at-risk": Detail("records above the threshold", "share"),
+        },
+    )
+
     def __post_init__(self) -> None:
         if not self.threshold >= 0:
             raise ParameterError(f"threshold must be at least 0, not {self.threshold:g}")
@@ -76,6 +93,15 @@ class KnowledgeGain(SensitiveMeasure):
     'lower'
     """
 
+    words: ClassVar[Words] = Words(
+        "knowledge gain",
+        "How far, on average over the records, the sensitive distribution in a person's group lies from "
+        "that of the whole table (total variation distance).",
+        "0: nothing is learned about anybody. Near 1: groups give rare values away.",
+        "0 to 1",
+        sentence="what an adversary believes moves by {} on average, on a scale from 0 to 1",
+    )
+
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the mean total variation distance, weighted by the sizes of the groups."""
         distances = total_variation(sensitive)
@@ -101,6 +127,20 @@ class AccuracyGain(SensitiveMeasure):
     >>> AccuracyGain().needs
     'release'
     """
+
+    words: ClassVar[Words] = Words(
+        "accuracy gain",
+        "How much more often an adversary who knows all quasi-identifiers guesses the sensitive value "
+        "right with the release than with the whole table's distribution alone.",
+        "0%: the release does not help. 30%: of 100 guesses 30 more are right.",
+        "up to 100%; below 0% only when the records left out differ from the others",
+        "share",
+        sentence="an adversary's guesses at the sensitive value are right more often by {} of all guesses",
+        baseline="right guesses without the release",
+        details={
+            "accuracy": Detail("right guesses with the release"),
+        },
+    )
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the share of right guesses in the groups beyond that from the prior."""
@@ -130,6 +170,19 @@ class DisclosureQuotient(SensitiveMeasure):
     >>> measure(release, [DisclosureQuotient()])[0].value
     inf
     """
+
+    words: ClassVar[Words] = Words(
+        "disclosure quotient",
+        "The largest factor, as a natural logarithm, by which any group makes any sensitive value more or "
+        "less likely than the whole table does.",
+        "0: no group differs. 0.69: some value is twice or half as likely. ∞: some value is ruled out in "
+        "some group.",
+        "0 to ∞",
+        details={
+            "largest-finite": Detail("largest of the values that occur"),
+            "share-ruled-out": Detail("records for whom a value is ruled out", "share"),
+        },
+    )
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the largest quotient of a group."""
@@ -163,6 +216,18 @@ class InformationGain(SensitiveMeasure):
     >>> measure(release, [InformationGain()])[0].value
     0.0
     """
+
+    words: ClassVar[Words] = Words(
+        "information gain",
+        "How much the groups tell about the sensitive attribute on average (mutual information, natural "
+        "logarithm).",
+        "0: nothing. The upper end: the groups determine the sensitive value.",
+        "0 to the entropy of the attribute",
+        details={
+            "entropy": Detail("entropy in the whole table"),
+            "remaining-entropy": Detail("entropy left within the groups"),
+        },
+    )
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the mean relative entropy, weighted by the sizes of the groups."""

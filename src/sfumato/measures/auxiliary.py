@@ -12,8 +12,9 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.errors import DataError, ParameterError, suggestion
+from sfumato.facts import Attacker, AttributeName, Detail, FileName, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.base import Axis, Guards, Measure, Measurement, NotApplicable
 from sfumato.measures.census import Fitted, fitted
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.models.base import Better
@@ -22,6 +23,11 @@ from sfumato.release import Release
 from sfumato.table import Table
 
 _CHUNK = 1 << 24
+_LIST_HOLDER = Attacker(
+    "The holder of a list",
+    "Has a list of people with some of their attributes and guesses another one; whoever is on the list but "
+    "not in the table shows how well one guesses without the release.",
+)
 
 
 @register
@@ -65,15 +71,29 @@ class AuxiliaryGain(Measure):
     0.0
     """
 
-    attribute: str | None = None
-    auxiliary: str | None = None
-    control: str | None = None
-    known: tuple[str, ...] = ()
+    attribute: AttributeName | None = None
+    auxiliary: FileName | None = None
+    control: FileName | None = None
+    known: tuple[AttributeName, ...] = ()
     people: int = 1000
     seed: int = 0
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "attribute"
+    against: ClassVar[Attacker] = _LIST_HOLDER
+    words: ClassVar[Words] = Words(
+        "gain with auxiliary information",
+        "How much more often an adversary with a list of people guesses an attribute of them right than of "
+        "people who are not in the table, or than by the commonest value.",
+        "0% or less: that a person is in the table gives nothing away about that person.",
+        "-100% to 100%",
+        "share",
+        baseline="strangers, or the commonest value",
+        details={
+            "with-fitting-record": Detail("people with a fitting record"),
+        },
+    )
 
     def __post_init__(self) -> None:
         for name, least in (("people", 1), ("seed", 0)):

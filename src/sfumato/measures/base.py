@@ -10,12 +10,14 @@ from typing import Any, ClassVar, Literal
 
 from sfumato import registry
 from sfumato.classes import SensitiveCounts
+from sfumato.facts import Attacker, Words
 from sfumato.models.base import Better, PrivacyModel
 from sfumato.progress import speaking_of
 from sfumato.release import Release
 
 Axis = Literal["privacy", "utility"]
 Needs = Literal["release", "original", "records"]
+Guards = Literal["identity", "attribute"]
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,20 @@ class Measure(ABC):
         ``release`` when the published cells alone suffice (such a measure can be verified by anyone),
         ``original`` when the original is needed, ``records`` when it must also be known which released
         record is which original one.
+    guards
+        Of a privacy measure, whether it looks at ``identity`` or at ``attribute`` disclosure.
+    against
+        The adversary with whose eyes it looks, if that is neither the one who wants to find a known
+        person's record nor the one who wants to learn a sensitive value.
+    words
+        What it means to a reader; without them the docstring speaks.
     """
 
     axis: ClassVar[Axis]
     better: ClassVar[Better]
+    guards: ClassVar[Guards]
+    against: ClassVar[Attacker]
+    words: ClassVar[Words]
     needs: ClassVar[Needs] = "original"
 
     @abstractmethod
@@ -142,6 +154,7 @@ class SensitiveMeasure(Measure):
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "attribute"
     needs: ClassVar[Needs] = "release"
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

@@ -12,8 +12,9 @@ import numpy as np
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.classes import SensitiveCounts
 from sfumato.errors import ParameterError
+from sfumato.facts import Detail, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, value_counts
-from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
+from sfumato.measures.base import Axis, Guards, Measure, Measurement, Needs, NotApplicable
 from sfumato.models.base import Better
 from sfumato.models.distances import jensen_shannon
 from sfumato.registry import register
@@ -61,7 +62,25 @@ class QuasiIdentifierContribution(Measure):
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "identity"
     needs: ClassVar[Needs] = "release"
+    words: ClassVar[Words] = Words(
+        "contribution of a quasi-identifier",
+        "The part of the average re-identification risk that the most revealing quasi-identifier brings "
+        "(Shapley's value). The detail names it: it is the one to coarsen first.",
+        "Near the average risk: this quasi-identifier makes nearly all of it. The parts of all "
+        "quasi-identifiers add up to the average risk, less that of guessing.",
+        "0% to the average risk",
+        "share",
+        details={
+            "coarsen-first": Detail("to coarsen first"),
+            "average": Detail("average over the records"),
+            "contribution": Detail("parts"),
+            "average-without": Detail("average risk if withheld"),
+            "privacy-loss-without": Detail("privacy loss if withheld", "number"),
+            "mean-privacy-loss-without": Detail("mean privacy loss if withheld", "number"),
+        },
+    )
 
     def __post_init__(self) -> None:
         if self.permutations < 1:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.cells import Cells
 from sfumato.errors import ParameterError
+from sfumato.facts import Detail, Words
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
 from sfumato.models.base import Better
@@ -63,6 +64,17 @@ class GeneralLoss(_QuasiIdentifierLoss):
     'utility'
     """
 
+    words: ClassVar[Words] = Words(
+        "general loss",
+        "The share of their information that the cells of the quasi-identifiers lose by generalisation: an"
+        " exact cell loses nothing, a withheld one everything, a generalised one in proportion to the "
+        "values that it may stand for. Records that are left out count under suppression loss.",
+        "0%: every released cell is exact. 100%: all quasi-identifiers are withheld.",
+        "0% to 100%",
+        "share",
+        sentence="the cells of the quasi-identifiers lose {} of their information",
+    )
+
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return the mean loss over all cells, attributes weighted as the schema says."""
         losses = attribute_losses(release)
@@ -85,6 +97,14 @@ class SuppressionLoss(_Loss):
     """
 
     needs: ClassVar[Needs] = "release"
+    words: ClassVar[Words] = Words(
+        "suppression loss",
+        "The share of the records that are left out of the release.",
+        "0%: all records are released.",
+        "0% to 100%",
+        "share",
+        sentence="{} of the records are left out",
+    )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return suppressed records / original records."""
@@ -108,6 +128,18 @@ class TotalLoss(_QuasiIdentifierLoss):
     >>> TotalLoss().better
     'lower'
     """
+
+    words: ClassVar[Words] = Words(
+        "total loss",
+        "General loss plus suppression loss: a record that is left out loses all its cells.",
+        "0%: nothing is lost. 100%: everything.",
+        "0% to 100%",
+        "share",
+        sentence="{} of the information in the quasi-identifiers is lost, records that are left out included",
+        details={
+            "by-attribute": Detail("each attribute"),
+        },
+    )
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return GL% + SL%."""
@@ -137,6 +169,13 @@ class Discernibility(_QuasiIdentifierLoss):
     """
 
     needs: ClassVar[Needs] = "release"
+    words: ClassVar[Words] = Words(
+        "discernibility",
+        "How many records each record cannot be told from, added up; a record that is left out counts as "
+        "indiscernible from all.",
+        "The number of records: all are distinct. Its square: none can be told from any other.",
+        "the number of records to its square",
+    )
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return the sum of squared class sizes, each suppressed record counting as all records."""
@@ -171,6 +210,13 @@ class AverageClassSize(_QuasiIdentifierLoss):
     k: int = 1
 
     needs: ClassVar[Needs] = "release"
+    words: ClassVar[Words] = Words(
+        "average class size",
+        "The mean size of a class, divided by k where one is given.",
+        "Without k the mean size itself. With the k that was asked for, 1: classes are as small as they may "
+        "be.",
+        "above 0",
+    )
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -204,6 +250,14 @@ class Precision(_QuasiIdentifierLoss):
     """
 
     better: ClassVar[Better] = "higher"
+    words: ClassVar[Words] = Words(
+        "precision",
+        "One minus the mean level to which the attributes are generalised, as a share of the height of "
+        "their hierarchies.",
+        "100%: nothing is generalised. 0%: everything is withheld.",
+        "0% to 100%",
+        "share",
+    )
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return 1 - the mean of level / height."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato import __version__, registry
 from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.facts import Attacker
 from sfumato.hierarchy import Hierarchy
 from sfumato.measures.base import NotApplicable
 from sfumato.measures.scenario.expressions import Expression, domain_values
@@ -31,6 +32,9 @@ from sfumato.release import Release
 from sfumato.table import Column
 
 FUSED = "all together"
+DATA_MINER = Attacker(
+    "The data miner", "Trains prediction programs (miners) on the release and applies them to people."
+)
 _COMMONEST = {"category": "majority", "number": "mean-number"}
 
 

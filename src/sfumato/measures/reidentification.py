@@ -9,7 +9,8 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
-from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
+from sfumato.facts import Attacker, Detail, FileName, Words
+from sfumato.measures.base import Axis, Guards, Measure, Measurement, Needs, NotApplicable
 from sfumato.measures.percentiles import percentile
 from sfumato.models.base import Better
 from sfumato.registry import register
@@ -19,6 +20,7 @@ from sfumato.release import Release
 class _ClassMeasure(Measure):
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "identity"
     needs: ClassVar[Needs] = "release"
 
 
@@ -48,6 +50,23 @@ class ReidentificationRisk(_ClassMeasure):
 
     threshold: float = 0.2
 
+    words: ClassVar[Words] = Words(
+        "re-identification risk",
+        "The chance of picking the right record of a person whose quasi-identifiers are known and who is "
+        "known to be in the table, for the record that is easiest to find (prosecutor risk: one over the "
+        "smallest class).",
+        "100%: somebody is unique. 9.09% is a smallest class of 11, 5% one of 20.",
+        "above 0% to 100%",
+        "share",
+        sentence="nobody who knows a person's quasi-identifiers picks the right record with a chance above"
+        " {}",
+        details={
+            "average": Detail("average over the records"),
+            "share-at-risk": Detail("records above the threshold", "share"),
+            "uniques": Detail("records alone in their class"),
+        },
+    )
+
     def __post_init__(self) -> None:
         _check_threshold(self.threshold)
 
@@ -62,7 +81,7 @@ class ReidentificationRisk(_ClassMeasure):
 class _PopulationRisk(_ClassMeasure):
     """A risk that depends on how many people of a population look like a record."""
 
-    population: str | None = None
+    population: FileName | None = None
     population_size: int | None = None
 
     def __post_init__(self) -> None:
@@ -125,6 +144,28 @@ class JournalistRisk(_PopulationRisk):
 
     threshold: float = 0.2
 
+    against: ClassVar[Attacker] = Attacker(
+        "The journalist",
+        "Does not know who is in the table, compares it with everybody in the population, and wants to find "
+        "anyone at all.",
+    )
+    words: ClassVar[Words] = Words(
+        "journalist risk",
+        "The chance of picking the right person for a record when nobody knows who is in the table, for the "
+        "record that is easiest to find: one over the people of the population who look like it.",
+        "100%: somebody in the table is unique in the whole population. 5%: everybody looks like at least "
+        "19 others.",
+        "above 0% to 100%",
+        "share",
+        sentence="nobody who does not know who is in the table finds the person behind a record with a "
+        "chance above {}",
+        details={
+            "average": Detail("average over the records"),
+            "share-at-risk": Detail("records above the threshold", "share"),
+            "smallest": Detail("smallest class of the population", "number"),
+        },
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_threshold(self.threshold)
@@ -169,6 +210,23 @@ class MarketerRisk(_PopulationRisk):
     {'matched': 1.0}
     """
 
+    against: ClassVar[Attacker] = Attacker(
+        "The marketer",
+        "Wants to match as many records as possible, and does not mind if some matches are wrong.",
+    )
+    words: ClassVar[Words] = Words(
+        "marketer risk",
+        "The share of the records that are matched rightly, on average, by somebody who tries to match them "
+        "all with the people who look like them.",
+        "100%: all of them. 5%: of 100 records 5 are matched rightly, and nobody can say which.",
+        "above 0% to 100%",
+        "share",
+        sentence="somebody who tries to match all records matches {} of them rightly",
+        details={
+            "matched": Detail("records matched rightly", "number"),
+        },
+    )
+
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the expected share of right matches."""
         matched = float((release.classes.sizes / self.alike(release)).sum())
@@ -195,6 +253,20 @@ class WeightedK(_ClassMeasure):
     """
 
     better: ClassVar[Better] = "higher"
+    words: ClassVar[Words] = Words(
+        "weighted k",
+        "The size of the class in which a record finds itself on average.",
+        "1: every record is alone. 100: on average a record is one of 100 that look alike.",
+        "1 to the number of released records",
+        sentence="on average a record is one of {} that look alike",
+        details={
+            "percentile-5": Detail("5th percentile"),
+            "percentile-25": Detail("25th percentile"),
+            "percentile-50": Detail("median"),
+            "percentile-75": Detail("75th percentile"),
+            "percentile-95": Detail("95th percentile"),
+        },
+    )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the mean class size over the released records."""

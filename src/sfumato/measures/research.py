@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.caching import remembered
 from sfumato.errors import ParameterError
+from sfumato.facts import Detail, Words
 from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
 from sfumato.measures.estimation.estimate import Estimate
 from sfumato.measures.estimation.populations import Populations, TooManyPopulations, large_populations
@@ -102,6 +103,21 @@ class UtilityLoss(_ResearchLoss):
     minimum_support: float = 0.05
     reconstruction: Reconstruction = "uniform"
 
+    words: ClassVar[Words] = Words(
+        "utility loss",
+        "How far the sensitive distributions that a researcher would estimate for large sub-populations "
+        "lie from the true ones, on average (Jensen-Shannon divergence).",
+        "0: all of them are estimated exactly.",
+        "0 to 0.693 (log 2)",
+        sentence="what a researcher estimates for large sub-populations is off by {} on average, on a "
+        "scale from 0 to 0.693",
+        baseline="with quasi-identifiers withheld",
+        details={
+            "populations": Detail("large populations"),
+            "percentile-95": Detail("95th percentile"),
+        },
+    )
+
     def __post_init__(self) -> None:
         if not 0 < self.minimum_support <= 1:
             raise ParameterError(
@@ -175,6 +191,19 @@ class QueryError(_ResearchLoss):
     seed: int = 0
     reconstruction: Reconstruction = "uniform"
 
+    words: ClassVar[Words] = Words(
+        "query error",
+        "The mean relative error of count queries when they are answered from the release.",
+        "0%: every query is answered exactly.",
+        "0% to ∞",
+        "share",
+        sentence="count queries are answered with a mean error of {}",
+        baseline="with quasi-identifiers withheld",
+        details={
+            "redrawn": Detail("queries drawn again"),
+        },
+    )
+
     def __post_init__(self) -> None:
         for name, least in (("queries", 1), ("dimensions", 1), ("seed", 0)):
             if getattr(self, name) < least:
@@ -245,6 +274,14 @@ class KLDivergence(_ResearchLoss):
 
     reconstruction: Reconstruction = "uniform"
     sensitive: bool = True
+
+    words: ClassVar[Words] = Words(
+        "KL divergence",
+        "How far the joint distribution that a researcher would reconstruct from the release lies from the"
+        " original one.",
+        "0: it is reconstructed exactly.",
+        "0 to ∞",
+    )
 
     def attributes(self, release: Release) -> Iterable[str | None]:
         """Return the sensitive attributes, or none for the quasi-identifiers alone."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 from sfumato import registry
 from sfumato.caching import kept
 from sfumato.errors import DataError, ParameterError
+from sfumato.facts import AttributeName, Detail, MinerName, Words
 from sfumato.measures.adversary import AccuracyGain
 from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
 from sfumato.measures.mining import figure_key
@@ -63,14 +64,29 @@ class WorkloadUtility(Measure):
     (0.0, 'majority')
     """
 
-    target: str = ""
-    miners: tuple[str, ...] = ("decision-tree", "naive-bayes")
+    target: AttributeName = ""
+    miners: tuple[MinerName, ...] = ("decision-tree", "naive-bayes")
     folds: int = 10
     seed: int = 0
     time_limit: float = 600.0
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "higher"
+    words: ClassVar[Words] = Words(
+        "workload utility",
+        "How much more often a classifier that was trained on the release is right than one trained on the "
+        "better of the two trivial releases: that without quasi-identifiers, and that without sensitive "
+        "attributes.",
+        "0% or less: the trivial release serves as well, and tells nothing about anybody.",
+        "-100% to 100%",
+        "share",
+        sentence="a researcher's classifier gains {} in accuracy over the better trivial release",
+        baseline="right on the better trivial release",
+        details={
+            "accuracy": Detail("right guesses with the release"),
+            "unfinished": Detail("miners that did not come to an end"),
+        },
+    )
 
     def __post_init__(self) -> None:
         if not self.miners:

@@ -1,24 +1,18 @@
-"""The named classifiers. Scikit-learn is imported when an estimator is made, not before."""
+"""The named classifiers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sfumato.errors import ParameterError
-from sfumato.miners.base import Encoding, Predicts
+from sfumato.miners.base import Encoding
+from sfumato.miners.made import Classifier, Made
 from sfumato.registry import register
-
-
-def check_positive(name: str, number: float) -> None:
-    """Raise `ParameterError` when a parameter is not above 0."""
-    if not number > 0:
-        raise ParameterError(f"{name} must be above 0, not {number:g}")
 
 
 @register
 @dataclass(frozen=True)
-class Majority:
+class Majority(Classifier):
     """Always the commonest value: what can be said without looking at any attribute (ZeroR).
 
     Examples
@@ -27,18 +21,12 @@ class Majority:
     'category'
     """
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.dummy import DummyClassifier
-
-        return DummyClassifier(strategy="prior")
+    made: ClassVar[Made] = Made("sklearn.dummy.DummyClassifier", fixed={"strategy": "prior"})
 
 
 @register
 @dataclass(frozen=True)
-class OneRule:
+class OneRule(Classifier):
     """The one attribute that alone tells the target best, numbers in ten bins (OneR).
 
     References
@@ -51,19 +39,13 @@ class OneRule:
     'codes'
     """
 
-    predicts: ClassVar[Predicts] = "category"
     encoding: ClassVar[Encoding] = "codes"
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sfumato.miners.simple import BestRule
-
-        return BestRule()
+    made: ClassVar[Made] = Made("sfumato.miners.simple.BestRule")
 
 
 @register
 @dataclass(frozen=True)
-class NaiveBayes:
+class NaiveBayes(Classifier):
     """Naive Bayes: the attributes are independent once the target is known; numbers in ten bins.
 
     Parameters
@@ -79,22 +61,13 @@ class NaiveBayes:
 
     smoothing: float = 1.0
 
-    predicts: ClassVar[Predicts] = "category"
     encoding: ClassVar[Encoding] = "bins"
-
-    def __post_init__(self) -> None:
-        check_positive("smoothing", self.smoothing)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.naive_bayes import MultinomialNB
-
-        return MultinomialNB(alpha=self.smoothing)
+    made: ClassVar[Made] = Made("sklearn.naive_bayes.MultinomialNB", {"alpha": "smoothing"})
 
 
 @register
 @dataclass(frozen=True)
-class DependentBayes:
+class DependentBayes(Classifier):
     """Bayes with one dependence: every attribute may depend on the target and one other (AODE).
 
     Parameters
@@ -114,22 +87,13 @@ class DependentBayes:
 
     smoothing: float = 1.0
 
-    predicts: ClassVar[Predicts] = "category"
     encoding: ClassVar[Encoding] = "bins"
-
-    def __post_init__(self) -> None:
-        check_positive("smoothing", self.smoothing)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sfumato.miners import simple
-
-        return simple.DependentBayes(self.smoothing)
+    made: ClassVar[Made] = Made("sfumato.miners.simple.DependentBayes", {"smoothing": "smoothing"})
 
 
 @register
 @dataclass(frozen=True)
-class LogisticRegression:
+class LogisticRegression(Classifier):
     """Logistic regression with a quadratic penalty.
 
     Parameters
@@ -145,23 +109,14 @@ class LogisticRegression:
 
     c: float = 1.0
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def __post_init__(self) -> None:
-        check_positive("c", self.c)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.linear_model import LogisticRegression as Logistic
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import MinMaxScaler
-
-        return make_pipeline(MinMaxScaler(), Logistic(C=self.c, max_iter=200, random_state=seed))
+    made: ClassVar[Made] = Made(
+        "sklearn.linear_model.LogisticRegression", {"C": "c"}, {"max_iter": 200}, "MinMaxScaler"
+    )
 
 
 @register
 @dataclass(frozen=True)
-class LinearSVM:
+class LinearSVM(Classifier):
     """A linear support vector machine, one for each value against all others.
 
     Parameters
@@ -177,23 +132,14 @@ class LinearSVM:
 
     c: float = 1.0
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def __post_init__(self) -> None:
-        check_positive("c", self.c)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import MinMaxScaler
-        from sklearn.svm import LinearSVC
-
-        return make_pipeline(MinMaxScaler(), LinearSVC(C=self.c, dual=False, tol=1e-3, random_state=seed))
+    made: ClassVar[Made] = Made(
+        "sklearn.svm.LinearSVC", {"C": "c"}, {"dual": False, "tol": 1e-3}, "MinMaxScaler"
+    )
 
 
 @register
 @dataclass(frozen=True)
-class NearestNeighbours:
+class NearestNeighbours(Classifier):
     """The commonest value among the nearest records, all columns brought to the same range.
 
     Parameters
@@ -209,21 +155,12 @@ class NearestNeighbours:
 
     k: int = 15
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def __post_init__(self) -> None:
-        check_positive("k", self.k)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sfumato.miners.simple import Neighbours
-
-        return Neighbours(self.k, averages=False)
+    made: ClassVar[Made] = Made("sfumato.miners.simple.Neighbours", {"k": "k"}, {"averages": False})
 
 
 @register
 @dataclass(frozen=True)
-class NeuralNetwork:
+class NeuralNetwork(Classifier):
     """A neural network with one hidden layer (multilayer perceptron).
 
     Parameters
@@ -242,17 +179,8 @@ class NeuralNetwork:
     hidden: int = 32
     epochs: int = 20
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def __post_init__(self) -> None:
-        check_positive("hidden", self.hidden)
-        check_positive("epochs", self.epochs)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.neural_network import MLPClassifier
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import MinMaxScaler
-
-        network = MLPClassifier((self.hidden,), max_iter=self.epochs, random_state=seed)
-        return make_pipeline(MinMaxScaler(), network)
+    made: ClassVar[Made] = Made(
+        "sklearn.neural_network.MLPClassifier",
+        {"hidden_layer_sizes": "hidden", "max_iter": "epochs"},
+        scaled="MinMaxScaler",
+    )

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sfumato.miners.base import Predicts
-from sfumato.miners.classifiers import check_positive
+from sfumato.miners.made import Made, Regressor
 from sfumato.registry import register
-
-
-def _scaled(regressor: Any) -> Any:
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), regressor)
 
 
 @register
 @dataclass(frozen=True)
-class MeanNumber:
+class MeanNumber(Regressor):
     """Always the mean: what can be said without looking at any attribute.
 
     Examples
@@ -28,18 +20,12 @@ class MeanNumber:
     'number'
     """
 
-    predicts: ClassVar[Predicts] = "number"
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.dummy import DummyRegressor
-
-        return DummyRegressor(strategy="mean")
+    made: ClassVar[Made] = Made("sklearn.dummy.DummyRegressor", fixed={"strategy": "mean"})
 
 
 @register
 @dataclass(frozen=True)
-class LinearRegression:
+class LinearRegression(Regressor):
     """Least squares.
 
     Examples
@@ -48,18 +34,12 @@ class LinearRegression:
     'number'
     """
 
-    predicts: ClassVar[Predicts] = "number"
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.linear_model import LinearRegression as Linear
-
-        return _scaled(Linear())
+    made: ClassVar[Made] = Made("sklearn.linear_model.LinearRegression", scaled="StandardScaler")
 
 
 @register
 @dataclass(frozen=True)
-class RidgeRegression:
+class RidgeRegression(Regressor):
     """Least squares with a quadratic penalty.
 
     Parameters
@@ -75,21 +55,12 @@ class RidgeRegression:
 
     penalty: float = 1.0
 
-    predicts: ClassVar[Predicts] = "number"
-
-    def __post_init__(self) -> None:
-        check_positive("penalty", self.penalty)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.linear_model import Ridge
-
-        return _scaled(Ridge(alpha=self.penalty, random_state=seed))
+    made: ClassVar[Made] = Made("sklearn.linear_model.Ridge", {"alpha": "penalty"}, scaled="StandardScaler")
 
 
 @register
 @dataclass(frozen=True)
-class HuberRegression:
+class HuberRegression(Regressor):
     """Linear regression in which large errors count less.
 
     References
@@ -102,18 +73,14 @@ class HuberRegression:
     'number'
     """
 
-    predicts: ClassVar[Predicts] = "number"
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.linear_model import HuberRegressor
-
-        return _scaled(HuberRegressor(max_iter=500))
+    made: ClassVar[Made] = Made(
+        "sklearn.linear_model.HuberRegressor", fixed={"max_iter": 500}, scaled="StandardScaler"
+    )
 
 
 @register
 @dataclass(frozen=True)
-class RegressionTree:
+class RegressionTree(Regressor):
     """A regression tree whose leaves hold a share of the records.
 
     Parameters
@@ -129,21 +96,12 @@ class RegressionTree:
 
     smallest: int = 20
 
-    predicts: ClassVar[Predicts] = "number"
-
-    def __post_init__(self) -> None:
-        check_positive("smallest", self.smallest)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.tree import DecisionTreeRegressor
-
-        return DecisionTreeRegressor(min_samples_leaf=self.smallest, random_state=seed)
+    made: ClassVar[Made] = Made("sklearn.tree.DecisionTreeRegressor", {"min_samples_leaf": "smallest"})
 
 
 @register
 @dataclass(frozen=True)
-class RegressionForest:
+class RegressionForest(Regressor):
     """Many regression trees, each grown on a random sample of the records; their mean.
 
     Parameters
@@ -163,21 +121,16 @@ class RegressionForest:
 
     trees: int = 50
 
-    predicts: ClassVar[Predicts] = "number"
-
-    def __post_init__(self) -> None:
-        check_positive("trees", self.trees)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.ensemble import RandomForestRegressor
-
-        return RandomForestRegressor(self.trees, min_samples_leaf=5, max_features=1 / 3, random_state=seed)
+    made: ClassVar[Made] = Made(
+        "sklearn.ensemble.RandomForestRegressor",
+        {"n_estimators": "trees"},
+        {"min_samples_leaf": 5, "max_features": 1 / 3},
+    )
 
 
 @register
 @dataclass(frozen=True)
-class RegressionBoosting:
+class RegressionBoosting(Regressor):
     """Small regression trees, each correcting the errors of those before.
 
     Parameters
@@ -197,21 +150,14 @@ class RegressionBoosting:
 
     rounds: int = 100
 
-    predicts: ClassVar[Predicts] = "number"
-
-    def __post_init__(self) -> None:
-        check_positive("rounds", self.rounds)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.ensemble import HistGradientBoostingRegressor
-
-        return HistGradientBoostingRegressor(max_iter=self.rounds, early_stopping=False, random_state=seed)
+    made: ClassVar[Made] = Made(
+        "sklearn.ensemble.HistGradientBoostingRegressor", {"max_iter": "rounds"}, {"early_stopping": False}
+    )
 
 
 @register
 @dataclass(frozen=True)
-class RegressionNeighbours:
+class RegressionNeighbours(Regressor):
     """The mean of the nearest records, all columns brought to the same range.
 
     Parameters
@@ -227,13 +173,4 @@ class RegressionNeighbours:
 
     k: int = 15
 
-    predicts: ClassVar[Predicts] = "number"
-
-    def __post_init__(self) -> None:
-        check_positive("k", self.k)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sfumato.miners.simple import Neighbours
-
-        return Neighbours(self.k, averages=True)
+    made: ClassVar[Made] = Made("sfumato.miners.simple.Neighbours", {"k": "k"}, {"averages": True})

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import ClassVar, get_args
 
 from sfumato.errors import ParameterError
-from sfumato.miners.base import Predicts
-from sfumato.miners.classifiers import check_positive
-from sfumato.miners.forest import Features, Forest
+from sfumato.miners.forest import Features
+from sfumato.miners.made import Classifier, Made
 from sfumato.registry import register
 
 
 @register
 @dataclass(frozen=True)
-class DecisionTree:
+class DecisionTree(Classifier):
     """A decision tree in the way of C4.5: grown by entropy, pruned by its pessimistic estimate of errors.
 
     It differs from Weka's J48: splits have two branches, on a value against all others or on a number;
@@ -43,23 +42,19 @@ class DecisionTree:
     confidence: float = 0.25
     smallest: int = 2
 
-    predicts: ClassVar[Predicts] = "category"
+    made: ClassVar[Made] = Made(
+        "sfumato.miners.tree.PrunedTree", {"confidence": "confidence", "smallest": "smallest"}
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.confidence <= 0.5:
             raise ParameterError(f"confidence must be above 0 and at most 0.5, not {self.confidence:g}")
-        check_positive("smallest", self.smallest)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sfumato.miners.tree import PrunedTree
-
-        return PrunedTree(self.confidence, self.smallest, seed)
+        super().__post_init__()
 
 
 @register
 @dataclass(frozen=True)
-class DecisionStump:
+class DecisionStump(Classifier):
     """A decision tree with a single split.
 
     Examples
@@ -68,18 +63,14 @@ class DecisionStump:
     'category'
     """
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.tree import DecisionTreeClassifier
-
-        return DecisionTreeClassifier(criterion="entropy", max_depth=1, random_state=seed)
+    made: ClassVar[Made] = Made(
+        "sklearn.tree.DecisionTreeClassifier", fixed={"criterion": "entropy", "max_depth": 1}
+    )
 
 
 @register
 @dataclass(frozen=True)
-class RandomTree:
+class RandomTree(Classifier):
     """A decision tree that looks at a few random columns for each split and is not pruned.
 
     Examples
@@ -88,18 +79,14 @@ class RandomTree:
     'category'
     """
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.tree import DecisionTreeClassifier
-
-        return DecisionTreeClassifier(criterion="entropy", max_features="log2", random_state=seed)
+    made: ClassVar[Made] = Made(
+        "sklearn.tree.DecisionTreeClassifier", fixed={"criterion": "entropy", "max_features": "log2"}
+    )
 
 
 @register
 @dataclass(frozen=True)
-class RandomForest:
+class RandomForest(Classifier):
     """Many random trees, each grown on records that are drawn at random; they vote.
 
     Weka's forest of the years of the papers is ``random-forest trees=10 smallest-leaf=1 features=log2``.
@@ -128,22 +115,20 @@ class RandomForest:
     smallest_leaf: int = 2
     features: Features = "root"
 
-    predicts: ClassVar[Predicts] = "category"
+    made: ClassVar[Made] = Made(
+        "sfumato.miners.forest.Forest",
+        {"trees": "trees", "smallest_leaf": "smallest_leaf", "features": "features"},
+    )
 
     def __post_init__(self) -> None:
-        check_positive("trees", self.trees)
-        check_positive("smallest-leaf", self.smallest_leaf)
+        super().__post_init__()
         if self.features not in get_args(Features):
             raise ParameterError(f"features cannot be {self.features!r}; allowed are root, log2")
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        return Forest(self.trees, self.smallest_leaf, self.features, seed)
 
 
 @register
 @dataclass(frozen=True)
-class ExtraTrees:
+class ExtraTrees(Classifier):
     """Many trees with random splits; they vote.
 
     Parameters
@@ -163,21 +148,14 @@ class ExtraTrees:
 
     trees: int = 50
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def __post_init__(self) -> None:
-        check_positive("trees", self.trees)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.ensemble import ExtraTreesClassifier
-
-        return ExtraTreesClassifier(self.trees, min_samples_leaf=2, random_state=seed)
+    made: ClassVar[Made] = Made(
+        "sklearn.ensemble.ExtraTreesClassifier", {"n_estimators": "trees"}, {"min_samples_leaf": 2}
+    )
 
 
 @register
 @dataclass(frozen=True)
-class GradientBoosting:
+class GradientBoosting(Classifier):
     """Small trees, each correcting the errors of those before.
 
     Parameters
@@ -197,21 +175,14 @@ class GradientBoosting:
 
     rounds: int = 50
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def __post_init__(self) -> None:
-        check_positive("rounds", self.rounds)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        return HistGradientBoostingClassifier(max_iter=self.rounds, early_stopping=False, random_state=seed)
+    made: ClassVar[Made] = Made(
+        "sklearn.ensemble.HistGradientBoostingClassifier", {"max_iter": "rounds"}, {"early_stopping": False}
+    )
 
 
 @register
 @dataclass(frozen=True)
-class AdaBoost:
+class AdaBoost(Classifier):
     """Small trees, each trained mostly on the records that those before got wrong; they vote.
 
     Parameters
@@ -231,16 +202,8 @@ class AdaBoost:
 
     rounds: int = 30
 
-    predicts: ClassVar[Predicts] = "category"
-
-    def __post_init__(self) -> None:
-        check_positive("rounds", self.rounds)
-
-    def estimator(self, seed: int) -> Any:
-        """Return the estimator."""
-        from sklearn.ensemble import AdaBoostClassifier
-        from sklearn.tree import DecisionTreeClassifier
-
-        return AdaBoostClassifier(
-            DecisionTreeClassifier(max_depth=3), n_estimators=self.rounds, random_state=seed
-        )
+    made: ClassVar[Made] = Made(
+        "sklearn.ensemble.AdaBoostClassifier",
+        {"n_estimators": "rounds"},
+        {"estimator": Made("sklearn.tree.DecisionTreeClassifier", fixed={"max_depth": 3})},
+    )

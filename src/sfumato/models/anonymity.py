@@ -11,7 +11,9 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
+from sfumato.facts import Words
 from sfumato.models.base import Better, PrivacyModel, worst_attribute
+from sfumato.models.bounds import capped_share, lacking
 from sfumato.registry import register
 
 
@@ -42,6 +44,14 @@ class KAnonymity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "k"
+    words: ClassVar[Words] = Words(
+        "k-anonymity",
+        "The size of the smallest class of records with equal released quasi-identifiers.",
+        "1: somebody is unique. 5: everybody looks like at least 4 others.",
+        "1 to the number of released records",
+        sentence="every released record looks, in its quasi-identifiers, like at least {} records, itself "
+        "included",
+    )
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -55,6 +65,10 @@ class KAnonymity(PrivacyModel):
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the size of each class."""
         return classes.sizes.astype(np.float64)
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: all, where it is too small."""
+        return lacking(self, classes)
 
 
 @register
@@ -89,6 +103,13 @@ class AlphaKAnonymity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "lower"
     parameter: ClassVar[str] = "alpha"
+    words: ClassVar[Words] = Words(
+        "(alpha, k)-anonymity",
+        "The largest share that a sensitive value has in any class, in classes of at least k records.",
+        "100%: some class gives its sensitive value away.",
+        "0% to 100%",
+        "share",
+    )
 
     def __post_init__(self) -> None:
         for alpha in (self.alpha, *self.alphas.values()):
@@ -115,9 +136,16 @@ class AlphaKAnonymity(PrivacyModel):
         """Return the largest share of each group, a value with an alpha of its own scaled to ``alpha``."""
 
         def score(sensitive: SensitiveCounts) -> Floats:
-            own = np.array([self.alphas.get(label or "", self.alpha) for label in sensitive.domain.labels])
-            scale = self.alpha / own[sensitive.values] if len(own) else 1.0
+            scale = self.alpha / self._alphas(sensitive)
             largest: Floats = sensitive.largest(sensitive.shares * scale)
             return largest
 
         return worst_attribute(classes, self.better, score)
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: what is above alpha."""
+        return capped_share(classes, self._alphas)
+
+    def _alphas(self, sensitive: SensitiveCounts) -> Floats:
+        own = np.array([self.alphas.get(label or "", self.alpha) for label in sensitive.domain.labels])
+        return own[sensitive.values] if len(own) else np.full(len(sensitive.values), self.alpha)

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.arrays import Booleans, Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
+from sfumato.facts import Words
 
 Better = Literal["lower", "higher"]
 
@@ -38,6 +39,11 @@ class PrivacyModel(ABC):
         Whether a score exactly at the limit fails.
     parameter
         The field that holds the limit.
+    words
+        What the level reached means to a reader; without them the docstring speaks.
+
+    A model may also define ``lost_share(classes)``, a bound that makes searches faster: see
+    `sfumato.models.bounds`.
     """
 
     guards: ClassVar[Literal["identity", "attribute"]]
@@ -45,6 +51,7 @@ class PrivacyModel(ABC):
     better: ClassVar[Better]
     strict: ClassVar[bool] = False
     parameter: ClassVar[str]
+    words: ClassVar[Words]
 
     @abstractmethod
     def scores(self, classes: EquivalenceClasses) -> Floats:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import ParameterError
+from sfumato.facts import Words
 from sfumato.models.base import Better, PrivacyModel, worst_attribute
+from sfumato.models.bounds import convex_share
 from sfumato.models.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation
 from sfumato.registry import register
 
@@ -53,6 +56,15 @@ class TCloseness(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "lower"
     parameter: ClassVar[str] = "t"
+    words: ClassVar[Words] = Words(
+        "t-closeness",
+        "The distance between the sensitive distribution of the group that differs most and that of the "
+        "whole table.",
+        "0: every group looks like the whole table.",
+        "0 to 1 (to 0.693 with Jensen-Shannon)",
+        sentence="in no group does the sensitive distribution lie further than {} from that of the whole "
+        "table",
+    )
 
     def __post_init__(self) -> None:
         if not self.t >= 0:
@@ -63,6 +75,10 @@ class TCloseness(PrivacyModel):
         if self.distance == "ordered":
             _check_order(classes)
         return worst_attribute(classes, self.better, _DISTANCES[self.distance])
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: by its distance."""
+        return convex_share(self.scores(classes), self.t, math.log(2) if self.distance == "js" else 1.0)
 
 
 def _check_order(classes: EquivalenceClasses) -> None:

@@ -11,7 +11,9 @@ import numpy as np
 from sfumato.arrays import Booleans, Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
+from sfumato.facts import Words
 from sfumato.models.base import Better, PrivacyModel, worst_attribute
+from sfumato.models.bounds import capped_share
 from sfumato.registry import register
 
 _TIE = 1e-12
@@ -54,6 +56,12 @@ class DeltaDisclosure(PrivacyModel):
     better: ClassVar[Better] = "lower"
     strict: ClassVar[bool] = True
     parameter: ClassVar[str] = "delta"
+    words: ClassVar[Words] = Words(
+        "delta-disclosure privacy",
+        "The largest factor, as a logarithm, by which a group makes a sensitive value more or less likely.",
+        "0: every group looks like the whole table. ∞: some value is ruled out in some group.",
+        "0 to ∞",
+    )
 
     def __post_init__(self) -> None:
         if not self.delta > 0:
@@ -71,6 +79,11 @@ class DeltaDisclosure(PrivacyModel):
             return worst if self.absent == "ignored" else np.where(lacks_values(sensitive), np.inf, worst)
 
         return worst_attribute(classes, self.better, score)
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: what is too frequent."""
+        ratio = math.exp(min(self.delta * math.log(self.base), 700.0))
+        return capped_share(classes, lambda sensitive: ratio * sensitive.priors)
 
 
 @register
@@ -105,6 +118,13 @@ class BetaLikeness(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "lower"
     parameter: ClassVar[str] = "beta"
+    words: ClassVar[Words] = Words(
+        "beta-likeness",
+        "The largest relative increase of a sensitive value's share in any group over its share in the "
+        "whole table.",
+        "0: no value becomes more likely. 1: some value becomes twice as likely.",
+        "0 to ∞",
+    )
 
     def __post_init__(self) -> None:
         if not self.beta >= 0:
@@ -122,6 +142,15 @@ class BetaLikeness(PrivacyModel):
             return worst
 
         return worst_attribute(classes, self.better, score)
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: what has gained too much."""
+        return capped_share(classes, self._caps)
+
+    def _caps(self, sensitive: SensitiveCounts) -> Floats:
+        gains = self.beta if self.variant == "basic" else np.minimum(self.beta, -np.log(sensitive.priors))
+        caps: Floats = (1 + gains) * sensitive.priors
+        return caps
 
 
 def largest_quotients(sensitive: SensitiveCounts) -> Floats:

@@ -11,7 +11,9 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
+from sfumato.facts import Words
 from sfumato.models.base import Better, PrivacyModel, worst_attribute
+from sfumato.models.bounds import capped_share, convex_share, lacking
 from sfumato.registry import register
 
 
@@ -42,6 +44,13 @@ class ProbabilisticDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "l"
+    words: ClassVar[Words] = Words(
+        "probabilistic l-diversity",
+        "One over the largest share that one sensitive value has in any group.",
+        "1: some group gives its sensitive value away. 4: no value has more than a quarter of any group.",
+        "1 to the number of sensitive values",
+        sentence="no sensitive value has a share above 1/{} in any group",
+    )
 
     def __post_init__(self) -> None:
         if not self.l >= 1:
@@ -61,6 +70,10 @@ class ProbabilisticDiversity(PrivacyModel):
             return largest
 
         return worst_attribute(classes, self.better, score)
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: what is above 1/l."""
+        return capped_share(classes, lambda sensitive: np.full(len(sensitive.values), 1 / self.l))
 
 
 @register
@@ -89,6 +102,12 @@ class DistinctDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "l"
+    words: ClassVar[Words] = Words(
+        "distinct l-diversity",
+        "The number of different sensitive values in the group that has fewest.",
+        "1: some group gives its sensitive value away.",
+        "1 to the number of sensitive values",
+    )
 
     def __post_init__(self) -> None:
         if self.l < 1:
@@ -102,6 +121,10 @@ class DistinctDiversity(PrivacyModel):
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the number of different values of each group."""
         return worst_attribute(classes, self.better, lambda s: np.diff(s.starts).astype(np.float64))
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: all, where it has too few values."""
+        return lacking(self, classes)
 
 
 @register
@@ -130,6 +153,13 @@ class EntropyDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "l"
+    words: ClassVar[Words] = Words(
+        "entropy l-diversity",
+        "The number of equally frequent sensitive values that would be as uncertain as the least uncertain"
+        " group.",
+        "1: some group gives its sensitive value away.",
+        "1 to the number of sensitive values",
+    )
 
     def __post_init__(self) -> None:
         if not self.l >= 1:
@@ -148,6 +178,11 @@ class EntropyDiversity(PrivacyModel):
             return np.exp(np.maximum(entropies, 0.0))
 
         return worst_attribute(classes, self.better, score)
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: by its entropy and its values."""
+        shares = convex_share(-np.log(self.scores(classes)), -math.log(self.l), 0.0)
+        return np.maximum(shares, lacking(DistinctDiversity(math.ceil(self.l - 1e-9)), classes))
 
 
 @register
@@ -183,6 +218,11 @@ class RecursiveDiversity(PrivacyModel):
     better: ClassVar[Better] = "lower"
     strict: ClassVar[bool] = True
     parameter: ClassVar[str] = "c"
+    words: ClassVar[Words] = Words(
+        "recursive (c, l)-diversity",
+        "Whether in every group the commonest sensitive value is rarer than c times the values from the "
+        "l-th on.",
+    )
 
     def __post_init__(self) -> None:
         if not self.c > 0:
@@ -209,3 +249,7 @@ class RecursiveDiversity(PrivacyModel):
             return np.divide(largest, rare, out=np.full(len(rare), np.inf), where=rare > 0)
 
         return worst_attribute(classes, self.better, score)
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: all, where it has fewer than l values."""
+        return lacking(DistinctDiversity(self.l), classes)

@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
+from sfumato.facts import Words
 from sfumato.models.base import Better, PrivacyModel, worst_attribute
 from sfumato.registry import register
 
@@ -52,6 +53,14 @@ class SafetyOrder(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "d1"
+    words: ClassVar[Words] = Words(
+        "safety order",
+        "The size of the class that comes first when classes are ordered by size and diversity, lowered "
+        "where it is not diverse enough.",
+        "d1 or more: every class stays. Larger classes may have any diversity, or more diverse ones any size:"
+        " it promises neither.",
+        "0 to ∞",
+    )
 
     def __post_init__(self) -> None:
         for name, value in (("d1", self.d1), ("d2", self.d2)):

@@ -15,6 +15,19 @@ from sfumato import registry
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
 from sfumato.frontier import Limit
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.measures import (
+    AccuracyGain,
+    Discernibility,
+    GeneralLoss,
+    KnowledgeGain,
+    Measure,
+    PrivacyLoss,
+    ReidentificationRisk,
+    SuppressionLoss,
+    TotalLoss,
+    WeightedK,
+)
+from sfumato.models import KAnonymity, PrivacyModel
 from sfumato.project.policies import limits_of
 from sfumato.project.scenarios import in_scenario, scenario_of
 from sfumato.project.sections import Section, section
@@ -127,18 +140,20 @@ class _File(Section, frozen=True):
     scenarios: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-_FILES = frozenset({"population", "auxiliary", "control"})
-
-PRIVACY_MEASURES: tuple[Written, ...] = (
-    "privacy-loss",
-    "knowledge-gain",
-    "accuracy-gain",
-    "reidentification-risk",
-    "weighted-k",
-    "k-anonymity",
+_PRIVACY: tuple[type[Measure | PrivacyModel], ...] = (
+    PrivacyLoss,
+    KnowledgeGain,
+    AccuracyGain,
+    ReidentificationRisk,
+    WeightedK,
+    KAnonymity,
 )
-UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "total-loss", "discernibility")
-_SENSITIVE_FREE: tuple[Written, ...] = ("reidentification-risk", "weighted-k", "k-anonymity")
+_UTILITY = (GeneralLoss, SuppressionLoss, TotalLoss, Discernibility)
+PRIVACY_MEASURES: tuple[Written, ...] = tuple(map(registry.name_of, _PRIVACY))
+UTILITY_MEASURES: tuple[Written, ...] = tuple(map(registry.name_of, _UTILITY))
+_SENSITIVE_FREE: tuple[Written, ...] = tuple(
+    registry.name_of(cls) for cls in _PRIVACY if cls.guards == "identity"
+)
 
 
 @dataclass(frozen=True)
@@ -308,9 +323,18 @@ def _placed(written: Written, folder: Path) -> Written:
     if isinstance(written, str):
         return written
     return {
-        name: {key: str(folder / value) if key in _FILES else value for key, value in parameters.items()}
+        name: {
+            key: str(folder / value) if key in _files(name) else value for key, value in parameters.items()
+        }
         for name, parameters in written.items()
     }
+
+
+def _files(measure: str) -> frozenset[str]:
+    """Return the parameters of a measure that are files."""
+    cls = registry.find("measure", measure)
+    named = {} if cls is None else registry.named_in(cls)
+    return frozenset(name for name, what in named.items() if what == "file")
 
 
 def _policy(written: Mapping[str, Any]) -> tuple[Mapping[str, Limit], dict[str, Any]]:

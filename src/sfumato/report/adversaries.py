@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sfumato import formatting
+from sfumato import formatting, registry
+from sfumato.facts import Attacker
 from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
+from sfumato.measures.base import Guards, Measurement
 
-_OF_THEIR_OWN = {
-    "journalist-risk": "journalist",
-    "marketer-risk": "marketer",
-    "auxiliary-gain": "list-holder",
-    "anti-utility": "miner",
-    "nearer-knowledge-gain": "miner",
-    "nearer-accuracy-gain": "miner",
-}
-ADVERSARIES = ("prosecutor", "journalist", "marketer", "inquirer", "list-holder", "miner")
-_BY_WHAT_THEY_SEEK = {"identity": "prosecutor", "attribute": "inquirer"}
 _WORTH = {
     "equal": "a prediction counts when it is right",
     "distance": "a prediction counts by how near it comes",
@@ -27,22 +19,60 @@ _WORTH = {
 }
 
 
-def measures_against(candidates: Iterable[Candidate]) -> dict[str, str]:
-    """Return for each adversary, by name, the measures that were taken against that one, in words."""
-    taken: dict[str, dict[str, None]] = {who: {} for who in ADVERSARIES}
+@dataclass(frozen=True)
+class Against:
+    """The measures that were taken against one adversary.
+
+    Parameters
+    ----------
+    attacker
+        Who, and what is wanted; ``None`` for the two who are in every report: the prosecutor, who looks for
+        a person's record, and the inquirer, who wants to learn a sensitive value.
+    guards
+        Whether this one is after ``identity`` or ``attribute`` disclosure.
+    measures
+        The measures, in words.
+    scenarios
+        The scenarios in which they were taken.
+    """
+
+    attacker: Attacker | None
+    guards: Guards
+    measures: str
+    scenarios: tuple[dict[str, Any], ...] = ()
+
+
+def measures_against(candidates: Iterable[Candidate]) -> tuple[Against, ...]:
+    """Return the adversaries with the measures that were taken against each, the prosecutor first.
+
+    Those who want to find a record come before those who want to learn a value, and of each kind the one
+    who is in every report first.
+    """
+    taken: dict[tuple[Guards, Attacker | None], list[Measurement]] = {
+        ("identity", None): [],
+        ("attribute", None): [],
+    }
     for measurement in _measurements(candidates):
         if measurement.axis == "privacy":
-            taken[_adversary(measurement.measure)][measurement.measure] = None
-    return {
-        who: formatting.joined(formatting.measure_words(name).title for name in names)
-        for who, names in taken.items()
-    }
+            taken.setdefault(_adversary(measurement.measure), []).append(measurement)
+    ordered = sorted(taken, key=lambda who: (who[0] != "identity", who[1].title if who[1] else ""))
+    return tuple(_against(*who, taken[who]) for who in ordered)
+
+
+def _against(guards: Guards, attacker: Attacker | None, taken: list[Measurement]) -> Against:
+    names = dict.fromkeys(measurement.measure for measurement in taken)
+    titles = formatting.joined(formatting.measure_words(name).title for name in names)
+    return Against(attacker, guards, titles, tuple(_scenarios(taken)))
 
 
 def scenario_rows(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:
     """Describe each scenario that something was measured in: what users and adversaries want of the data."""
+    return _scenarios(_measurements(candidates))
+
+
+def _scenarios(measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
-    for measurement in _measurements(candidates):
+    for measurement in measurements:
         written = measurement.parameters.get("scenario")
         if isinstance(written, Mapping):
             found.setdefault(str(written.get("name", "")), written)
@@ -53,8 +83,10 @@ def _measurements(candidates: Iterable[Candidate]) -> Iterable[Measurement]:
     return (measurement for candidate in candidates for measurement in candidate.measurements)
 
 
-def _adversary(measure: str) -> str:
-    return _OF_THEIR_OWN.get(measure) or _BY_WHAT_THEY_SEEK[formatting.guards(measure)]
+def _adversary(measure: str) -> tuple[Guards, Attacker | None]:
+    """Return what the adversary of a measure is after, and who it is where the measure says so."""
+    cls = registry.find("measure", measure) or registry.find("model", measure)
+    return getattr(cls, "guards", "attribute"), getattr(cls, "against", None)
 
 
 def _scenario(name: str, written: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato import formatting, registry
 from sfumato.errors import ParameterError
+from sfumato.facts import Detail, Unit
 from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Axis, Measurement, named
@@ -214,20 +215,20 @@ def _interval(measurement: Measurement) -> str:
 
 def _notes(measurement: Measurement) -> list[tuple[str, str]]:
     """Return the detail in words."""
-
-    def printed(value: Any, name: str = "") -> str:
-        if isinstance(value, Mapping):
-            return ", ".join(f"{key} {printed(inner, name)}" for key, inner in value.items())
-        if not isinstance(value, float) or name in formatting.NUMBERS:
-            return formatting.plain(value)
-        return (
-            formatting.share(value)
-            if name.startswith("share-")
-            else formatting.value_of(measurement.measure, value)
-        )
-
+    words = formatting.measure_words(measurement.measure)
     detail = {name: value for name, value in measurement.detail.items() if name != "reason"}
-    return [(formatting.DETAILS.get(name, name), printed(value, name)) for name, value in detail.items()]
+    known = {name: words.details.get(name, Detail(name)) for name in detail}
+    return [
+        (known[name].title, _printed(value, known[name].unit or words.unit)) for name, value in detail.items()
+    ]
+
+
+def _printed(value: Any, unit: Unit) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_printed(inner, unit)}" for key, inner in value.items())
+    return (
+        formatting.share(value) if isinstance(value, float) and unit == "share" else formatting.plain(value)
+    )
 
 
 def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.cells import Cells, exact_cells
 from sfumato.errors import Infeasible, ParameterError
+from sfumato.facts import AttributeName
 from sfumato.kernels.anatomizing import diverse_groups
 from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, sum_by_group
 from sfumato.models.anonymity import KAnonymity
@@ -61,8 +63,12 @@ class Bucketize:
     model: PrivacyModel = ProbabilisticDiversity(3.0)
     variant: Variant = "strict"
     form: Form = "one-table"
-    free: tuple[str, ...] = ()
+    free: tuple[AttributeName, ...] = ()
     smallest_group: int = 1
+
+    does: ClassVar[str] = (
+        "Quasi-identifiers stay exact; sensitive values are exchanged among the records of a bucket."
+    )
 
     def __post_init__(self) -> None:
         if self.smallest_group < 1:
@@ -111,6 +117,10 @@ class Anatomy:
 
     l: int = 3  # noqa: E741 - the paper's letter
     form: Form = "two-tables"
+
+    does: ClassVar[str] = (
+        "Quasi-identifiers stay exact; sensitive values are published in a second table, per group."
+    )
 
     def __post_init__(self) -> None:
         if self.l < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -66,6 +67,8 @@ class CellSuppression:
 
     model: PrivacyModel = KAnonymity(5)
     suppression: float = 0.0
+
+    does: ClassVar[str] = "Only those cells are withheld that would make a record too distinct."
 
     def __post_init__(self) -> None:
         check_share("suppression", self.suppression)

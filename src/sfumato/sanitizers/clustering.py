@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -54,6 +55,11 @@ class Clustering:
     """
 
     model: PrivacyModel = KAnonymity(5)
+
+    does: ClassVar[str] = (
+        "Similar records are gathered into clusters; each cluster is generalised to what its "
+        "records have in common."
+    )
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every quasi-identifier as the smallest cover of its cluster's values."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.cells import block_cells, exact_node
 from sfumato.errors import ParameterError, suggestion
+from sfumato.facts import AttributeName
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
@@ -56,7 +58,11 @@ class Cut:
     cuts: Mapping[str, str] = field(default_factory=dict)
     model: PrivacyModel = KAnonymity(5)
     suppression: float = 0.0
-    free: tuple[str, ...] = ()
+    free: tuple[AttributeName, ...] = ()
+
+    does: ClassVar[str] = (
+        "The ordered values of every attribute are cut into ranges, the same for all records."
+    )
 
     def __post_init__(self) -> None:
         check_share("suppression", self.suppression)

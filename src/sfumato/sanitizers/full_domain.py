@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,6 +50,11 @@ class FullDomain:
     levels: Mapping[str, int] = field(default_factory=dict)
     model: PrivacyModel = KAnonymity(5)
     suppression: float = 0.0
+
+    does: ClassVar[str] = (
+        "Every attribute is generalised to one level of its hierarchy, the same for all "
+        "records; records that are still too distinct are left out."
+    )
 
     def __post_init__(self) -> None:
         check_share("suppression", self.suppression)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -98,6 +98,11 @@ class LocalRecoding:
     model: PrivacyModel = KAnonymity(5)
     effort: int = 10
     cells: Literal["sets", "nodes"] = "sets"
+
+    does: ClassVar[str] = (
+        "Classes of similar records are merged, split and rearranged step by step, as long as the model "
+        "holds and less is lost; each is generalised to what its records have in common."
+    )
 
     def __post_init__(self) -> None:
         if self.effort < 0:

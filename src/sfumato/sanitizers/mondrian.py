@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import range_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.errors import ParameterError, suggestion
+from sfumato.facts import AttributeName
 from sfumato.kernels.splitting import balanced_cuts, divide, informative_cuts, sides, widest_columns
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
@@ -66,8 +67,13 @@ class Mondrian:
 
     model: PrivacyModel = KAnonymity(5)
     variant: Variant = "strict"
-    target: str = ""
-    free: tuple[str, ...] = ()
+    target: AttributeName = ""
+    free: tuple[AttributeName, ...] = ()
+
+    does: ClassVar[str] = (
+        "The records are split again and again at medians of their quasi-identifiers, as long as "
+        "both parts keep what was asked; each part is then generalised to what its records have in common."
+    )
 
     def __post_init__(self) -> None:
         if self.target and self.variant == "relaxed":

@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.cells import Cells
 from sfumato.errors import ParameterError, suggestion
+from sfumato.facts import AttributeName
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.schema import Schema
@@ -58,11 +59,12 @@ class Laplace:
     """
 
     epsilon: float = 1.0
-    attributes: tuple[str, ...] = ()
+    attributes: tuple[AttributeName, ...] = ()
     ranges: Mapping[str, float] = field(default_factory=dict)
     rounded: bool = True
 
     repeatable: ClassVar[bool] = False
+    does: ClassVar[str] = "Random noise is added to numbers."
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < float("inf"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,8 @@ class AsIs:
     AsIs()
     """
 
+    does: ClassVar[str] = "Identifying attributes are removed and nothing else."
+
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every record as it is."""
         return released(table, schema, {})
@@ -44,6 +47,8 @@ class SuppressQuasiIdentifiers:
     SuppressQuasiIdentifiers()
     """
 
+    does: ClassVar[str] = "All quasi-identifiers are withheld."
+
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release ``*`` for every quasi-identifier."""
         return _suppressed(table, schema, schema.require("quasi-identifying", "suppress-quasi-identifiers"))
@@ -63,6 +68,8 @@ class SuppressSensitive:
     >>> SuppressSensitive()
     SuppressSensitive()
     """
+
+    does: ClassVar[str] = "All sensitive attributes are withheld."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release ``*`` for every sensitive attribute."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import ParameterError
+from sfumato.facts import SanitizerName
 from sfumato.recipe import Recipe
 from sfumato.registry import list_parameters, look_up, register
 from sfumato.schema import Schema
@@ -36,7 +37,7 @@ class Sweep:
     ['mondrian k=2', 'mondrian k=5']
     """
 
-    sanitizer: str
+    sanitizer: SanitizerName
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def recipes(self) -> list[Recipe]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -188,6 +188,18 @@ def correlated_table(n_records: int = 150) -> Bound:
 @pytest.fixture(scope="module")
 def correlated() -> Bound:
     return correlated_table()
+
+
+@pytest.mark.parametrize("model", [EvenSize(), HalfSize(4)], ids=str)
+def test_a_model_that_nothing_is_known_of_is_judged_where_nothing_is_sensitive(model: PrivacyModel) -> None:
+    table, schema = correlated_table(40)
+    attributes = tuple(
+        replace(each, role="insensitive") if each.role == "sensitive" else each for each in schema.attributes
+    )
+    bound = Schema(attributes).bind(table)
+    scores = by_brute_force(bound, model, 0.3, "discernibility")
+    assert 0 < len(scores) < 4**3
+    check(optimal_node(*bound, model, suppression=0.3, objective="discernibility"), scores, "discernibility")
 
 
 def every_node(problem: Any) -> dict[tuple[int, ...], float]:

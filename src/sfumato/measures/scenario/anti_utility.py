@@ -13,8 +13,10 @@ import numpy as np
 from sfumato import registry
 from sfumato.arrays import Floats, Integers
 from sfumato.caching import kept
-from sfumato.measures.base import Axis, Measurement, NotApplicable
+from sfumato.facts import Attacker, Detail, Words
+from sfumato.measures.base import Axis, Guards, Measurement, NotApplicable
 from sfumato.measures.mining import (
+    DATA_MINER,
     Attempt,
     Mine,
     attempts_at,
@@ -83,6 +85,31 @@ class AntiUtility(ScenarioMeasure):
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "attribute"
+    against: ClassVar[Attacker] = DATA_MINER
+    words: ClassVar[Words] = Words(
+        "anti-utility",
+        "The share of the people, weighted as the scenario says, about whom the best data miner of an "
+        "adversary learns what the adversary wants.",
+        "At or below the baseline: mining the release tells no more than saying the same of everybody.",
+        "0% to 100% for the named functions",
+        "share",
+        baseline="the same said of everybody",
+        details={
+            "worst-sum": Detail("worst miner's sum"),
+            "average-sum": Detail("average of the miners' sums"),
+            "worst-miner": Detail("worst miner"),
+            "told-anyway": Detail("told by the release anyway"),
+            "members": Detail("gained of people in a second release"),
+            "control": Detail("gained of people left out of it"),
+            "control-miner": Detail("miner with the largest difference"),
+            "beyond-control": Detail("gained beyond the control group"),
+            "beyond-control-low": Detail("beyond the control group at least"),
+            "beyond-control-high": Detail("beyond the control group at most"),
+            "no-control": Detail("why there is no control group"),
+            "unfinished": Detail("miners that did not come to an end"),
+        },
+    )
 
     def in_scenario(
         self, release: Release, table: Table, rows: Integers, scenario: Scenario

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.caching import kept
 from sfumato.errors import ParameterError
+from sfumato.facts import Detail, Words
 from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
 from sfumato.measures.mining import figure_key, of_user, predictions, worth_to_user
 from sfumato.measures.percentiles import NORMAL_95
@@ -97,6 +98,17 @@ class GoodUtility(ScenarioMeasure):
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "lower"
+    words: ClassVar[Words] = Words(
+        "decline of good utility",
+        "The largest part of what the data miners of an honest user achieve on the original, weighted as the "
+        "scenario says, that is lost with the release.",
+        "0%: no miner does worse than on the original.",
+        "0% and more",
+        "share",
+        details={
+            "unfinished": Detail("miners that did not come to an end"),
+        },
+    )
 
     def in_scenario(
         self, release: Release, table: Table, rows: Integers, scenario: Scenario

@@ -10,10 +10,11 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.classes import count_classes
+from sfumato.facts import Attacker, Detail, Words
 from sfumato.kernels.grouping import number_rows
 from sfumato.measures.adversary import AccuracyGain, KnowledgeGain
-from sfumato.measures.base import Axis, Measurement, NotApplicable, SensitiveMeasure
-from sfumato.measures.mining import Attempt, attack, common_entries
+from sfumato.measures.base import Axis, Guards, Measurement, NotApplicable, SensitiveMeasure
+from sfumato.measures.mining import DATA_MINER, Attempt, attack, common_entries
 from sfumato.measures.scenario.good_utility import ScenarioMeasure
 from sfumato.measures.scenario.nearness import nearer, released_as
 from sfumato.measures.scenario.scenario import Scenario, weights_of
@@ -26,6 +27,8 @@ from sfumato.table import Table, text
 class _NearerGain(ScenarioMeasure):
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "attribute"
+    against: ClassVar[Attacker] = DATA_MINER
     gain: ClassVar[SensitiveMeasure]
 
     def in_scenario(
@@ -156,6 +159,17 @@ class NearerKnowledgeGain(_NearerGain):
     """
 
     gain: ClassVar[SensitiveMeasure] = KnowledgeGain()
+    words: ClassVar[Words] = Words(
+        "knowledge gain with nearer predictions",
+        "How far the sensitive values of a person's class lie from those of the whole table on average, when "
+        "the classes are split further by a miner's nearer predictions.",
+        "At the baseline: the predictions add nothing.",
+        "0 to 1",
+        baseline="without predictions",
+        details={
+            "replaced": Detail("if predictions replace released values"),
+        },
+    )
 
 
 @register
@@ -183,3 +197,15 @@ class NearerAccuracyGain(_NearerGain):
     """
 
     gain: ClassVar[SensitiveMeasure] = AccuracyGain()
+    words: ClassVar[Words] = Words(
+        "accuracy gain with nearer predictions",
+        "How much more often an adversary guesses the sensitive value of a person right than without the "
+        "release, when the classes are split further by a miner's nearer predictions.",
+        "At the baseline: the predictions add nothing.",
+        "0% to 100%",
+        "share",
+        baseline="without predictions",
+        details={
+            "replaced": Detail("if predictions replace released values"),
+        },
+    )

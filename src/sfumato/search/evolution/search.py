@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.errors import ParameterError
+from sfumato.facts import AttributeName, MeasureName, SanitizerName
 from sfumato.frontier import Limit
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
@@ -104,13 +105,13 @@ class Evolution:
     eta: float = 0.1
     prefer: Preferred = "l"
     guarantee: bool = True
-    objectives: tuple[str, ...] = ()
+    objectives: tuple[MeasureName, ...] = ()
     limits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     model: PrivacyModel = KAnonymity(2)
     space: SpaceName = "cuts"
-    sanitizer: str = ""
+    sanitizer: SanitizerName = ""
     ranges: Mapping[str, Any] = field(default_factory=dict)
-    free: tuple[str, ...] = ()
+    free: tuple[AttributeName, ...] = ()
     granularity: Mapping[str, float] = field(default_factory=dict)
     population: int = 0
     generations: int = 0

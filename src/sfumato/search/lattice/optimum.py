@@ -17,7 +17,7 @@ from sfumato.errors import Infeasible, ParameterError, suggestion
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.models.bounds import is_exactly, lost_share
+from sfumato.models.bounds import lost_share
 from sfumato.sanitizers.base import check_feasible, check_share
 from sfumato.schema import Schema
 from sfumato.search.lattice.lattice import GeneralizationLattice, Levels
@@ -186,12 +186,15 @@ class _Problem:
         A size below which no class satisfies the model.
     k
         The size by which average class sizes are divided: that of k-anonymity, else 1.
+    sizes_suffice
+        Whether the model asks for nothing but the size of a class.
     """
 
     lattice: GeneralizationLattice
     model: PrivacyModel
     smallest: int
     k: int
+    sizes_suffice: bool
     n_allowed: int
     objective: Objective
     fixed_steps: Sequence[float]
@@ -200,14 +203,17 @@ class _Problem:
     def of(
         cls, table: Table, schema: Schema, model: PrivacyModel, suppression: float, objective: Objective
     ) -> _Problem:
-        sizes_suffice = all(is_exactly(part, KAnonymity) for part in model.parts)
+        # a model that is derived from k-anonymity may ask for more than a size
+        sizes = [part.k for part in model.parts if type(part) is KAnonymity]
+        sizes_suffice = len(sizes) == len(model.parts)
         lattice = GeneralizationLattice.of(table, schema, () if sizes_suffice else schema.sensitive)
         n_allowed = _most_suppressed(lattice.n_records, suppression)
         return cls(
             lattice=lattice,
             model=model,
             smallest=max(part.smallest_class for part in model.parts),
-            k=max((part.k for part in model.parts if is_exactly(part, KAnonymity)), default=1),
+            k=max(sizes, default=1),
+            sizes_suffice=sizes_suffice,
             n_allowed=n_allowed,
             objective=objective,
             fixed_steps=_fixed_steps(lattice, objective, n_allowed),
@@ -233,7 +239,7 @@ class _Problem:
         sizes = sum_by_group(class_of, n_classes, lattice.weights)
         fails = sizes < self.smallest
         lost = np.where(fails, sizes, 0)
-        if lattice.sensitive and lost.sum() <= self.n_allowed:
+        if not self.sizes_suffice and lost.sum() <= self.n_allowed:
             number = np.where(fails, -1, np.cumsum(~fails) - 1)
             large = lattice.counted(number[class_of], sizes[~fails])
             shares = np.max([lost_share(part, large) for part in self.model.parts], axis=0)

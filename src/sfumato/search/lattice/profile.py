@@ -15,6 +15,19 @@ from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError, suggestion
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
 from sfumato.kernels.lattice import FIGURES, Groups, Nodes, Prior, describe_sizes, node_keys, walk
+from sfumato.measures import (
+    AccuracyGain,
+    AverageClassSize,
+    Discernibility,
+    GeneralLoss,
+    KnowledgeGain,
+    Measure,
+    Precision,
+    PrivacyLoss,
+    ReidentificationRisk,
+    TotalLoss,
+    WeightedK,
+)
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import Better, PrivacyModel
 from sfumato.models.closeness import TCloseness
@@ -22,6 +35,7 @@ from sfumato.models.disclosure import BetaLikeness, DeltaDisclosure
 from sfumato.models.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation
 from sfumato.models.diversity import DistinctDiversity, EntropyDiversity, ProbabilisticDiversity
 from sfumato.recipe import Recipe
+from sfumato.registry import name_of
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.schema import Schema
 from sfumato.search.lattice.lattice import GeneralizationLattice, Levels
@@ -36,19 +50,33 @@ _MOST_BYTES = 2**31
 _ROUNDING = 1e-12
 _DIGITS = 12
 
+_OF_NODES: tuple[type[PrivacyModel | Measure], ...] = (
+    KAnonymity,
+    WeightedK,
+    ReidentificationRisk,
+    GeneralLoss,
+    TotalLoss,
+    Discernibility,
+    AverageClassSize,
+    Precision,
+)
+# one for each of `FIGURES`
+_OF_SENSITIVE: tuple[type[PrivacyModel | Measure], ...] = (
+    DistinctDiversity,
+    ProbabilisticDiversity,
+    EntropyDiversity,
+    TCloseness,
+    TCloseness,
+    TCloseness,
+    PrivacyLoss,
+    KnowledgeGain,
+    AccuracyGain,
+    DeltaDisclosure,
+    BetaLikeness,
+)
 _BETTER: dict[str, Better] = {
-    "k-anonymity": "higher",
-    "weighted-k": "higher",
-    "reidentification-risk": "lower",
-    "general-loss": "lower",
-    "total-loss": "lower",
-    "discernibility": "lower",
-    "average-class-size": "lower",
-    "precision": "higher",
-    **dict.fromkeys(FIGURES, "lower"),
-    "distinct-diversity": "higher",
-    "probabilistic-diversity": "higher",
-    "entropy-diversity": "higher",
+    **{name_of(cls): cls.better for cls in _OF_NODES},
+    **{name: cls.better for name, cls in zip(FIGURES, _OF_SENSITIVE, strict=True)},
 }
 
 
@@ -103,14 +131,14 @@ class LatticeProfile:
         """Every figure by name, those of sensitive attributes for the least safe one."""
         mean_level = (self.levels / np.maximum(self.heights, 1)).mean(axis=1)
         figures = {
-            "k-anonymity": self.smallest.astype(np.float64),
-            "weighted-k": self.squares / self.n_records,
-            "reidentification-risk": 1 / self.smallest,
-            "general-loss": self.general_loss,
-            "total-loss": self.general_loss,
-            "discernibility": self.squares.astype(np.float64),
-            "average-class-size": self.n_records / self.n_classes,
-            "precision": 1 - mean_level,
+            name_of(KAnonymity): self.smallest.astype(np.float64),
+            name_of(WeightedK): self.squares / self.n_records,
+            name_of(ReidentificationRisk): 1 / self.smallest,
+            name_of(GeneralLoss): self.general_loss,
+            name_of(TotalLoss): self.general_loss,
+            name_of(Discernibility): self.squares.astype(np.float64),
+            name_of(AverageClassSize): self.n_records / self.n_classes,
+            name_of(Precision): 1 - mean_level,
         }
         for name in FIGURES:
             if not self.sensitive or not all(name in each for each in self.sensitive.values()):
@@ -160,7 +188,7 @@ class LatticeProfile:
         suppression
             The largest share of the records that may be suppressed.
         """
-        losses_of = {"total-loss": self.total_loss, "discernibility": self.discernibility}
+        losses_of = {name_of(TotalLoss): self.total_loss, name_of(Discernibility): self.discernibility}
         if utility not in losses_of:
             hint = suggestion(utility, losses_of) or f"; it knows {' and '.join(losses_of)}"
             raise ParameterError(f"with suppression a profile does not know {utility!r}{hint}")

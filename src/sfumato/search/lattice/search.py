@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.errors import Infeasible, ParameterError
+from sfumato.facts import MeasureName
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
@@ -112,8 +113,8 @@ class LatticeFront:
     [{'k-anonymity': {'k': 12}}, {'k-anonymity': {'k': 5}}, {'k-anonymity': {'k': 1}}]
     """
 
-    privacy: str = "k-anonymity"
-    utility: str = "total-loss"
+    privacy: MeasureName = "k-anonymity"
+    utility: MeasureName = "total-loss"
     suppression: float = 0.0
     most: int = 30
 

@@ -17,9 +17,6 @@ from sfumato.errors import ParameterError, SfumatoError
 from sfumato.models.base import PrivacyModel
 from sfumato.workbench.forms.typing_in import YES_NO, NotShown, Sort, texts_of, value_of
 
-_ATTRIBUTES = frozenset({"target", "attribute"})
-_MEASURES = frozenset({"privacy", "utility"})
-
 
 class Typed(Protocol):
     """What a browser sends: one or several texts under a key."""
@@ -247,13 +244,14 @@ def summary(cls: type[Any]) -> tuple[str, ...]:
 
 
 def _sorted_parameters(cls: type[Any], known: Known) -> list[tuple[str, Sort, tuple[str, ...]]]:
-    hints = get_type_hints(cls)
+    hints, named = get_type_hints(cls), registry.named_in(cls)
     return [
-        (name, *_sort(name, hints[each.name], known)) for name, each in registry.parameters_of(cls).items()
+        (name, *_sort(name, hints[each.name], named.get(name, ""), known))
+        for name, each in registry.parameters_of(cls).items()
     ]
 
 
-def _sort(name: str, hint: Any, known: Known) -> tuple[Sort, tuple[str, ...]]:
+def _sort(name: str, hint: Any, named: str, known: Known) -> tuple[Sort, tuple[str, ...]]:
     """Return which input a type has, and what it offers."""
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(part for part in get_args(hint) if part is not types.NoneType)
@@ -266,20 +264,21 @@ def _sort(name: str, hint: Any, known: Known) -> tuple[Sort, tuple[str, ...]]:
     if hint is PrivacyModel:
         return "models", ()
     if get_origin(hint) is tuple:
-        return "list", known.attributes
+        return "list", _offered(named, known)
     if hint is str:
-        return "text", _offered(name, known)
+        return "text", _offered(named, known)
     return ("scenario", known.scenarios) if name == "scenario" else ("table", ())
 
 
-def _offered(name: str, known: Known) -> tuple[str, ...]:
-    if name in _ATTRIBUTES:
+def _offered(named: str, known: Known) -> tuple[str, ...]:
+    """Return the names to offer where the texts of a parameter name something."""
+    if named == "attribute":
         return known.attributes
-    if name == "sanitizer":
+    if named == "sanitizer":
         return tuple(registry.registered("sanitizer"))
-    if name in _MEASURES:
-        return (*registry.registered("measure"), *registry.registered("model"))
-    return ()
+    if named == "miner":
+        return tuple(registry.registered("miner"))
+    return (*registry.registered("measure"), *registry.registered("model")) if named == "measure" else ()
 
 
 def _model_choices(key: str, given: Any, swept: bool) -> tuple[ModelChoice, ...]:

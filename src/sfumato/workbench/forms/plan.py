@@ -62,12 +62,7 @@ class Try:
     @property
     def summary(self) -> str:
         """What the method does."""
-        known = registry.registered(self.kind).get(self.name)
-        if known is None:
-            return ""
-        if self.kind == "sanitizer":
-            return formatting.sanitizer_words(self.name)
-        return " ".join((known.__doc__ or "").split("\n\n")[0].split())
+        return formatting.method_words(self.kind, self.name)
 
     @property
     def n_candidates(self) -> int | None:

@@ -133,7 +133,7 @@ def _try_page(
         is_new=block.number > len(shown.tries),
         inputs=None if is_text else inputs,
         text=toml_lines(block.given) if text is None else text,
-        summary=(formatting.SANITIZERS[block.name],) if block.name in formatting.SANITIZERS else summary(cls),
+        summary=(cls.does,) if "does" in vars(cls) else summary(cls),
         error=error,
         digest=shown.version,
     )

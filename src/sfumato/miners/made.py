@@ -1,0 +1,93 @@
+"""Miners by declaration: which estimator a miner makes, and from which of its parameters.
+
+The estimator is imported when it is made, not before: scikit-learn takes long to load.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from importlib import import_module
+from typing import Any, ClassVar, Literal
+
+from sfumato.errors import ParameterError
+from sfumato.miners.base import Predicts
+
+_SEEDS = ("random_state", "seed")
+
+
+@dataclass(frozen=True)
+class Made:
+    """How the estimator of a miner is made; one that takes a seed gets it.
+
+    Parameters
+    ----------
+    of
+        The class of the estimator, with its module.
+    given
+        The parameters of the estimator that are parameters of the miner: the name of each there and here.
+    fixed
+        Its other parameters; one may be an estimator itself.
+    scaled
+        The scaler of scikit-learn that all columns pass through first.
+
+    Examples
+    --------
+    >>> Made("sklearn.tree.DecisionTreeClassifier", fixed={"max_depth": 1}).estimator(None, seed=3)
+    DecisionTreeClassifier(max_depth=1, random_state=3)
+    """
+
+    of: str
+    given: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    scaled: Literal["", "MinMaxScaler", "StandardScaler"] = ""
+
+    def estimator(self, miner: Any, seed: int) -> Any:
+        """Return a new estimator with the parameters of a miner."""
+        module, _, name = self.of.rpartition(".")
+        cls = getattr(import_module(module), name)
+        seeds = {each: seed for each in _SEEDS if each in inspect.signature(cls).parameters}
+        given = {there: getattr(miner, here) for there, here in self.given.items()}
+        fixed = {
+            there: value.estimator(miner, seed) if isinstance(value, Made) else value
+            for there, value in self.fixed.items()
+        }
+        made = cls(**given, **fixed, **seeds)
+        return _scaled(self.scaled, made) if self.scaled else made
+
+
+def _scaled(scaler: str, estimator: Any) -> Any:
+    from sklearn import preprocessing
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(getattr(preprocessing, scaler)(), estimator)
+
+
+class _Declared:
+    """A miner that declares what it makes; its numbers must be above 0."""
+
+    made: ClassVar[Made]
+
+    def __post_init__(self) -> None:
+        each: Field[Any]
+        for each in fields(self):  # type: ignore[arg-type] # every miner is a dataclass
+            value = getattr(self, each.name)
+            if isinstance(value, (int, float)) and not value > 0:
+                raise ParameterError(f"{each.name.replace('_', '-')} must be above 0, not {value:g}")
+
+    def estimator(self, seed: int) -> Any:
+        """Return the estimator."""
+        return self.made.estimator(self, seed)
+
+
+class Classifier(_Declared):
+    """A miner that predicts a category, by what it declares in ``made``."""
+
+    predicts: ClassVar[Predicts] = "category"
+
+
+class Regressor(_Declared):
+    """A miner that predicts a number, by what it declares in ``made``."""
+
+    predicts: ClassVar[Predicts] = "number"

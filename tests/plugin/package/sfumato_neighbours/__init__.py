@@ -1,0 +1,160 @@
+"""A plug-in for sfumato: one of each kind, each with its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato import FullDomain, KAnonymity, PrivacyModel, Recipe, Release, Schema, Table, register
+from sfumato.arrays import Floats
+from sfumato.classes import EquivalenceClasses, SensitiveCounts
+from sfumato.facts import Attacker, AttributeName, Detail, FileName, Words
+from sfumato.measures.base import Axis, Guards, Measure, Measurement, Needs
+from sfumato.miners.made import Classifier, Made
+from sfumato.models.base import Better, worst_attribute
+from sfumato.models.bounds import capped_share
+
+
+@register
+@dataclass(frozen=True)
+class EvenLevels:
+    """Generalise all quasi-identifiers alike.
+
+    Parameters
+    ----------
+    level
+        The level of all of them, or the highest that an attribute has.
+    free
+        The attributes that stay as they are.
+    """
+
+    level: int = 1
+    free: tuple[AttributeName, ...] = ()
+
+    does: ClassVar[str] = "All quasi-identifiers climb to the same storey of their hierarchies."
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Release every quasi-identifier on the level."""
+        levels = {
+            name: min(self.level, schema.hierarchy(name).height)
+            for name in schema.quasi_identifiers
+            if name not in self.free
+        }
+        return FullDomain(levels, KAnonymity(1)).sanitize(table, schema, rng)
+
+
+@register
+@dataclass(frozen=True)
+class OddsLimit(PrivacyModel):
+    """Nobody can bet on a sensitive value of a group at better odds than these.
+
+    Parameters
+    ----------
+    odds
+        The largest odds of any value: its share in a group, divided by that of all others.
+    """
+
+    odds: float = 3.0
+
+    guards: ClassVar[Guards] = "attribute"
+    monotone: ClassVar[bool] = True
+    better: ClassVar[Better] = "lower"
+    parameter: ClassVar[str] = "odds"
+    words: ClassVar[Words] = Words(
+        "betting odds",
+        "The odds at which a bookmaker would take a bet on the commonest sensitive value of a group.",
+        "1: it is as likely as all others together.",
+        "0 to ∞",
+    )
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return the odds of the commonest value of each group."""
+
+        def score(sensitive: SensitiveCounts) -> Floats:
+            largest = sensitive.largest(sensitive.counts).astype(np.float64)
+            others = sensitive.sizes - largest
+            return np.divide(largest, others, out=np.full(len(largest), np.inf), where=others > 0)
+
+        return worst_attribute(classes, self.better, score)
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: what is above the odds."""
+        highest = self.odds / (1 + self.odds)
+        return capped_share(classes, lambda sensitive: np.full(len(sensitive.values), highest))
+
+
+@register
+@dataclass(frozen=True)
+class NeighbourRisk(Measure):
+    """The share of the records that look like few others.
+
+    Parameters
+    ----------
+    few
+        The largest class that is small.
+    street
+        A file that nobody reads; it shows where files are looked for.
+    """
+
+    few: int = 3
+    street: FileName | None = None
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    needs: ClassVar[Needs] = "release"
+    guards: ClassVar[Guards] = "identity"
+    against: ClassVar[Attacker] = Attacker(
+        "The neighbour", "Lives next door, sees who comes and goes, and can tell a few people apart."
+    )
+    words: ClassVar[Words] = Words(
+        "over-the-fence risk",
+        "The share of the records whose class is so small that a neighbour would know them all.",
+        "0%: everybody is one of many.",
+        "0% to 100%",
+        "share",
+        sentence="a neighbour knows everybody in the classes of {} of the records",
+        details={"loneliest": Detail("size of the loneliest class", "number")},
+    )
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the share of the records in small classes."""
+        sizes = release.classes.sizes
+        value = int(sizes[sizes <= self.few].sum()) / release.n_records
+        return (self.taken(value, detail={"loneliest": float(sizes.min())}),)
+
+
+@register
+@dataclass(frozen=True)
+class NearestGossip(Classifier):
+    """Says of everybody what is said of those who live nearest.
+
+    Parameters
+    ----------
+    ears
+        How many are listened to.
+    """
+
+    ears: int = 3
+
+    made: ClassVar[Made] = Made("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": "ears"})
+
+
+@register
+@dataclass(frozen=True)
+class UpTheStairs:
+    """Try one storey after the other, from the ground floor up.
+
+    Parameters
+    ----------
+    storeys
+        How many are tried.
+    """
+
+    storeys: int = 2
+
+    def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterable[Recipe]:
+        """Return a recipe for each storey."""
+        return [Recipe.of(EvenLevels(level)) for level in range(self.storeys)]
