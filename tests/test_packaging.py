@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -23,8 +22,6 @@ PACKAGE = ROOT / "src" / "sfumato"
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel without the network and unpack it."""
-    if importlib.util.find_spec("hatchling") is None:
-        pytest.skip("hatchling is not installed")
     built, unpacked = tmp_path_factory.mktemp("built"), tmp_path_factory.mktemp("unpacked")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
