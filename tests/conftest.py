@@ -23,6 +23,7 @@ from sfumato.release import Order
 settings.register_profile("patient", deadline=None, derandomize=False)
 settings.load_profile("patient")
 
+# Longer than anything takes on a busy machine, shorter than what tests let sleep (600 seconds).
 PATIENCE = 300.0
 
 # The reasons for which a test may be skipped where CI is set: what the test needs is not to be had there, and

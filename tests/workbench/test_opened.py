@@ -23,13 +23,13 @@ HERE = "/projects/people/data"
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+def gate(monkeypatch: pytest.MonkeyPatch, patience: float) -> threading.Event:
     """Let reading wait until the gate is opened."""
     gate = threading.Event()
     read = Project.table
 
     def slow(self: Project, path: Path | None = None) -> Any:
-        assert gate.wait(60)
+        assert gate.wait(patience)
         return read(self, path)
 
     monkeypatch.setattr(Project, "table", slow)
@@ -61,7 +61,7 @@ def test_a_sentence_is_kept_for_the_page_that_is_read(
     assert '<p class="notice good">It is so.</p>' in ready(HERE).text
 
 
-def test_a_table_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch, patience: float) -> None:
     reads: list[Path] = []
     read = Project.table
 
@@ -71,28 +71,28 @@ def test_a_table_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(Project, "table", counted)
     shelf, path = Shelf(folder), folder / "people.toml"
-    first = shelf.look(path).result(60)
-    assert shelf.look(path).result(60) is first
+    first = shelf.look(path).result(patience)
+    assert shelf.look(path).result(patience) is first
     path.write_text(PROJECT.replace("[5, 10, 20]", "[10, 20]"))
-    second = shelf.look(path).result(60)
+    second = shelf.look(path).result(patience)
     assert second.version != first.version
     assert second.records is first.records
     assert len(reads) == 1
     (folder / "people.csv").write_text((folder / "people.csv").read_text() + "Gus,70,m,02139,gout\n")
-    assert shelf.look(path).result(60).records.table.n_records == 7
+    assert shelf.look(path).result(patience).records.table.n_records == 7
     assert len(reads) == 2
 
 
-def test_a_hierarchy_file_that_changes_is_read_again(folder: Path) -> None:
+def test_a_hierarchy_file_that_changes_is_read_again(folder: Path, patience: float) -> None:
     (folder / "sex.csv").write_text("f;any;*\nm;any;*\n")
     path = folder / "people.toml"
     path.write_text(PROJECT.replace("[attributes.sex]", '[attributes.sex]\nhierarchy = { csv = "sex.csv" }'))
     shelf = Shelf(folder)
-    look = shelf.look(path).result(60)
+    look = shelf.look(path).result(patience)
     assert look.opened
     assert "any" in look.opened.schema.hierarchy("sex").labels[1]
     (folder / "sex.csv").write_text("f;person;*\nm;person;*\n")
-    look = shelf.look(path).result(60)
+    look = shelf.look(path).result(patience)
     assert look.opened
     assert "person" in look.opened.schema.hierarchy("sex").labels[1]
 
@@ -104,16 +104,16 @@ def test_a_pipe_is_not_waited_for(folder: Path, ready: Callable[..., Any]) -> No
     assert "is not a plain file" in ready("/projects/people/data").text
 
 
-def test_only_the_last_few_are_kept(folder: Path) -> None:
+def test_only_the_last_few_are_kept(folder: Path, patience: float) -> None:
     shelf, path = Shelf(folder), folder / "people.toml"
     for width in range(1, 9):
         path.write_text(PROJECT.replace("[5, 10, 20]", f"[{width}]"))
-        shelf.look(path).result(60)
+        shelf.look(path).result(patience)
     assert sum(key[0] == "look" for key in shelf._works) <= opened._KEPT + 1  # type: ignore[index]
 
 
-def test_the_frontier_of_a_project_that_was_not_explored_is_empty(folder: Path) -> None:
-    look = Shelf(folder).look(folder / "people.toml").result(60)
+def test_the_frontier_of_a_project_that_was_not_explored_is_empty(folder: Path, patience: float) -> None:
+    look = Shelf(folder).look(folder / "people.toml").result(patience)
     assert look.opened
     frontier, infeasible = look.opened.frontier()
     assert (frontier.candidates, infeasible) == ((), ())
