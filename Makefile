@@ -18,7 +18,10 @@ BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER := for name in $(BROWSERS); do command -v $$name > /dev/null && exit 0; done
 APT := env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes
 
-.PHONY: help demo test lint format wheel clean python browser
+# The tests that are soon done: what a small change usually breaks. `make test` runs all of them.
+QUICK := tests/models tests/choosing tests/project tests/test_*.py
+
+.PHONY: help demo test quick coverage lint format wheel clean python browser
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -29,6 +32,13 @@ demo: python $(RUNTIME) ## explore, compare and report on the embedded example
 
 test: lint browser ## lint, then run all tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+quick: lint ## lint, then run the tests that are soon done
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(QUICK)
+
+# Compiled kernels are left out of the count: Python runs none of their lines.
+coverage: python $(DEVELOPMENT) browser ## run all tests and report which lines and branches of the library they reach
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report=term
 
 lint: python $(DEVELOPMENT) ## check style, format and types
 	$(BIN)/python -m ruff check .
@@ -43,10 +53,11 @@ wheel: python $(DEVELOPMENT) ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
 clean: ## remove .venv, caches and built files
-	rm -rf .venv build dist test-artefacts .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist test-artefacts .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Without Chromium the browser tests are skipped; sudo is used only where it asks for no password.
+# Without Chromium the browser tests are skipped, but not where CI is set: there nothing may be missing.
+# sudo is used only where it asks for no password.
 browser:
 	@$(BROWSER); \
 	root=; [ "$$(id -u)" = 0 ] || root='sudo -n'; \
@@ -56,7 +67,8 @@ browser:
 	    { $$root $(APT) update > /dev/null && $$root $(APT) install --no-install-recommends chromium > /dev/null; }; \
 	fi; \
 	$(BROWSER); \
-	echo "no Chromium for the browser tests, which are skipped: install one (on Debian: apt-get install chromium)" >&2
+	echo "no Chromium for the browser tests, which are skipped: install one (on Debian: apt-get install chromium)" >&2; \
+	[ -z "$$CI" ]
 
 # A .venv made by another Python than the one asked for is not used in its place.
 python: $(BIN)/python

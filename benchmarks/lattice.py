@@ -3,9 +3,8 @@
     python benchmarks/lattice.py            all of it
     python benchmarks/lattice.py --quick    without the lattice of 168 million nodes
 
-On ARX's own copy of Adult where that lies beside the project, else on the embedded one (30,162 records
-both, but hierarchies of more levels). ARX's figures are CPU seconds of ARX 3.9.2 (Java, one thread,
-warm) on its own copy, measured on another day: they show the order of magnitude, not more.
+On ARX's own copy of Adult (30,162 records, in tests/vectors). ARX's figures are CPU seconds of ARX 3.9.2
+(Java, one thread, warm), measured on another day: they show the order of magnitude, not more.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import Hierarchy, KAnonymity, Schema, Table, TCloseness, datasets
+from sfumato import Hierarchy, KAnonymity, Schema, Table, TCloseness
 from sfumato.schema import Attribute
 from sfumato.search.lattice.optimum import Optimum, optimal_node
 from sfumato.search.lattice.profile import profile
 from sfumato.table import Column, compacted
 
-FILES = Path(__file__).parents[2] / "shared" / "vectors" / "arx-adult"
+FILES = Path(__file__).parents[1] / "tests" / "vectors" / "arx-adult"
 NINE = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 ARX_OPTIMUM = {0.0: "0.05", 0.02: "0.90", 0.1: "1.1", 1.0: "2.9"}
 ARX_18 = "its optimal search throws above 100,000 nodes; its heuristics report no bound"
@@ -47,16 +46,12 @@ def main() -> None:
 
 def adult() -> Bound:
     """Return Adult with nine quasi-identifiers."""
-    if not FILES.exists():
-        names = (*NINE, "salary")
-        table, schema = datasets.adult("train", quasi_identifiers=names, sensitive=())
-        return schema.bind(table)
     names = (*NINE, "salary-class")
     hierarchies = {name: Hierarchy.read(FILES / f"adult_hierarchy_{name}.csv") for name in names}
     schema = Schema(
         tuple(Attribute(name, "quasi-identifying", "categorical", hierarchies[name]) for name in names)
     )
-    return schema.bind(Table.read(FILES / "adult.csv", separator=";"))
+    return schema.bind(Table.read(FILES / "adult.csv.gz", separator=";"))
 
 
 def with_sensitive(bound: Bound, sensitive: str) -> Bound:

@@ -1,8 +1,12 @@
-"""Tables that many tests share: the embedded ones, a few extreme ones, and tiny random ones."""
+"""Tables that many tests share: the embedded ones, a few extreme ones, and tiny random ones.
+
+Also how long tests wait, and which of them may be skipped where everything should run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -14,13 +18,69 @@ from hypothesis import strategies as st
 from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, datasets
 from sfumato.release import Order
 
-# The first example of a test may have to wait for a kernel to be compiled.
-settings.register_profile("patient", deadline=None)
+# The first example of a test may have to wait for a kernel to be compiled. Where CI is set, Hypothesis would
+# try the same examples every time.
+settings.register_profile("patient", deadline=None, derandomize=False)
 settings.load_profile("patient")
+
+# Longer than anything takes on a busy machine, shorter than what tests let sleep (600 seconds).
+PATIENCE = 300.0
+
+# The reasons for which a test may be skipped where CI is set: what the test needs is not to be had there, and
+# something else looks at the same place. Any other skipped test is a failure there.
+MAY_BE_SKIPPED = {
+    "may read every file": "root may; beside it the refusal comes from a stand-in, for everybody",
+    "there are no pipes in folders": "only POSIX has named pipes",
+    "looks at processes through /proc": "only Linux has /proc",
+    "tells processes by /proc": "only Linux has /proc",
+    "needs a POSIX shell": "only POSIX has one",
+}
 
 Bound = tuple[Table, Schema]
 
 LETTERS = ("a", "b", "c", "d", "e", "f")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--fail-skipped",
+        action="store_true",
+        default=bool(os.environ.get("CI")),
+        help="count a skipped test as failed unless tests/conftest.py allows its reason (set where CI is)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--fail-skipped"):
+        config.pluginmanager.register(FailSkipped())
+
+
+class FailSkipped:
+    """Turns a skipped test, or a skipped file of tests, into a failed one unless its reason is allowed."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        return _failed_if_skipped((yield))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        return _failed_if_skipped((yield))
+
+
+def _failed_if_skipped(report: Any) -> Any:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        place, line, said = report.longrepr
+        reason = said.removeprefix("Skipped: ")
+        if reason not in MAY_BE_SKIPPED:
+            report.outcome = "failed"
+            report.longrepr = f"{place}:{line}: skipped, but nothing may be skipped here for: {reason}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def patience() -> float:
+    """How many seconds a test waits for something that a busy machine may take long for."""
+    return PATIENCE
 
 
 @pytest.fixture(scope="session")

@@ -47,6 +47,22 @@ def test_everything_registered_has_its_section(kind: registry.Kind) -> None:
             assert row, f"{name} does not say what {parameter} means"
 
 
+@pytest.mark.parametrize("kind", ["sanitizer", "model", "measure", "search"])
+def test_the_definitions_name_everything_that_is_ours(kind: registry.Kind) -> None:
+    text = (ROOT / "docs" / "definitions.md").read_text("utf-8").partition("## 9.")[2].partition("## 10.")[0]
+    ours = [name for name, cls in registry.registered(kind).items() if cls.__module__.startswith("sfumato.")]
+    assert [name for name in ours if f"`{name}`" not in text] == []
+
+
+def test_the_design_shows_the_rooms_that_there_are() -> None:
+    text = (ROOT / "docs" / "design.md").read_text("utf-8")
+    lines = text.partition("```\nsrc/sfumato/\n")[2].partition("tests/")[0].splitlines()
+    # two spaces, names, and after more space what is said of them
+    shown = " ".join(re.split(" {3,}", line[2:])[0] for line in lines).split()
+    rooms = [path for path in (ROOT / "src" / "sfumato").glob("[!_.]*") if path.suffix in ("", ".py")]
+    assert sorted(shown) == sorted(f"{path.name}/" if path.is_dir() else path.name for path in rooms)
+
+
 def test_every_command_has_its_section() -> None:
     text = (ROOT / "docs" / "reference" / "command-line.md").read_text("utf-8")
     for name, command in cli.commands.items():

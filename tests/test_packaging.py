@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -18,13 +17,12 @@ import sfumato
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "sfumato"
+MAKEFILE = (ROOT / "Makefile").read_text()
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel without the network and unpack it."""
-    if importlib.util.find_spec("hatchling") is None:
-        pytest.skip("hatchling is not installed")
     built, unpacked = tmp_path_factory.mktemp("built"), tmp_path_factory.mktemp("unpacked")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -89,8 +87,54 @@ def test_the_citation_is_of_this_version() -> None:
     assert top["version"].strip() == sfumato.__version__
 
 
-def test_the_checks_run_what_the_readme_says() -> None:
-    assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()
+def test_the_checks_run_what_the_readme_says_and_nothing_else() -> None:
+    run = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert [line for line in run if re.match(r"make|python|pytest|\.venv", line)] == ["make test"]
+    assert "export CI=true" in run
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in readme
     assert "make test" in readme
+
+
+def recipe(target: str) -> list[str]:
+    """Return the commands of a target of the Makefile, without the folder of the virtual environment."""
+    lines = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+    assert lines
+    return [line.strip().replace("$(BIN)", ".venv/bin") for line in lines[1].splitlines()]
+
+
+def test_every_target_that_is_for_people_is_in_the_help() -> None:
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)
+    told = re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.MULTILINE)
+    assert {*phony.split()} - {*told} == {"python", "browser"}
+    assert {"test", "quick", "coverage", "lint", "format"} <= {*told}
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs"])
+def test_what_the_pages_say_of_make_can_be_made(page: str) -> None:
+    pages = [ROOT / page] if (ROOT / page).is_file() else [*(ROOT / page).rglob("*.md")]
+    asked = {target for path in pages for target in re.findall(r"`?make ([a-z]+)\b[`\n ]", code_of(path))}
+    assert asked <= set(re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE))
+
+
+def code_of(page: Path) -> str:
+    """Return what stands in code on a page."""
+    return "\n".join(re.findall(r"```.*?```|`[^`\n]+`", page.read_text("utf-8"), re.DOTALL))
+
+
+def test_a_commit_is_checked_like_the_whole() -> None:
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    assert re.findall(r"entry: (.*)", hooks) == recipe("lint")
+    assert set(re.findall(r"(?:repo|language): (.*)", hooks)) == {"local", "system"}
+
+
+def test_the_quick_tests_are_there() -> None:
+    (listed,) = re.findall(r"^QUICK := (.*)$", MAKEFILE, re.MULTILINE)
+    assert all(list(ROOT.glob(pattern)) for pattern in listed.split())
+
+
+def test_the_stated_versions_of_python_begin_where_the_requirement_does() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    stated = [line.rpartition(" ")[2] for line in project["classifiers"] if ":: Python :: 3." in line]
+    assert project["requires-python"] == f">={stated[0]}"
+    assert stated == [f"3.{minor}" for minor in range(11, 11 + len(stated))]

@@ -427,7 +427,7 @@ class TestBreakingOff:
             assert facts(stored(project, store)) == facts(stored(project, whole))
 
     def test_ends_no_process_but_its_own(self, project: Project, store: Store) -> None:
-        other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,), daemon=True)
+        other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(600,), daemon=True)
         other.start()
 
         def stop(state: Progress) -> None:
@@ -549,14 +549,14 @@ class TestCommand:
         path.write_text(text.split("[[try]]")[0] + MANY + MEASURES)
         return path
 
-    def test_killed_in_the_middle_goes_on_where_it_stopped(self, demo: Path) -> None:
+    def test_killed_in_the_middle_goes_on_where_it_stopped(self, demo: Path, patience: float) -> None:
         with started(demo) as process:
-            wait_for(lambda: n_stored(demo) >= 4, process)
+            wait_for(lambda: n_stored(demo) >= 4, process, patience)
             workers = children(process.pid)
             assert len(workers) >= 2
             process.kill()
             process.wait()
-        assert all_gone(workers, within=10)
+        assert all_gone(workers, patience)
 
         project = Project.load(demo)
         n_kept = n_stored(demo)
@@ -571,25 +571,27 @@ class TestCommand:
         assert (report["made"], report["known"]) == (N_MANY - n_kept, n_kept)
 
     @pytest.mark.parametrize("when", ["workers-starting", "workers-busy"])
-    def test_interrupted_in_the_middle_says_so_in_one_line(self, demo: Path, when: str) -> None:
+    def test_interrupted_in_the_middle_says_so_in_one_line(
+        self, demo: Path, when: str, patience: float
+    ) -> None:
         with started(demo) as process:
             if when == "workers-starting":
-                wait_for(lambda: any(uses_numpy(child) for child in children(process.pid)), process)
+                wait_for(lambda: any(uses_numpy(child) for child in children(process.pid)), process, patience)
             else:
-                wait_for(lambda: n_stored(demo) >= 4, process)
+                wait_for(lambda: n_stored(demo) >= 4, process, patience)
             workers, n_before = children(process.pid), n_stored(demo)
             os.killpg(process.pid, signal.SIGINT)
-            output, errors = process.communicate(timeout=30)
+            output, errors = process.communicate(timeout=patience)
         assert process.returncode == 130
         assert output == ""
         lines = [line for line in errors.splitlines() if line and f" of {N_MANY} candidates" not in line]
         assert lines == ["sfumato: stopped; what was stored is kept, the same command goes on from there"]
-        assert all_gone(workers, within=2)
+        assert all_gone(workers, patience)
         assert n_stored(demo) >= n_before >= 1
 
-    def test_started_twice_refuses_the_second_in_one_line(self, demo: Path) -> None:
+    def test_started_twice_refuses_the_second_in_one_line(self, demo: Path, patience: float) -> None:
         with started(demo) as process:
-            wait_for(lambda: n_stored(demo) >= 1, process)
+            wait_for(lambda: n_stored(demo) >= 1, process, patience)
             second = subprocess.run(
                 [*COMMAND, "explore", str(demo)], capture_output=True, text=True, check=False
             )
@@ -619,8 +621,8 @@ def started(project: Path) -> Iterator[subprocess.Popen[str]]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def wait_for(reached: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 60) -> None:
-    ends = time.monotonic() + seconds
+def wait_for(reached: Callable[[], bool], process: subprocess.Popen[str], patience: float) -> None:
+    ends = time.monotonic() + patience
     while not reached():
         assert process.poll() is None, "it ended too early"
         assert time.monotonic() < ends, "it takes too long"
@@ -663,8 +665,8 @@ def uses_numpy(pid: int) -> bool:
         return False
 
 
-def all_gone(pids: list[int], within: float) -> bool:
-    ends = time.monotonic() + within
+def all_gone(pids: list[int], patience: float) -> bool:
+    ends = time.monotonic() + patience
     while any(alive(pid) for pid in pids) and time.monotonic() < ends:
         time.sleep(0.05)
     return not any(alive(pid) for pid in pids)

@@ -109,20 +109,20 @@ def is_alive(process: int) -> bool:
     return state != "Z"
 
 
-def wait_until_gone(process: int) -> bool:
-    deadline = time.monotonic() + 20
+def wait_until_gone(process: int, patience: float) -> bool:
+    deadline = time.monotonic() + patience
     while is_alive(process) and time.monotonic() < deadline:
         time.sleep(0.05)
     return not is_alive(process)
 
 
-def test_a_miner_that_takes_too_long_is_given_up(odd: Any) -> None:
+def test_a_miner_that_takes_too_long_is_given_up(odd: Any, patience: float) -> None:
     child = waiting_child()
     began = time.monotonic()
     found = diagnoses(odd("sleeps"), time_limit=0.3)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < patience
     assert (found.finished, found.trouble, found.n_records) == (False, "time limit", 0)
-    assert wait_until_gone(child)
+    assert wait_until_gone(child, patience)
     assert diagnoses(odd("works")).finished
 
 
@@ -157,11 +157,11 @@ def test_one_process_serves_many_fits() -> None:
     assert waiting_child() == child
 
 
-def test_it_works_in_a_worker_process() -> None:
+def test_it_works_in_a_worker_process(patience: float) -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         child = pool.submit(_child_of_worker).result()
-    assert wait_until_gone(child)
+    assert wait_until_gone(child, patience)
 
 
 def _child_of_worker() -> int:
@@ -180,17 +180,17 @@ def start(tmp_path: Path, seconds: float) -> subprocess.Popen[str]:
     )
 
 
-def test_a_script_may_bring_its_own_miner_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_script_may_bring_its_own_miner_and_leaves_nothing_behind(tmp_path: Path, patience: float) -> None:
     with start(tmp_path, 0.0) as script:
-        written, errors = script.communicate(timeout=120)
+        written, errors = script.communicate(timeout=patience)
     child, finished = written.split()
     assert (finished, errors) == ("True", "")
-    assert wait_until_gone(int(child))
+    assert wait_until_gone(int(child), patience)
 
 
 @pytest.mark.parametrize(("number", "everybody"), [(signal.SIGINT, True), (signal.SIGKILL, False)])
 def test_a_script_that_is_stopped_leaves_nothing_behind(
-    tmp_path: Path, number: signal.Signals, everybody: bool
+    tmp_path: Path, number: signal.Signals, everybody: bool, patience: float
 ) -> None:
     with start(tmp_path, 600.0) as script:
         assert script.stdout is not None
@@ -198,9 +198,9 @@ def test_a_script_that_is_stopped_leaves_nothing_behind(
         time.sleep(1.0)
         assert is_alive(child)
         (os.killpg if everybody else os.kill)(script.pid, number)
-        script.communicate(timeout=60)
+        script.communicate(timeout=patience)
     assert script.returncode != 0
-    assert wait_until_gone(child)
+    assert wait_until_gone(child, patience)
 
 
 def test_the_miners_can_be_named_and_asked_without_scikit_learn_in_this_process() -> None:

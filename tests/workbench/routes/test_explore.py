@@ -178,7 +178,7 @@ def test_before_anything_is_explored_the_page_says_what_to_do(
 
 
 def test_an_exploration_is_started_watched_and_ended(
-    guest: TestClient, ready: Callable[..., Any], folder: Path
+    guest: TestClient, ready: Callable[..., Any], folder: Path, patience: float
 ) -> None:
     path = folder / "patients.toml"
     path.write_text(PATIENTS.replace("k = [2, 3, 1000]", f"k = {list(range(1, 300))}"))
@@ -187,7 +187,7 @@ def test_an_exploration_is_started_watched_and_ended(
     assert response.status_code == 303
     assert "already" in guest.post(f"{EXPLORE}/start", data={"workers": "1"}).text
     before = len(found(folder))
-    end = time.monotonic() + 120
+    end = time.monotonic() + patience
     while len(ready(f"{EXPLORE}/candidates.json").json()["ids"]) < before + 2:
         assert time.monotonic() < end
         assert 'id="pause"' in ready(f"{EXPLORE}/progress").text
@@ -214,11 +214,13 @@ def test_an_exploration_of_the_command_line_is_said(ready: Callable[..., Any], f
     assert 'id="start"' in ready(EXPLORE).text
 
 
-def test_a_failed_exploration_says_why(guest: TestClient, ready: Callable[..., Any], folder: Path) -> None:
+def test_a_failed_exploration_says_why(
+    guest: TestClient, ready: Callable[..., Any], folder: Path, patience: float
+) -> None:
     ready(EXPLORE)
     with Store(Project.load(folder / "patients.toml").store_path) as store, store.exclusive():
         guest.post(f"{EXPLORE}/start")
-        end = time.monotonic() + 60
+        end = time.monotonic() + patience
         while 'id="pause"' in ready(f"{EXPLORE}/progress").text:
             assert time.monotonic() < end
             time.sleep(0.1)

@@ -24,13 +24,13 @@ HERE = "/projects/people/data"
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+def gate(monkeypatch: pytest.MonkeyPatch, patience: float) -> threading.Event:
     """Let reading wait until the gate is opened."""
     gate = threading.Event()
     read = Project.table
 
     def slow(self: Project, path: Path | None = None) -> Any:
-        assert gate.wait(60)
+        assert gate.wait(patience)
         return read(self, path)
 
     monkeypatch.setattr(Project, "table", slow)
@@ -62,7 +62,7 @@ def test_a_sentence_is_kept_for_the_page_that_is_read(
     assert '<p class="notice good">It is so.</p>' in ready(HERE).text
 
 
-def test_a_table_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch, patience: float) -> None:
     reads: list[Path] = []
     read = Project.table
 
@@ -72,28 +72,28 @@ def test_a_table_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(Project, "table", counted)
     projects, path = Projects(folder, Works()), folder / "people.toml"
-    first = projects.look(path).result(60)
-    assert projects.look(path).result(60) is first
+    first = projects.look(path).result(patience)
+    assert projects.look(path).result(patience) is first
     path.write_text(PROJECT.replace("[5, 10, 20]", "[10, 20]"))
-    second = projects.look(path).result(60)
+    second = projects.look(path).result(patience)
     assert second.version != first.version
     assert second.records is first.records
     assert len(reads) == 1
     (folder / "people.csv").write_text((folder / "people.csv").read_text() + "Gus,70,m,02139,gout\n")
-    assert projects.look(path).result(60).records.table.n_records == 7
+    assert projects.look(path).result(patience).records.table.n_records == 7
     assert len(reads) == 2
 
 
-def test_a_hierarchy_file_that_changes_is_read_again(folder: Path) -> None:
+def test_a_hierarchy_file_that_changes_is_read_again(folder: Path, patience: float) -> None:
     (folder / "sex.csv").write_text("f;any;*\nm;any;*\n")
     path = folder / "people.toml"
     path.write_text(PROJECT.replace("[attributes.sex]", '[attributes.sex]\nhierarchy = { csv = "sex.csv" }'))
     projects = Projects(folder, Works())
-    look = projects.look(path).result(60)
+    look = projects.look(path).result(patience)
     assert look.opened
     assert "any" in look.opened.schema.hierarchy("sex").labels[1]
     (folder / "sex.csv").write_text("f;person;*\nm;person;*\n")
-    look = projects.look(path).result(60)
+    look = projects.look(path).result(patience)
     assert look.opened
     assert "person" in look.opened.schema.hierarchy("sex").labels[1]
 
@@ -105,12 +105,12 @@ def test_a_pipe_is_not_waited_for(folder: Path, ready: Callable[..., Any]) -> No
     assert "is not a plain file" in ready("/projects/people/data").text
 
 
-def test_only_the_last_few_are_kept(folder: Path) -> None:
+def test_only_the_last_few_are_kept(folder: Path, patience: float) -> None:
     begun = Works()
     projects, path = Projects(folder, begun), folder / "people.toml"
     for width in range(1, 9):
         path.write_text(PROJECT.replace("[5, 10, 20]", f"[{width}]"))
-        projects.look(path).result(60)
+        projects.look(path).result(patience)
     assert sum(key[0] == "look" for key in begun._works) <= works._KEPT + 1
 
 
