@@ -84,10 +84,13 @@ class Frontier:
         The candidates that could be made.
     axes
         The names of the measures, privacy first.
+    infeasible
+        The candidates that could not be made, each with the reason.
     """
 
     candidates: tuple[Candidate, ...]
     axes: tuple[str, ...]
+    infeasible: tuple[Candidate, ...] = ()
 
     def __post_init__(self) -> None:
         every = [m for candidate in self.candidates for m in candidate.measurements]
