@@ -6,7 +6,6 @@ import itertools
 import math
 from typing import Any
 
-import moocore
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -15,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier, Limit, broken_limits, dominated, only_made
+from sfumato.frontier import Candidate, Frontier, Limit, broken_limits, only_made
 from sfumato.measures.base import Measurement
 from sfumato.models.base import Better
 from sfumato.recipe import Recipe
@@ -23,8 +22,6 @@ from sfumato.recipe import Recipe
 AXES = ("risk", "loss")
 # few different values, so that ties on one axis and on all of them are common
 SMALL = st.integers(0, 4).map(float)
-POINTS = st.integers(1, 4).flatmap(lambda width: st.lists(st.tuples(*[SMALL] * width), max_size=25))
-EXTENDED = st.sampled_from([-math.inf, 0.0, 1.0, math.inf])
 
 
 def taken(
@@ -51,31 +48,6 @@ def ids(candidates: tuple[Candidate, ...]) -> str:
 def beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     pairs = list(zip(one, other, strict=True))
     return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
-
-
-class TestDominated:
-    @given(POINTS)
-    def test_is_what_comparing_every_pair_finds(self, points: list[tuple[float, ...]]) -> None:
-        expected = [any(beats(other, point) for other in points) for point in points]
-        assert (
-            dominated(np.array(points).reshape(len(points), len(points[0]) if points else 2)).tolist()
-            == expected
-        )
-
-    @given(POINTS.filter(bool))
-    def test_agrees_with_moocore(self, points: list[tuple[float, ...]]) -> None:
-        array = np.array(points)
-        assert (~dominated(array)).tolist() == moocore.is_nondominated(array, keep_weakly=True).tolist()
-
-    @given(st.lists(st.tuples(EXTENDED, EXTENDED), max_size=12))
-    def test_infinite_values_compare_like_others(self, points: list[tuple[float, float]]) -> None:
-        expected = [any(beats(other, point) for other in points) for point in points]
-        assert dominated(np.array(points).reshape(len(points), 2)).tolist() == expected
-
-    def test_leaves_the_points_alone(self) -> None:
-        points = np.array([[0.0, 1.0], [1.0, 1.0]])
-        points.flags.writeable = False
-        assert dominated(points).tolist() == [False, True]
 
 
 class TestEfficient:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.arrays import Booleans, Floats
+from sfumato.columns import Columns
 from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.base import Measurement, worst_value
 from sfumato.models.base import Better
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 # A value this near to a limit is a tie, as in a model: 0.1 + 0.2 must keep a limit of 0.3.
 _TIE = 1e-12
-# A gain this small over a straight line is rounding.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,16 @@ class Candidate:
     infeasible: str | None = None
     seconds: float = 0.0
 
+    @cached_property
+    def _values(self) -> dict[str, float | None]:
+        """What was looked up before, by label or name."""
+        return {}
+
     def value(self, measure: str) -> float | None:
         """Return the value of a measure (the worst over the sensitive attributes), if it applies."""
-        return worst_value(self.measurements, measure)
+        if measure not in self._values:
+            self._values[measure] = worst_value(self.measurements, measure)
+        return self._values[measure]
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,11 @@ class Limit:
 
     def allows(self, value: float | None) -> bool:
         """Return whether a value keeps the limit; a measure that does not apply keeps none."""
-        return value is not None and self.at_least - _TIE <= value <= self.at_most + _TIE
+        return value is not None and bool(self.allowed(np.array(value)))
+
+    def allowed(self, values: Floats) -> Booleans:
+        """Return which of many values keep the limit; NaN stands for a measure that does not apply."""
+        return (self.at_least - _TIE <= values) & (values <= self.at_most + _TIE)
 
     def __str__(self) -> str:
         ends = [f"at least {self.at_least:.15g}"] if self.at_least > -math.inf else []
@@ -84,10 +94,13 @@ class Frontier:
         The candidates that could be made.
     axes
         The names of the measures, privacy first.
+    infeasible
+        The candidates that could not be made, each with the reason.
     """
 
     candidates: tuple[Candidate, ...]
     axes: tuple[str, ...]
+    infeasible: tuple[Candidate, ...] = ()
 
     def __post_init__(self) -> None:
         every = [m for candidate in self.candidates for m in candidate.measurements]
@@ -100,12 +113,12 @@ class Frontier:
     @cached_property
     def comparable(self) -> tuple[Candidate, ...]:
         """The candidates to which every axis applies."""
-        return tuple(c for c, applies in zip(self.candidates, self._applies, strict=True) if applies)
+        return self._picked(np.flatnonzero(self._columns.comparable(self.axes)))
 
     @cached_property
     def apart(self) -> tuple[Candidate, ...]:
         """The candidates to which some axis does not apply, so that they cannot be compared."""
-        return tuple(c for c, applies in zip(self.candidates, self._applies, strict=True) if not applies)
+        return self._picked(np.flatnonzero(~self._columns.comparable(self.axes)))
 
     def better(self, axis: str) -> Better:
         """Return whether lower or higher is better on an axis."""
@@ -115,56 +128,61 @@ class Frontier:
                     return measurement.better
         return "lower"
 
+    def _picked(self, rows: Iterable[int]) -> tuple[Candidate, ...]:
+        return tuple(self.candidates[row] for row in rows)
+
+    def _column(self, name: str) -> Floats:
+        """Return the values of a measure; NaN where it does not apply."""
+        return np.array([candidate.value(name) for candidate in self.candidates], dtype=np.float64)
+
     @cached_property
-    def _signs(self) -> Floats:
-        return np.array([1.0 if self.better(axis) == "lower" else -1.0 for axis in self.axes])
+    def _columns(self) -> Columns:
+        """The candidates along the axes."""
+        return Columns(
+            {axis: self._column(axis) for axis in self.axes},
+            {axis: self.better(axis) for axis in self.axes},
+            [candidate.id for candidate in self.candidates],
+        )
 
     @cached_property
     def _points(self) -> Floats:
         """One row for each candidate, turned so that lower is better; NaN where an axis does not apply."""
-        rows = [[candidate.value(axis) for axis in self.axes] for candidate in self.candidates]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.axes)) * self._signs
+        return self._columns.points(self.axes)
 
     @cached_property
-    def _applies(self) -> Booleans:
-        return np.logical_not(np.isnan(self._points).any(axis=1))
+    def _signs(self) -> Floats:
+        return self._columns.signs(self.axes)
 
     @cached_property
-    def _efficient(self) -> list[int]:
-        """The rows of the efficient candidates, the best on the first axis first."""
-        compared = np.flatnonzero(self._applies)
-        kept = compared[~dominated(self._points[compared])]
-        return sorted(map(int, kept), key=lambda row: (*self._points[row], self.candidates[row].id))
+    def _efficient(self) -> tuple[Candidate, ...]:
+        return self._picked(self._columns.front(self.axes))
 
     def efficient(self) -> tuple[Candidate, ...]:
         """Return the candidates that no other dominates, the best on the first axis first."""
-        return tuple(self.candidates[row] for row in self._efficient)
+        return self._efficient
 
     def dominated_by(self, candidate: Candidate) -> tuple[Candidate, ...]:
         """Return the candidates that dominate this one; none does where some axis does not apply."""
-        point = self._points[self.candidates.index(candidate)]
-        better = (self._points <= point).all(axis=1) & (self._points < point).any(axis=1)
-        return tuple(self.candidates[row] for row in np.flatnonzero(better))
+        return self._picked(self._columns.dominating(self.candidates.index(candidate), self.axes))
 
     def knee(self) -> Candidate | None:
         """Return the efficient candidate farthest from the line between the two ends of the front.
 
         Both axes are scaled to the front first. ``None`` when the front has no inner point.
         """
-        front = [row for row in self._efficient if np.isfinite(self._points[row]).all()]
-        points = self._points[front, :2]
-        span = np.ptp(points, axis=0) if front else np.zeros(2)
-        if len(front) < 3 or (span == 0).any():
-            return None
-        # on the unit square the line runs from (0, 1) to (1, 0), and the gain is how far below it lies
-        gain = 1 - ((points - points.min(axis=0)) / span).sum(axis=1)
-        return self.candidates[front[int(gain.argmax())]] if gain.max() > _ROUNDING else None
+        return self._knee
+
+    @cached_property
+    def _knee(self) -> Candidate | None:
+        row = self._columns.knee(self.axes)
+        return None if row is None else self.candidates[row]
 
     def within(self, limits: Mapping[str, Limit]) -> tuple[Candidate, ...]:
         """Return the candidates that keep all limits."""
-        return tuple(
-            c for c in self.candidates if all(limit.allows(c.value(name)) for name, limit in limits.items())
-        )
+        if not limits:
+            return self.candidates
+        limited = Columns({name: self._column(name) for name in limits}, {})
+        return self._picked(np.flatnonzero(limited.within(limits)))
 
     def hypervolume(self, reference: Sequence[float] | None = None) -> tuple[float, tuple[float, ...]]:
         """Return the volume that the front dominates, and the reference point that bounds it.
@@ -219,21 +237,6 @@ class Frontier:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
-
-
-def dominated(points: Floats) -> Booleans:
-    """Return for each row whether another is nowhere worse and somewhere better; lower is better.
-
-    Examples
-    --------
-    >>> dominated(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]))
-    array([False, False,  True])
-    """
-    beaten = np.zeros(len(points), dtype=np.bool_)
-    columns = np.ascontiguousarray(points.T)
-    for row, point in enumerate(points[:, :, np.newaxis]):
-        beaten[row] = ((columns <= point).all(axis=0) & (columns < point).any(axis=0)).any()
-    return beaten
 
 
 def broken_limits(candidate: Candidate, limits: Mapping[str, Limit]) -> list[str]:

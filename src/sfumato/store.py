@@ -9,7 +9,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +49,9 @@ create table if not exists figure (
 );
 create table if not exists decision (candidate text not null, folder text not null, facts text not null);
 """
+IN_MEMORY = Path(":memory:")
+"""The place of a store that is gone with the process."""
+
 _HEAD = b"SQLite format 3\0"
 _NO_PLACE = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM")
 
@@ -65,11 +68,18 @@ class Store:
 
     Candidates are written one by one, each in a transaction of its own: what is stored survives
     whatever happens next.
+
+    Parameters
+    ----------
+    path
+        The file; `IN_MEMORY` for a store that nobody needs afterwards.
+    create
+        Whether a file that is missing is made.
     """
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.path = path
-        if not create and not path.exists():
+        if not create and path != IN_MEMORY and not path.exists():
             raise StoreError(f"nothing was explored yet: no {path.name}; run `sfumato explore` first")
         try:
             self._connection = _connect(path)
@@ -262,7 +272,7 @@ class Store:
         The lock is one of SQLite on a file beside the store, so the system lifts it when the
         process ends, however it ends.
         """
-        with closing(self._lock()):
+        with nullcontext() if self.path == IN_MEMORY else closing(self._lock()):
             yield
 
     def _lock(self) -> sqlite3.Connection:
@@ -336,7 +346,7 @@ def _lock_of(path: Path) -> Path:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    if not path.exists():
+    if path != IN_MEMORY and not path.exists():
         # only the owner may read it: it holds the seed
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     elif path.is_file() and not _is_database(path):

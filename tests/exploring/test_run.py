@@ -21,7 +21,7 @@ import pytest
 
 from sfumato.datasets.demo import write_demo
 from sfumato.errors import DataError, ParameterError, ProjectError, StoreError, UserError
-from sfumato.exploring import run as explore_module
+from sfumato.exploring import workers as explore_module
 from sfumato.exploring.run import Progress, explore, source_of
 from sfumato.frontier import Candidate
 from sfumato.miners.cross_validation import forget

@@ -4,42 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import os
-import pickle
-import signal
-import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sfumato import __version__, registry
 from sfumato.caching import kept_on
-from sfumato.errors import Infeasible, ProjectError, UserError
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement, measure
-from sfumato.progress import listening, speaking_of, tell
+from sfumato.errors import ProjectError
+from sfumato.exploring.workers import Task, Written, finished
+from sfumato.measures.base import LevelReached, Measure
+from sfumato.progress import listening
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
-from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.search.sweep import Sweep
 from sfumato.store import Store
 from sfumato.table import Table
 
-_MOMENT = 0.2
-"""After how many seconds it is looked what the workers tell."""
-
-Written = Any
-"""A measure as a project file writes it: its name, or ``{name: parameters}``."""
+Try = Search | Recipe
+"""What to try: a search that proposes recipes, or one recipe."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +64,6 @@ class Progress:
         return self.elapsed / self.done * (self.total - self.done) if self.done else None
 
 
-@dataclass(frozen=True)
-class _Task:
-    id: str
-    recipe: Recipe
-    asked: tuple[tuple[str, Written], ...]
-
-
 def source_of(table: Table, schema: Schema) -> str:
     """Return a hash of a bound table and schema, to know which candidates belong to them."""
     return hashlib.sha256(f"{table.fingerprint} {schema.fingerprint}".encode()).hexdigest()
@@ -114,51 +95,117 @@ def explore(
     """
     with store.exclusive():
         table, schema = project.read()
-        chosen_seed = store.seed(seed)
-        with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, now=words))):
-            every = _tasks(project, store, table, schema, chosen_seed)
-        if not every:
-            raise ProjectError(f"{project.path.name} has nothing to try; add a [[try]] block")
-        source = source_of(table, schema)
-        open_tasks = list(_open(every, store))
-        state = Progress(0, len(open_tasks), len(every) - len(open_tasks), 0, 0.0)
-        progress(state)
-        began = time.monotonic()
-
-        def hear(words: str) -> None:
-            progress(replace(state, elapsed=time.monotonic() - began, now=words))
-
-        with (
-            listening(hear),
-            kept_on(store),
-            closing(
-                _finished(open_tasks, table, schema, store.path, workers or os.cpu_count() or 1)
-            ) as finished,
-        ):
-            for candidate, taken in finished:
-                store.save(candidate, source, taken)
-                state = replace(
-                    state,
-                    done=state.done + 1,
-                    infeasible=state.infeasible + (candidate.infeasible is not None),
-                    elapsed=time.monotonic() - began,
-                    latest=str(candidate.recipe),
-                )
-                progress(state)
-        return state
+        state = fill(
+            store,
+            table,
+            schema,
+            project.searches,
+            project.measures,
+            seed=seed,
+            workers=workers or os.cpu_count() or 1,
+            progress=progress,
+        )
+    if not state.total + state.known:
+        raise ProjectError(f"{project.path.name} has nothing to try; add a [[try]] block")
+    return state
 
 
-def _tasks(project: Project, store: Store, table: Table, schema: Schema, seed: int) -> list[_Task]:
-    """Return one task for each different recipe that the searches propose."""
-    asked = tuple((json.dumps(written, sort_keys=True), written) for written in project.measures)
+def asked_key(measure: Written | Measure) -> str:
+    """Return under which key the store keeps what a measure took: parameters at their defaults left out.
+
+    Examples
+    --------
+    >>> asked_key("t-closeness distance=js"), asked_key({"privacy-loss": {}})
+    ('{"t-closeness": {"distance": "js"}}', '"privacy-loss"')
+    """
+    asked = measure if isinstance(measure, Measure) else registry.build_measure(measure)
+    changed = registry.changed_parameters(asked.model if isinstance(asked, LevelReached) else asked)
+    return json.dumps({asked.name: changed} if changed else asked.name, sort_keys=True)
+
+
+def fill(
+    store: Store,
+    table: Table,
+    schema: Schema,
+    tries: Sequence[Try],
+    measures: Sequence[Written | Measure],
+    *,
+    seed: int | None,
+    workers: int,
+    progress: Callable[[Progress], None],
+) -> Progress:
+    """Make and measure what is tried and the store does not hold yet; who calls holds the store.
+
+    Parameters
+    ----------
+    store
+        Where every finished candidate is written at once.
+    table, schema
+        The original, bound.
+    tries
+        Searches and recipes; the seed of a recipe gives way to that of the store.
+    measures
+        What to measure of each candidate.
+    seed, workers, progress
+        As in `explore`.
+    """
+    chosen_seed, source = store.seed(seed), source_of(table, schema)
+    with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, now=words))):
+        every = _tasks(tries, measures, store, table, schema, chosen_seed)
+    open_tasks = list(_open(every, store))
+    state = Progress(0, len(open_tasks), len(every) - len(open_tasks), 0, 0.0)
+    progress(state)
+    began = time.monotonic()
+
+    def hear(words: str) -> None:
+        progress(replace(state, elapsed=time.monotonic() - began, now=words))
+
+    with (
+        listening(hear),
+        kept_on(store),
+        closing(finished(open_tasks, table, schema, store.path, workers)) as results,
+    ):
+        for candidate, taken in results:
+            store.save(candidate, source, taken)
+            state = replace(
+                state,
+                done=state.done + 1,
+                infeasible=state.infeasible + (candidate.infeasible is not None),
+                elapsed=time.monotonic() - began,
+                latest=str(candidate.recipe),
+            )
+            progress(state)
+    return state
+
+
+def _tasks(
+    tries: Iterable[Try],
+    measures: Iterable[Written | Measure],
+    store: Store,
+    table: Table,
+    schema: Schema,
+    seed: int,
+) -> list[Task]:
+    """Return one task for each different recipe that is given or that the searches propose."""
+    asked = tuple((asked_key(each), each) for each in measures)
     source = source_of(table, schema)
-    tasks: dict[str, _Task] = {}
-    for search in project.searches:
-        for recipe in _proposed(search, store, table, schema, seed, source):
+    tasks: dict[str, Task] = {}
+    for each in tries:
+        for recipe in _recipes(each, store, table, schema, seed, source):
             seeded = replace(recipe, seed=seed)
             identity = store.identity(seeded, source)
-            tasks.setdefault(identity, _Task(identity, seeded, asked))
+            tasks.setdefault(identity, Task(identity, seeded, asked))
     return list(tasks.values())
+
+
+def _recipes(
+    tried: Try, store: Store, table: Table, schema: Schema, seed: int, source: str
+) -> Sequence[Recipe]:
+    if isinstance(tried, Recipe):
+        return [tried.normalized()]
+    return (
+        tried.recipes() if isinstance(tried, Sweep) else _proposed(tried, store, table, schema, seed, source)
+    )
 
 
 def _proposed(
@@ -172,158 +219,14 @@ def _proposed(
         # the same search has the same luck, wherever it stands in the project
         rng = np.random.default_rng([seed, *digest.digest()[:8]])
         recipes = list(search.propose(table, schema, rng))
-        if not isinstance(search, Sweep):
-            store.keep_proposals(digest.hexdigest(), recipes)
+        store.keep_proposals(digest.hexdigest(), recipes)
     return recipes
 
 
-def _open(tasks: Iterable[_Task], store: Store) -> Iterator[_Task]:
+def _open(tasks: Iterable[Task], store: Store) -> Iterator[Task]:
     """Leave out what is stored: whole candidates, and the measures that a candidate already has."""
     measured, infeasible = store.measured(), store.infeasible()
     for task in tasks:
         missing = tuple(pair for pair in task.asked if pair[0] not in measured.get(task.id, set()))
         if missing and task.id not in infeasible:
             yield replace(task, asked=missing)
-
-
-_Result = tuple[Candidate, dict[str, list[Measurement]]]
-
-
-def _finished(
-    tasks: list[_Task], table: Table, schema: Schema, store: Path, workers: int
-) -> Generator[_Result]:
-    """Yield the candidates as they are finished.
-
-    The first of every sanitizer is made here, so that its kernels are compiled (and cached) once and
-    not by every worker at the same time; and so are the figures of the original, which all compare with.
-    """
-    first = {task.recipe.sanitizer: task for task in reversed(tasks)}
-    rest = [task for task in tasks if first[task.recipe.sanitizer] is not task]
-    for task in (*reversed(first.values()), *(rest if workers == 1 else rest[:0])):
-        yield _make(task, table, schema)
-    if workers == 1 or not rest:
-        return
-    with _pool(min(workers, len(rest)), table, schema, store) as (pool, heard):
-        with _interrupts_held_back():
-            waiting = {pool.submit(_work, task) for task in rest}
-        while waiting:
-            done, waiting = wait(waiting, _MOMENT, FIRST_COMPLETED)
-            while not heard.empty():
-                tell(heard.get())
-            for future in done:
-                yield future.result()
-
-
-def _make(task: _Task, table: Table, schema: Schema) -> _Result:
-    with speaking_of(str(task.recipe)):
-        return _made(task, table, schema)
-
-
-def _made(task: _Task, table: Table, schema: Schema) -> _Result:
-    began = time.perf_counter()
-    try:
-        release = sanitize(table, schema, task.recipe)
-    except Infeasible as reason:
-        return Candidate(task.id, task.recipe, (), str(reason), time.perf_counter() - began), {}
-    taken = {key: measure(release, [written]) for key, written in task.asked}
-    measurements = tuple(m for each in taken.values() for m in each)
-    return Candidate(task.id, task.recipe, measurements, None, time.perf_counter() - began), taken
-
-
-_Words = Any
-"""A queue of texts between processes."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Worker:
-    """What a worker works with: the bound table, the store for its figures, and the parent's ear."""
-
-    table: Table
-    schema: Schema
-    store: Store
-    heard: _Words
-
-
-_worker: _Worker | None = None
-
-
-def _work(task: _Task) -> _Result:
-    assert _worker is not None
-    with listening(_worker.heard.put), kept_on(_worker.store):
-        return _make(task, _worker.table, _worker.schema)
-
-
-def _start_worker(pickled: bytes, store: Path, heard: _Words) -> None:
-    """Prepare a worker: Ctrl-C is the parent's business, and nobody outlives the parent."""
-    from threadpoolctl import threadpool_limits
-
-    global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # there are as many workers as processors: threads of linear algebra would only get in each other's way
-    threadpool_limits(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    table, schema = pickle.loads(pickled)
-    _worker = _Worker(table, schema, Store(store, create=False), heard)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back while workers are started.
-
-    The workers inherit the blocked signal, so that they never see one themselves. Another thread of
-    this process may still catch one; it is remembered and raised again at the end, when every worker
-    that was started is known.
-    """
-    arrived: list[int] = []
-    is_main = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, lambda number, _: arrived.append(number)) if is_main else None
-    blocked = _block_interrupts()
-    try:
-        yield
-    finally:
-        if blocked is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        if is_main:
-            signal.signal(signal.SIGINT, handler)
-        for number in arrived[:1]:
-            signal.raise_signal(number)
-
-
-def _block_interrupts() -> set[int | signal.Signals] | None:
-    """Block Ctrl-C in this thread where the system can, and return what was blocked before."""
-    if not hasattr(signal, "pthread_sigmask"):
-        return None
-    return signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-
-
-@contextmanager
-def _pool(
-    workers: int, table: Table, schema: Schema, store: Path
-) -> Iterator[tuple[ProcessPoolExecutor, _Words]]:
-    """Give a pool of workers that is ended at once when the work is broken off, and what they tell."""
-    context = multiprocessing.get_context("spawn")
-    heard = context.SimpleQueue()
-    given = (pickle.dumps((table, schema)), store, heard)
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=given)
-    try:
-        yield pool, heard
-    except BrokenProcessPool:
-        raise UserError(
-            "a worker was ended from outside, perhaps for lack of memory; what was stored is kept, "
-            "go on with fewer --workers"
-        ) from None
-    except BaseException:
-        # the pool's own way to do this comes with Python 3.14
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        heard.close()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numba import njit
 
 from sfumato.arrays import Integers
+from sfumato.kernels.compiling import njit
 
 
 @njit(cache=True)

@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.kernels.compiling import njit
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.kernels.compiling import njit
 
 
 class Units(NamedTuple):

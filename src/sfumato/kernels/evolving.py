@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from sfumato.arrays import Codes, Floats, Integers
+from sfumato.kernels.compiling import njit
 from sfumato.kernels.grouping import rows_by_group
 
 FIGURES = ("k", "l", "weighted-k", "general-loss", "suppressed", "d1", "d2")

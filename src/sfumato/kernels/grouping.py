@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from sfumato.arrays import Codes, Integers
+from sfumato.kernels.compiling import njit
 
 _LARGEST_KEY = 2**62
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.kernels.clustering import joint_cost
+from sfumato.kernels.compiling import njit
 
 # Sums of losses that differ by less are equal.
 _NOTHING = 1e-12

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sfumato.arrays import Codes, Integers
+from sfumato.kernels.compiling import njit
 
 
 @njit(cache=True)

@@ -6,9 +6,9 @@ The records lie part by part in one matrix. A part is the stretch from ``starts[
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.kernels.compiling import njit
 
 
 @njit(cache=True)

@@ -156,6 +156,11 @@ _SENSITIVE_FREE: tuple[Written, ...] = tuple(
 )
 
 
+def default_measures(schema: Schema) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
+    """Return the privacy and the utility measures of a project that names none."""
+    return (PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE), UTILITY_MEASURES
+
+
 @dataclass(frozen=True)
 class Project:
     """A publication as its project file describes it, everything checked that needs no data.
@@ -265,11 +270,12 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     schema = Schema(attributes, missing=data.missing, decimal=data.decimal)
     measure = section(_Measure, file.measure, "measure")
     scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
+    defaults = default_measures(schema)
     privacy, utility = (
         tuple(in_scenario(written, scenarios, where) for written in listed or default)
         for where, listed, default in (
-            ("measure.privacy", measure.privacy, PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE),
-            ("measure.utility", measure.utility, UTILITY_MEASURES),
+            ("measure.privacy", measure.privacy, defaults[0]),
+            ("measure.utility", measure.utility, defaults[1]),
         )
     )
     for where, measures in (("measure.privacy", privacy), ("measure.utility", utility)):
@@ -281,7 +287,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         path=place,
         data=data,
         schema=schema,
-        searches=tuple(_search(block, position) for position, block in enumerate(file.try_, start=1)),
+        searches=tuple(search_of(block, position) for position, block in enumerate(file.try_, start=1)),
         privacy=tuple(_placed(written, place.parent) for written in privacy),
         utility=tuple(_placed(written, place.parent) for written in utility),
         policy={**named, **{name: _limit(name, block) for name, block in limited.items()}},
@@ -354,7 +360,7 @@ def _limit(name: str, block: Any) -> Limit:
     return limit
 
 
-def _search(block: dict[str, Any], position: int) -> Search:
+def search_of(block: dict[str, Any], position: int) -> Search:
     """Build one ``[[try]]``: a named search, or a sweep over one sanitizer's parameters."""
     given = dict(block)
     kind: Literal["search", "sanitizer"] = "search" if "search" in given else "sanitizer"

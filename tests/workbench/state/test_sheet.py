@@ -141,7 +141,7 @@ def test_the_efficient_ones_and_the_knee_are_those_of_the_frontier(
         assert {c.id for c, is_ in zip(made, efficient, strict=True) if is_} == {
             c.id for c in frontier.efficient()
         }
-        assert sheet.knee(axes, efficient) == frontier.knee()
+        assert sheet.knee(axes) == frontier.knee()
         assert int(sheet.comparable(axes).sum()) == len(frontier.comparable)
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sfumato.arrays import Booleans, Floats, Integers, frozen, sealed
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
+from sfumato.columns import front
 from sfumato.errors import ParameterError, suggestion
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
 from sfumato.kernels.lattice import FIGURES, Groups, Nodes, Prior, describe_sizes, node_keys, walk
@@ -221,12 +222,11 @@ def efficient(points: Floats) -> Integers:
 
     Of equal rows the first is returned. They are sorted by the first column, then by the second.
     """
-    import moocore
-
-    # ranks instead of numbers: infinity is one like any other, and what differs by rounding does not differ
-    ranks = [np.unique(column.round(_DIGITS), return_inverse=True)[1] for column in points.T]
-    unique, first = np.unique(np.stack(ranks, axis=1), axis=0, return_index=True)
-    return first[moocore.is_nondominated(unique.astype(np.float64))]
+    # what differs by rounding does not differ
+    rounded = points.round(_DIGITS)
+    rows = front(rounded)
+    is_new = (rounded[rows[1:]] != rounded[rows[:-1]]).any(axis=1)
+    return np.concatenate([rows[:1], rows[1:][is_new]])
 
 
 def profile(

@@ -235,7 +235,7 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
     efficient = seen.sheet.efficient(view.axes)
     points = seen.sheet.points(view.axes)
     beating = (points <= points[row]).all(axis=1) & (points < points[row]).any(axis=1)
-    knee = seen.sheet.knee(view.axes, efficient)
+    knee = seen.sheet.knee(view.axes)
     values = seen.sheet.rows[row]
     figures = [
         (column, shown_value(column.label, values.get(column.label)), column.label in view.axes)

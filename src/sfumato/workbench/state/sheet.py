@@ -14,7 +14,8 @@ import numpy as np
 
 from sfumato import formatting
 from sfumato.arrays import Booleans, Floats
-from sfumato.frontier import Candidate, Frontier, Limit, broken_limits, dominated
+from sfumato.columns import Columns
+from sfumato.frontier import Candidate, Limit, broken_limits
 from sfumato.measures.base import Axis, worst_value
 from sfumato.models.base import Better
 from sfumato.report.plane import families, family
@@ -68,28 +69,41 @@ class Sheet:
         """Return one column; NaN where the measure does not apply."""
         return np.array([row.get(label, math.nan) for row in self.rows], dtype=np.float64)
 
+    @cached_property
+    def _core(self) -> Columns:
+        return Columns(
+            {label: self.values(label) for label in self.labels},
+            {column.label: column.better for column in self.columns},
+            [candidate.id for candidate in self.candidates],
+        )
+
+    def _along(self, axes: Iterable[str]) -> tuple[Columns, tuple[str, ...]]:
+        """Return the columns with these axes among them; what was never measured applies to nobody."""
+        wanted = tuple(axes)
+        nobody = {axis: self.values(axis) for axis in wanted if axis not in self._core.values}
+        core = replace(self._core, values={**self._core.values, **nobody}) if nobody else self._core
+        return core, wanted
+
     def points(self, axes: Iterable[str]) -> Floats:
         """Return the rows along some axes, turned so that lower is better."""
-        better = {column.label: column.better for column in self.columns}
-        signed = [self.values(axis) * (1 if better.get(axis) != "higher" else -1) for axis in axes]
-        return np.stack(signed, axis=1) if self.rows else np.zeros((0, len(signed)))
+        core, wanted = self._along(axes)
+        return core.points(wanted)
 
     def comparable(self, axes: Iterable[str]) -> Booleans:
         """Return which candidates have a value on every axis."""
-        return np.logical_not(np.isnan(self.points(axes)).any(axis=1))
+        core, wanted = self._along(axes)
+        return core.comparable(wanted)
 
     def efficient(self, axes: tuple[str, ...]) -> Booleans:
         """Return which candidates no other dominates."""
-        points = self.points(axes)
-        compared = np.flatnonzero(~np.isnan(points).any(axis=1))
-        kept = np.zeros(len(points), dtype=np.bool_)
-        kept[compared[~dominated(points[compared])]] = True
-        return kept
+        core, wanted = self._along(axes)
+        return core.efficient(wanted)
 
-    def knee(self, axes: tuple[str, ...], efficient: Booleans) -> Candidate | None:
+    def knee(self, axes: tuple[str, ...]) -> Candidate | None:
         """Return the efficient candidate farthest from the line between the two ends."""
-        front = tuple(self.candidates[row] for row in np.flatnonzero(efficient))
-        return Frontier(front, axes).knee() if front else None
+        core, wanted = self._along(axes)
+        row = core.knee(wanted)
+        return None if row is None else self.candidates[row]
 
     @cached_property
     def families(self) -> list[tuple[str, str, str]]:

@@ -114,7 +114,7 @@ def candidate_rows(
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the rows of the page that is asked for, and how many there are in all."""
     efficient = sheet.efficient(view.axes)
-    knee = sheet.knee(view.axes, efficient)
+    knee = sheet.knee(view.axes)
     wanted = [
         row
         for row, candidate in enumerate(sheet.candidates)

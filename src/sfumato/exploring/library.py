@@ -1,0 +1,133 @@
+"""Explore: the main job in Python, without a project file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sfumato import registry
+from sfumato.errors import ParameterError, ProjectError
+from sfumato.exploring.run import Progress, Try, fill, source_of
+from sfumato.frontier import Frontier, only_made
+from sfumato.measures.base import Axis, Measure
+from sfumato.project.file import default_measures, search_of
+from sfumato.recipe import Recipe
+from sfumato.sanitizers.base import Sanitizer
+from sfumato.schema import Schema
+from sfumato.search.base import Search
+from sfumato.store import IN_MEMORY, Store
+from sfumato.table import Table
+
+
+def explore(
+    table: Any,
+    schema: Schema,
+    tries: Iterable[Sanitizer | Recipe | Search | Mapping[str, Any]],
+    measures: Iterable[str | Mapping[str, Any] | Measure] | None = None,
+    *,
+    store: str | Path | Store | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Frontier:
+    """Make and measure candidates, and return them with those that no other beats.
+
+    Parameters
+    ----------
+    table
+        The original: a `Table`, or anything that `Table.from_arrow` takes, such as a pandas or Polars
+        frame. It is not changed.
+    schema
+        What each attribute is.
+    tries
+        Sanitizers with their parameters, recipes, searches (`Sweep`, `Lattice`, `Evolution`), or what a
+        ``[[try]]`` block of a project file says. The seed of a recipe gives way to that of the exploration.
+    measures
+        What to measure, by name or as a `Measure`; the first of each side is an axis of the frontier. By
+        default what a project file measures that names nothing.
+    store
+        A store, or its file, to go on where an earlier exploration stopped; the frontier then has every
+        candidate that was made from this table and schema. By default nothing is kept.
+    seed
+        The seed of what methods do at random; by default the system draws it.
+    workers
+        How many processes work, by default this one alone. A script that asks for more begins its work
+        under ``if __name__ == "__main__"``.
+    progress
+        Called after every candidate.
+
+    Returns
+    -------
+    Frontier
+        All candidates; those that could not be made are its ``infeasible``.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, Sweep, datasets
+    >>> table, schema = datasets.hospital()
+    >>> tries = [Mondrian(KAnonymity(3)), Sweep("mondrian", {"model": {"k-anonymity": {"k": [6, 20]}}})]
+    >>> frontier = explore(table, schema, tries, ["k-anonymity", "general-loss"])
+    >>> [str(candidate.recipe) for candidate in frontier.efficient()]
+    ['mondrian k=6', 'mondrian k=3']
+    >>> [str(candidate.recipe) for candidate in frontier.infeasible]
+    ['mondrian k=20']
+    """
+    original = table if isinstance(table, Table) else Table.from_arrow(table)
+    bound_table, bound_schema = schema.bind(original)
+    tried = [_tried(each, position) for position, each in enumerate(tries, start=1)]
+    asked = _asked(measures, bound_schema)
+    axes = _axes(asked)
+    with _opened(store) as kept, kept.exclusive():
+        fill(
+            kept,
+            bound_table,
+            bound_schema,
+            tried,
+            asked,
+            seed=seed,
+            workers=workers or 1,
+            progress=progress,
+        )
+        candidates = kept.candidates(source_of(bound_table, bound_schema))
+    infeasible = tuple(c for c in candidates if c.infeasible is not None)
+    return Frontier(only_made(candidates), axes, infeasible)
+
+
+def _tried(given: Any, position: int) -> Try:
+    if isinstance(given, (Recipe, Search)):
+        return given
+    if isinstance(given, Sanitizer):
+        return Recipe.of(given)
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"number {position} to try is no sanitizer, recipe, search or [[try]] block")
+    try:
+        return search_of(dict(given), position)
+    except ProjectError as error:
+        raise ParameterError(str(error)) from None
+
+
+def _asked(given: Iterable[Any] | None, schema: Schema) -> list[Measure]:
+    wanted = [m for side in default_measures(schema) for m in side] if given is None else list(given)
+    return [each if isinstance(each, Measure) else registry.build_measure(each) for each in wanted]
+
+
+def _axes(asked: Sequence[Measure]) -> tuple[str, str]:
+    return _first(asked, "privacy"), _first(asked, "utility")
+
+
+def _first(asked: Sequence[Measure], side: Axis) -> str:
+    labels = [each.label for each in asked if each.axis == side]
+    if not labels:
+        raise ParameterError(f"a frontier needs a measure of {side}; `sfumato methods` lists them")
+    return labels[0]
+
+
+@contextmanager
+def _opened(store: str | Path | Store | None) -> Iterator[Store]:
+    if isinstance(store, Store):
+        yield store
+    else:
+        with Store(IN_MEMORY if store is None else Path(store)) as opened:
+            yield opened

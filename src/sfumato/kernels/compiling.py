@@ -1,0 +1,56 @@
+"""Compiling: kernels that wait for their first call before numba is even imported.
+
+Most commands look at what is stored and call no kernel; numba alone takes longer to import than they take.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_waiting: list[_Kernel] = []
+_lock = threading.RLock()
+
+
+class _Kernel:
+    """A function that is compiled when it is first called."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.options = function, options
+        self.compiled: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.compiled is None:
+            _prepare()
+        assert self.compiled is not None
+        return self.compiled(*arguments)
+
+
+def njit(**options: Any) -> Callable[[_Function], _Function]:
+    """Decorate a kernel as `numba.njit` does, but import numba only when some kernel is called."""
+
+    def decorate(function: _Function) -> _Function:
+        kernel = _Kernel(function, options)
+        with _lock:
+            _waiting.append(kernel)
+        return kernel  # type: ignore[return-value]
+
+    return decorate
+
+
+def _prepare() -> None:
+    """Hand all kernels over to numba, and let them see each other as numba's own."""
+    from numba import njit as numba_njit
+
+    with _lock:
+        for kernel in _waiting:
+            kernel.compiled = numba_njit(**kernel.options)(kernel.function)
+        for kernel in _waiting:
+            seen = kernel.function.__globals__
+            seen.update({name: each.compiled for name, each in seen.items() if isinstance(each, _Kernel)})
+        _waiting.clear()

@@ -1,0 +1,40 @@
+"""Kernels wait for their first call, and then are numba's own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+
+from sfumato.kernels.compiling import njit
+from sfumato.kernels.grouping import sum_by_group
+
+
+@njit()
+def doubled(number: int) -> int:
+    return 2 * number
+
+
+@njit()
+def doubled_twice(number: int) -> int:
+    return doubled(doubled(number))
+
+
+def test_a_kernel_that_calls_another_is_compiled_with_it() -> None:
+    assert doubled_twice(3) == 12
+    assert hasattr(doubled, "nopython_signatures"), "numba has taken over"
+
+
+def test_who_imported_a_kernel_before_it_was_compiled_may_go_on_calling_it() -> None:
+    assert sum_by_group(np.array([0, 1, 0]), 2, np.array([1, 2, 3])).tolist() == [4, 2]
+
+
+def test_importing_everything_that_is_registered_does_not_import_numba() -> None:
+    code = (
+        "import sys\nfrom sfumato import registry\nassert registry.registered('sanitizer')\n"
+        "assert 'sfumato.kernels.clustering' in sys.modules\n"
+        "print({'numba', 'scipy', 'sklearn', 'pyarrow'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
