@@ -17,10 +17,10 @@ import time
 from typing import Any
 
 import numpy as np
+from exact_front import compare_with_exact
 
 from sfumato import datasets
 from sfumato.search.evolution.archive import Archive
-from sfumato.search.evolution.comparison import compare_with_exact
 from sfumato.search.evolution.cuts import CutSpace
 from sfumato.search.evolution.problems import PublisherProblem
 from sfumato.search.evolution.run import Judge, Settings, evolve, improve

@@ -359,7 +359,7 @@ def _is_interval(label: str) -> bool:
 def _intervals(numbers: Sequence[int | float], width: float) -> list[Label]:
     step = _exact(width)
     places = [_place(value, width, step) for value in numbers]
-    ends = {place: _plain(place * step) for found in set(places) for place in (found, found + 1)}
+    ends = {place: _simplest(place * step) for found in set(places) for place in (found, found + 1)}
     labels = {place: interval_label(ends[place], ends[place + 1]) for place in set(places)}
     return [labels[place] for place in places]
 
@@ -378,7 +378,7 @@ def _exact(value: int | float) -> int | Fraction:
     return value if isinstance(value, int) else Fraction(str(value))
 
 
-def _plain(value: int | Fraction) -> int | float:
+def _simplest(value: int | Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 

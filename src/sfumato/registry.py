@@ -154,7 +154,7 @@ def build_miner(written: str) -> Any:
 def describe(instance: Any) -> tuple[str, dict[str, Any]]:
     """Return the name and the plain parameters of an instance: the inverse of `build`."""
     return name_of(type(instance)), {
-        name: _plain(getattr(instance, _identifier(name))) for name in parameters_of(type(instance))
+        name: _as_json(getattr(instance, _identifier(name))) for name in parameters_of(type(instance))
     }
 
 
@@ -266,8 +266,8 @@ def _default(cls: type[Any] | None, parameter: str) -> Any:
     if field is None:
         return object()
     if field.default_factory is not dataclasses.MISSING:
-        return _plain(field.default_factory())
-    return _plain(field.default)
+        return _as_json(field.default_factory())
+    return _as_json(field.default)
 
 
 def _last_part(value: Any) -> Any:
@@ -289,7 +289,7 @@ def _blocks(value: Any) -> str:
     return f"{value.count('1') + 1}/{len(value) + 1}" if is_bits else ""
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Return a parameter as JSON can hold it."""
     written = getattr(value, "written", None)
     if written is not None:
@@ -297,8 +297,8 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {key: _as_json(inner) for key, inner in value.items()}
+    return [_as_json(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def _convert(key: str, wanted: Any, given: Any) -> Any:

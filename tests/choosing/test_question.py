@@ -218,7 +218,7 @@ class TestNames:
 class TestUnits:
     def test_a_share_is_not_given_in_hundreds(self) -> None:
         with pytest.raises(
-            ParameterError, match="total-loss is a share, and 25 is beyond all of it; write 25%"
+            ParameterError, match="total-loss is a share, and 25 is more than all of it; write 25%"
         ):
             resolve(parse("max k where loss <= 25"), MEASURED)
         resolve(parse("max k where loss <= 0.25"), MEASURED)

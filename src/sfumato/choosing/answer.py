@@ -12,7 +12,7 @@ from sfumato import formatting
 from sfumato.choosing.question import Bound, Question, better_of, parse, resolve
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier, only_made
-from sfumato.measures.base import Measurement
+from sfumato.measures.base import Measurement, json_value
 
 # From this ratio on values are compared by their ratios, as the charts draw them on a logarithmic scale.
 _WIDE = 100
@@ -109,14 +109,14 @@ class Answer:
             "question": str(self.question),
             "answered": self.candidate is not None,
             "candidate": _facts(self.candidate),
-            "figures": _plain(self.figures),
+            "figures": json_value(self.figures),
             "ties": [candidate.id for candidate in self.ties],
             "trade-offs": [_facts(c, self._goals) for c in self.trade_offs],
             "runner-up": _facts(self.runner_up, self.question.measures),
             "limits": [
                 {
                     "limit": str(worth.limit),
-                    "value": _plain(worth.value),
+                    "value": json_value(worth.value),
                     "looser": _step_facts(worth.looser),
                     "best-buy": _step_facts(worth.best_buy),
                     "tighter": _step_facts(worth.tighter),
@@ -361,18 +361,10 @@ def _facts(candidate: Candidate | None, names: Iterable[str] = ()) -> dict[str, 
     figures = {name: candidate.value(name) for name in names}
     recipe = json.loads(candidate.recipe.public_json())
     shown = {"in-words": formatting.recipe_in_words(candidate.recipe)}
-    return {"id": candidate.id, **recipe, **shown, **({"figures": _plain(figures)} if figures else {})}
+    return {"id": candidate.id, **recipe, **shown, **({"figures": json_value(figures)} if figures else {})}
 
 
 def _step_facts(step: Step | None) -> dict[str, Any] | None:
     if step is None:
         return None
-    return {"at": _plain(step.at), "candidate": step.candidate.id, "figures": _plain(step.figures)}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, float) and math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return value
+    return {"at": json_value(step.at), "candidate": step.candidate.id, "figures": json_value(step.figures)}

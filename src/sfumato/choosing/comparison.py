@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.choosing.correspondence import Pairs
 from sfumato.errors import ParameterError
-from sfumato.measures.base import Measurement, measure
+from sfumato.measures.base import Measurement, json_value, measure
 from sfumato.measures.percentiles import percentile
 from sfumato.measures.reidentification import WeightedK
 from sfumato.models.base import Better
@@ -140,7 +140,7 @@ class Comparison:
                     "measure": each.label,
                     "attribute": each.attribute,
                     "better": each.better,
-                    "values": [_plain(each.first), _plain(each.second)],
+                    "values": [json_value(each.first), json_value(each.second)],
                     "verdict": each.verdict,
                 }
                 for each in self.figures
@@ -316,9 +316,3 @@ def _crowds(release: Release) -> Floats:
 def _privacy_losses(release: Release, name: str) -> Floats:
     """Return for each released row the privacy loss of its group."""
     return jensen_shannon(release.groups.sensitive[name])[release.groups.class_of]
-
-
-def _plain(value: float | None) -> float | str | None:
-    if value is not None and math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return value

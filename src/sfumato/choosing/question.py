@@ -282,10 +282,11 @@ def _checked(bound: Bound) -> Bound:
     is_share = formatting.measure_words(bound.measure).unit == "share"
     if is_share and not bound.percent and 1 < bound.number < math.inf:
         raise ParameterError(
-            f"{bound.measure} is a share, and {bound.number:g} is beyond all of it; write {bound.number:g}%"
+            f"{bound.measure} is a share, and {bound.number:g} is more than all of it; "
+            f"write {bound.number:g}%"
         )
     if bound.percent and not is_share:
-        raise ParameterError(f"{bound.measure} is no share; write its limit without %")
+        raise ParameterError(f"{bound.measure} is not a share; write its limit without %")
     return bound
 
 

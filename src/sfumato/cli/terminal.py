@@ -71,7 +71,7 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
                 completed=state.done,
                 total=state.total or None,
                 left=left,
-                description=_plain(state.now or state.latest),
+                description=_printable(state.now or state.latest),
             )
 
         yield update
@@ -91,7 +91,7 @@ def words_shown() -> Iterator[None]:
 
     with (
         Console(stderr=True).status("") as status,
-        listening(lambda words: status.update(Text(_plain(words)))),
+        listening(lambda words: status.update(Text(_printable(words)))),
     ):
         yield
 
@@ -104,7 +104,7 @@ def _now_and_then() -> Callable[[str], None]:
         nonlocal said
         if time.monotonic() - said >= _SELDOM:
             said = time.monotonic()
-            say(_plain(words))
+            say(_printable(words))
 
     return hear
 
@@ -180,7 +180,7 @@ def print_frontier(
         [
             candidate.id,
             str(candidate.recipe),
-            *(_shown(candidate.value(name)) for name in shown),
+            *(_value(name, candidate.value(name)) for name in shown),
             _marks(
                 efficient=everything and candidate in efficient,
                 knee=candidate == knee,
@@ -217,9 +217,9 @@ def print_measurements(measurements: Iterable[Measurement]) -> None:
         [
             m.label,
             m.attribute or "",
-            _shown(m.value) if m.applicable else f"not applicable: {m.detail.get('reason', '')}",
+            _value(m.measure, m.value) if m.applicable else f"not applicable: {m.detail.get('reason', '')}",
             f"{m.better} is better",
-            ", ".join(f"{name} {_shown(value)}" for name, value in m.detail.items()) if m.applicable else "",
+            _details(m) if m.applicable else "",
         ]
         for m in measurements
     ]
@@ -246,9 +246,9 @@ def print_judgement(
 ) -> None:
     """Print what was assumed of a release that any program made, then its measurements by axis."""
     kept = f"{release.n_records:,} of {release.n_original:,} records, {release.n_suppressed:,} suppressed"
-    click.echo(_plain(f"{place.name}: {kept}"))
+    click.echo(_printable(f"{place.name}: {kept}"))
     for note in (*release.notes, *([] if untrue is None else [_truth(untrue)])):
-        click.echo(_plain(f"- {note}"))
+        click.echo(_printable(f"- {note}"))
     taken = list(measurements)
     for axis in ("privacy", "utility"):
         _print_axis(axis, [m for m in taken if m.axis == axis])
@@ -267,16 +267,11 @@ def _print_axis(axis: str, measurements: list[Measurement]) -> None:
     columns = {
         "measure": [m.label for m in measurements],
         "of": [m.attribute or "" for m in measurements],
-        "value": [_shown(m.value) for m in measurements],
+        "value": [_value(m.measure, m.value) for m in measurements],
         "": [f"{m.better} is better" for m in measurements],
-        "baseline": ["" if m.baseline is None else _shown(m.baseline) for m in measurements],
-        "interval": [" to ".join(map(_shown, m.interval or ())) for m in measurements],
-        "detail": [
-            ", ".join(f"{name} {_shown(value)}" for name, value in m.detail.items())
-            if m.applicable
-            else str(m.detail.get("reason", ""))
-            for m in measurements
-        ],
+        "baseline": ["" if m.baseline is None else _value(m.measure, m.baseline) for m in measurements],
+        "interval": [" to ".join(_value(m.measure, end) for end in m.interval or ()) for m in measurements],
+        "detail": [_details(m) if m.applicable else str(m.detail.get("reason", "")) for m in measurements],
     }
     filled = {head: cells for head, cells in columns.items() if any(cells)}
     if measurements:
@@ -286,9 +281,9 @@ def _print_axis(axis: str, measurements: list[Measurement]) -> None:
 def print_answer(answer: Answer, broken: list[str]) -> None:
     """Print an answer in words, and which limits of the policy it breaks."""
     for line in str(answer).splitlines():
-        click.echo(_plain(line))
+        click.echo(_printable(line))
     for line in broken:
-        click.echo(_plain(f"Beware, the policy is not met: {line}"))
+        click.echo(_printable(f"Beware, the policy is not met: {line}"))
 
 
 def print_comparison(found: Comparison, recipes: list[str]) -> None:
@@ -296,13 +291,13 @@ def print_comparison(found: Comparison, recipes: list[str]) -> None:
     from sfumato.report.comparisons import comparison_words, figure_rows, loss_rows, size_rows
 
     for name, recipe in zip(found.names, recipes, strict=True):
-        click.echo(_plain(f"{name}  {recipe}"))
+        click.echo(_printable(f"{name}  {recipe}"))
     names = list(found.names)
     print_table("", ["measure", *names, "better"], figure_rows(found))
     print_table("", ["class sizes", *names], size_rows(found))
     print_table("", ["information lost in", *names], loss_rows(found))
     for sentence in comparison_words(found):
-        click.echo(_plain(sentence))
+        click.echo(_printable(sentence))
 
 
 def warn_of_formulas(columns: tuple[str, ...]) -> None:
@@ -321,12 +316,12 @@ def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = RichTable(title=_plain(title) or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table = RichTable(title=_printable(title) or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for position, head in enumerate(heads):
         numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
         table.add_column(head, justify="right" if numeric else "left", no_wrap=numeric or position == 0)
     for row in rows:
-        table.add_row(*(Text(_plain(cell)) for cell in row))
+        table.add_row(*(Text(_printable(cell)) for cell in row))
     console = Console()
     Console(width=max(console.width, 160) if not console.is_terminal else None).print(table)
 
@@ -335,18 +330,19 @@ def _is_number(cell: str) -> bool:
     return cell.translate(dict.fromkeys(map(ord, ",.-e+%"))).isdigit() or cell == "∞"
 
 
-def _plain(text: str) -> str:
+def _printable(text: str) -> str:
     """Leave out control signs: a column's name must not steer the terminal."""
     return "".join(sign for sign in text if sign.isprintable())
 
 
-def _shown(value: Any) -> str:
-    if value is None:
-        return "n/a"
-    if isinstance(value, Mapping):
-        return f"({', '.join(f'{name} {_shown(inner)}' for name, inner in value.items())})"
-    if isinstance(value, float) and value == float("inf"):
-        return "∞"
-    if isinstance(value, (int, float)) and float(value).is_integer():
-        return f"{int(value):,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _value(measure: str, value: float | None) -> str:
+    """Print a value as the report and the workbench do."""
+    from sfumato.formatting import value_of
+
+    return "n/a" if value is None else value_of(measure, value)
+
+
+def _details(measurement: Measurement) -> str:
+    from sfumato.report.rows import detail_words
+
+    return ", ".join(f"{name} {value}" for name, value in detail_words(measurement))

@@ -182,7 +182,7 @@ def _pool(
         yield pool, heard
     except BrokenProcessPool:
         raise UserError(
-            "a worker was ended from outside, perhaps for lack of memory; what was stored is kept, "
+            "a worker was killed, perhaps for lack of memory; what was stored is kept, "
             "go on with fewer --workers"
         ) from None
     except BaseException:

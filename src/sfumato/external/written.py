@@ -120,7 +120,7 @@ class WrittenColumn:
         what = "has values that stand for no original value"
         where = f"in {n_unread:,} of {n_records:,} records"
         if role != "insensitive":
-            raise DataError(f"column {self.name!r} {what}, {where}; read are {READ}")
+            raise DataError(f"column {self.name!r} {what}, {where}; what can be read: {READ}")
         return Cells(self.codes, self.labels), [f"{self.name!r} {what}, {where}; they are kept as they are."]
 
 

@@ -35,7 +35,7 @@ class MixtureArrays(NamedTuple):
     totals: Floats
 
 
-class Labels(NamedTuple):
+class LabelArrays(NamedTuple):
     """What each label puts on which codes; the labels of all attributes behind one another.
 
     ``first`` is the first label of each attribute. A label that lies evenly on neighbouring codes is an
@@ -50,7 +50,7 @@ class Labels(NamedTuple):
     is_even_run: Booleans
 
 
-class Shares(NamedTuple):
+class NodeShares(NamedTuple):
     """For each node the labels that reach into it, and the share of each that does.
 
     ``n_labels`` is the largest number of labels that an attribute has.
@@ -209,7 +209,7 @@ def node_distributions(
     last: int,
     units: Units,
     mixtures: MixtureArrays,
-    shares: Shares,
+    shares: NodeShares,
     stack: Stack,
     found: Floats,
 ) -> None:
@@ -264,7 +264,7 @@ def _mix(found: Floats, amount: float, mixture: int, mixtures: MixtureArrays) ->
 
 
 @njit(cache=True)
-def query_counts(asked: Asked, labels: Labels, units: Units, mixtures: MixtureArrays) -> Floats:
+def query_counts(asked: Asked, labels: LabelArrays, units: Units, mixtures: MixtureArrays) -> Floats:
     """Count the records that each query accepts."""
     n_queries, n_dimensions = asked.attributes.shape
     found = np.zeros(n_queries)
@@ -327,7 +327,7 @@ def row_densities(
     units: Units,
     mixtures: MixtureArrays,
     n_values: int,
-    shares: Shares,
+    shares: NodeShares,
 ) -> Floats:
     """Return how much of the units falls on each row, a combination of codes and a sensitive value.
 

@@ -71,13 +71,13 @@ class Measurement:
         return {
             "measure": self.measure,
             "attribute": self.attribute,
-            "value": _plain(self.value),
+            "value": json_value(self.value),
             "axis": self.axis,
             "better": self.better,
             "applicable": self.applicable,
-            "interval": None if self.interval is None else [_plain(end) for end in self.interval],
-            "baseline": _plain(self.baseline),
-            "detail": {name: _plain(value) for name, value in self.detail.items()},
+            "interval": None if self.interval is None else [json_value(end) for end in self.interval],
+            "baseline": json_value(self.baseline),
+            "detail": {name: json_value(value) for name, value in self.detail.items()},
             **({"parameters": dict(self.parameters)} if self.parameters else {}),
         }
 
@@ -259,11 +259,17 @@ def worst_value(measurements: Iterable[Measurement], name: str) -> float | None:
     return max(values) if found[0].better == "lower" else min(values)
 
 
-def _plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
+    """Return a figure, or a mapping of figures, as JSON can hold it: infinity is the text ``Infinity``."""
+    if isinstance(value, Mapping):
+        return {name: json_value(inner) for name, inner in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
-        return "Infinity" if value > 0 else "-Infinity"
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value
 
 
 def _number(value: Any) -> Any:
-    return float(value) if value in ("Infinity", "-Infinity") else value
+    """Read what `json_value` wrote."""
+    if isinstance(value, Mapping):
+        return {name: _number(inner) for name, inner in value.items()}
+    return float(value) if value in ("Infinity", "-Infinity", "NaN") else value

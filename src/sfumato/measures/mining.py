@@ -108,7 +108,7 @@ def attack(release: Release, name: str, scenario: Scenario) -> Attempts:
     """Let the adversary's miners predict an attribute of every released record."""
     attempts = attempts_at(release, name, scenario)
     if not attempts.every:
-        raise NotApplicable(f"no miner came to an end for {name!r}; raise time-limit")
+        raise NotApplicable(f"no miner finished for {name!r}; raise time-limit")
     return attempts
 
 

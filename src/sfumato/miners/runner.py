@@ -62,7 +62,7 @@ class _Child:
             self.answers.put(None)
 
     def tell(self, question: object) -> None:
-        """Send a question; that nobody is there any more is told by the answer."""
+        """Send a question; if the child has ended, waiting for the answer will say so."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError, ValueError):
             pickle.dump(question, self.process.stdin, protocol=pickle.HIGHEST_PROTOCOL)

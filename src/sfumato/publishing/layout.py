@@ -136,7 +136,7 @@ def _joined(tables: Mapping[str, pa.Table], layout: Layout) -> pa.Table:
     sensitive = [name for name, facts in layout.attributes.items() if facts["role"] == "sensitive"]
     count = _count_column(sensitive)
     if group not in people.column_names or {*values.column_names} != {group, *sensitive, count}:
-        raise VerificationFailed("the two tables have not the columns that the manifest names")
+        raise VerificationFailed("the two tables do not have the columns that the manifest names")
     return joined(people, values, group, count)
 
 
@@ -154,10 +154,10 @@ def joined(people: pa.Table, values: pa.Table, group: str, count: str) -> pa.Tab
     """
     import pyarrow.compute as pc
 
-    people = people.take(pc.sort_indices(_plain(people[group])))
-    values = values.take(pc.sort_indices(_plain(values[group])))
+    people = people.take(pc.sort_indices(_as_text(people[group])))
+    values = values.take(pc.sort_indices(_as_text(values[group])))
     each = values.take(np.repeat(np.arange(values.num_rows), _counts(values[count], people.num_rows)))
-    if not _plain(each[group]).equals(_plain(people[group])):
+    if not _as_text(each[group]).equals(_as_text(people[group])):
         raise VerificationFailed("the two tables do not have the same number of records in every group")
     for name in values.column_names:
         if name not in (group, count):
@@ -168,7 +168,7 @@ def joined(people: pa.Table, values: pa.Table, group: str, count: str) -> pa.Tab
 def _counts(column: pa.ChunkedArray, most: int) -> Integers:
     """Return the counts; none may be beyond the number of records, or a forged one would fill the memory."""
     try:
-        counts = np.array(_plain(column).cast("int64").to_pylist(), dtype=np.int64)
+        counts = np.array(_as_text(column).cast("int64").to_pylist(), dtype=np.int64)
     except (ValueError, TypeError):
         raise VerificationFailed("a count in the table of sensitive values is not a number") from None
     if ((counts < 1) | (counts > most)).any() or counts.sum() != most:
@@ -176,7 +176,7 @@ def _counts(column: pa.ChunkedArray, most: int) -> Integers:
     return counts
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow as pa
 
     return column.cast(pa.string())

@@ -130,7 +130,7 @@ def _claim_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
         return
     for claim, again in zip(manifest.claims, found, strict=True):
         about = f" of {claim.attribute}" if claim.attribute else ""
-        same = _same(_plain(claim), _plain(again))
+        same = _same(_as_written(claim), _as_written(again))
         problem = "" if same else f"the published cells give {_shown(again.value)}, or other details"
         yield Check(f"{claim.label}{about} is {_shown(claim.value)}", problem)
 
@@ -162,7 +162,7 @@ def _same(claim: object, again: object) -> bool:
     return type(claim) is type(again) and claim == again
 
 
-def _plain(measurement: Measurement) -> Any:
+def _as_written(measurement: Measurement) -> Any:
     """Return a measurement as it is written, so that one that was read compares with one that was taken."""
     return json.loads(json.dumps(measurement.to_dict()))
 

@@ -146,7 +146,7 @@ def measurement_rows(
             "reason": _reason(m),
             "interval": _interval(m),
             "baseline": "" if m.baseline is None else shown(m.measure, float(m.baseline)),
-            "notes": _notes(m),
+            "notes": detail_words(m),
             "by_owner": False,
             "limit": formatting.limit_of(m.measure, limit) if limit else "",
             "met": limit is not None and limit.allows(m.value),
@@ -178,7 +178,7 @@ def published_rows(
             "reason": _reason(m) if id(m) in exact else "",
             "interval": _interval(m) if id(m) in exact else "",
             "baseline": shown(m.measure, m.baseline) if id(m) in exact and m.baseline is not None else "",
-            "notes": _notes(m) if id(m) in exact else [],
+            "notes": detail_words(m) if id(m) in exact else [],
             "by_owner": id(m) not in exact,
             "limit": formatting.limit_of(m.measure, limit) if limit else "",
             "met": limit is not None and limit.allows(m.value),
@@ -213,8 +213,8 @@ def _interval(measurement: Measurement) -> str:
     return " to ".join(shown(measurement.measure, float(end)) for end in measurement.interval)
 
 
-def _notes(measurement: Measurement) -> list[tuple[str, str]]:
-    """Return the detail in words."""
+def detail_words(measurement: Measurement) -> list[tuple[str, str]]:
+    """Return the detail of a measurement in words: what each number is, and the number in its unit."""
     words = formatting.measure_words(measurement.measure)
     detail = {name: value for name, value in measurement.detail.items() if name != "reason"}
     known = {name: words.details.get(name, Detail(name)) for name in detail}

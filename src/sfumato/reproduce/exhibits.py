@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, Literal
+
+from sfumato.measures.base import json_value
 
 Verdict = Literal["same", "within tolerance", "same trend", "differs", "no figure published"]
 VERDICTS: tuple[Verdict, ...] = (
@@ -217,8 +218,8 @@ class Exhibit:
                     "row": cell.row,
                     "column": cell.column,
                     "published": cell.published,
-                    "ours": _plain(cell.ours),
-                    "difference": _plain(cell.difference),
+                    "ours": json_value(cell.ours),
+                    "difference": json_value(cell.difference),
                     "tolerance": cell.tolerance,
                     "verdict": self.verdict(cell),
                 }
@@ -238,7 +239,7 @@ class Exhibit:
                             "name": series.name,
                             "published": series.published,
                             "x": list(series.x),
-                            "y": [_plain(y) for y in series.y],
+                            "y": [json_value(y) for y in series.y],
                         }
                         for series in chart.series
                     ],
@@ -253,9 +254,3 @@ def counted(exhibits: Iterable[Exhibit]) -> dict[Verdict, int]:
     """Return how often each verdict was given."""
     counts = Counter(exhibit.verdict(cell) for exhibit in exhibits for cell in exhibit.cells)
     return {verdict: counts[verdict] for verdict in VERDICTS}
-
-
-def _plain(value: float | None) -> float | str | None:
-    if value is None or math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")

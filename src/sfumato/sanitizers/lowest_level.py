@@ -50,7 +50,7 @@ def above_floor(release: Release, table: Table) -> Release:
         attribute = release.schema[name]
         if cells[name].sets is None:
             raise Infeasible(
-                f"{name!r} has lowest-level = {attribute.lowest_level}, which a number with noise is not on; "
+                f"{name!r} has lowest-level = {attribute.lowest_level}, which a noisy number cannot be on; "
                 "leave the attribute or its lowest-level out"
             )
         hierarchy = release.schema.hierarchy(name)

@@ -547,7 +547,7 @@ def test_a_miner_that_does_not_come_to_an_end_is_named(hospital: Bound) -> None:
     release = sanitize(*hospital, AsIs())
     scenario = Scenario(adversary=Adversary(("age",), miners=("naive-bayes",)), time_limit=1e-9)
     reason = only(release, AntiUtility(scenario)).detail["reason"]
-    assert "no miner came to an end for 'age'" in reason
+    assert "no miner finished for 'age'" in reason
 
 
 def test_the_setting_of_sramka_on_adult() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import runpy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,6 @@ from hypothesis import strategies as st
 
 from sfumato import KAnonymity, Schema, Table, measure, sanitize
 from sfumato.errors import ParameterError
-from sfumato.search.evolution.comparison import compare_with_exact
 from sfumato.search.evolution.grids import LatticeSpace, ParameterSpace
 from sfumato.search.evolution.problems import PublisherProblem
 from sfumato.search.evolution.run import Settings
@@ -52,8 +53,10 @@ def test_levels_are_drawn_crossed_and_changed_within_their_hierarchies(hospital:
 
 
 def test_the_evolution_finds_the_exact_front_of_a_small_lattice(hospital: Bound) -> None:
+    place = Path(__file__).parents[3] / "benchmarks" / "exact_front.py"
+    compare_with_exact = runpy.run_path(str(place))["compare_with_exact"]
     for privacy in ("weighted-k", "k-anonymity"):
-        found: Any = compare_with_exact(*hospital, privacy, Settings(40, 20))  # type: ignore[arg-type]
+        found = compare_with_exact(*hospital, privacy, Settings(40, 20))
         assert found.closeness == pytest.approx(1)
         assert found.gain >= 1
         assert 0 < found.exact <= 1

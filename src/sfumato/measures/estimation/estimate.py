@@ -11,9 +11,9 @@ import numpy as np
 from sfumato.arrays import Codes, Floats, Integers, frozen, sealed
 from sfumato.kernels.estimating import (
     Conjunctions,
-    Labels,
+    LabelArrays,
     MixtureArrays,
-    Shares,
+    NodeShares,
     Stack,
     Units,
     add_up,
@@ -170,10 +170,10 @@ class Estimate:
         return units, places, scale[units] * self.mixtures.counts[places]
 
     @cached_property
-    def all_labels(self) -> Labels:
+    def all_labels(self) -> LabelArrays:
         """The labels of all quasi-identifiers behind one another."""
         lengths = [np.diff(spread.starts) for spread in self.spreads]
-        return Labels(
+        return LabelArrays(
             sealed(np.concatenate([[0], np.cumsum(np.concatenate(lengths))])),
             sealed(np.cumsum([0] + [spread.n_labels for spread in self.spreads])),
             sealed(np.concatenate([spread.codes for spread in self.spreads])),
@@ -249,7 +249,7 @@ class Estimate:
             mixtures,
         )
 
-    def shares_in(self, nodes: Nodes) -> Shares:
+    def shares_in(self, nodes: Nodes) -> NodeShares:
         """Return for each node the labels of its attribute that reach into it, with their shares."""
         parts = []
         for place, spread in enumerate(self.spreads):
@@ -266,7 +266,7 @@ class Estimate:
                 )
             )
         counts = np.sum([np.diff(starts) for starts, _, _ in parts], axis=0)
-        return Shares(
+        return NodeShares(
             np.concatenate([[0], np.cumsum(counts)]),
             np.concatenate([labels for _, labels, _ in parts]),
             np.concatenate([shares for _, _, shares in parts]),

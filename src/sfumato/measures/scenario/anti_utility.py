@@ -271,9 +271,7 @@ class _Attack:
             found |= gained
             lacking += [] if gained else [miner]
         if not found:
-            raise NotApplicable(
-                f"no miner came to an end for {', '.join(map(repr, self.names))}; raise time-limit"
-            )
+            raise NotApplicable(f"no miner finished for {', '.join(map(repr, self.names))}; raise time-limit")
         return found, lacking
 
     def together(self, lacking: Sequence[str]) -> _Figures:

@@ -53,7 +53,7 @@ class ScenarioMeasure(Measure):
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the measurements, where each released row is known to come from an original one."""
         if release.original is None or release.rows is None:
-            raise NotApplicable("which record each released row comes from is not known")
+            raise NotApplicable("it is not known which record each released row comes from")
         scenario = self.scenario or Scenario()
         scenario.check(_types(release.original))
         return tuple(self.in_scenario(release, release.original, release.rows, scenario))

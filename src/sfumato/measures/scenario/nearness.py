@@ -42,7 +42,7 @@ class Told:
 def true_column(release: Release, name: str) -> Column:
     """Return the original value of each released row."""
     if release.original is None or release.rows is None:
-        raise NotApplicable("which record each released row comes from is not known")
+        raise NotApplicable("it is not known which record each released row comes from")
     return release.original[name].take(release.rows)
 
 

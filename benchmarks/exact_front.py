@@ -20,7 +20,7 @@ from sfumato.table import Table
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ThreeFronts:
     """Three fronts of the same table as hypervolumes, each as a share of the largest that is possible.
 
     The reference point is no privacy at all (a class size of 0) and a general loss of 1.
@@ -58,7 +58,7 @@ def compare_with_exact(
     *,
     free: tuple[str, ...] = (),
     seed: int = 0,
-) -> Comparison:
+) -> ThreeFronts:
     """Compare evolutionary fronts of privacy against general loss, nothing suppressed, with the exact one.
 
     Parameters
@@ -102,4 +102,4 @@ def compare_with_exact(
         return front.hypervolume(reference) / bound_table.n_records
 
     lattice = LatticeSpace.of(bound_table, bound_schema)
-    return Comparison(volume(exact), volume(found(lattice)), volume(found(cuts)))
+    return ThreeFronts(volume(exact), volume(found(lattice)), volume(found(cuts)))
