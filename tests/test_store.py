@@ -184,7 +184,6 @@ class TestFind:
             ("3f9", "2 candidates with an id beginning '3f9'"),
             ("", "3 candidates with an id beginning ''"),
             ("777777777", "no candidate"),
-            ("8", "no candidate"),
             ("%", "no candidate"),
         ],
     )
@@ -193,6 +192,11 @@ class TestFind:
             store.find(prefix, "source")
         assert str(caught.value).startswith(problem)
         assert "`sfumato frontier --all` lists them" in str(caught.value)
+
+    def test_says_when_it_was_made_from_other_data(self, store: Store) -> None:
+        with pytest.raises(StoreError, match="candidate 88888888 was made from other data") as caught:
+            store.find("8", "source")
+        assert "run `sfumato explore`" in str(caught.value)
 
 
 class TestSeed:
@@ -324,8 +328,11 @@ class TestFile:
         other.execute("create table candidate (name text)")
         other.commit()
         other.close()
-        with Store(path) as store, pytest.raises(StoreError, match="cannot read the store"):
-            store.candidates("source")
+        with pytest.raises(StoreError, match="cannot open the store"):
+            Store(path)
+        other = sqlite3.connect(path)
+        assert other.execute("select name from sqlite_master").fetchall() == [("candidate",)], "left alone"
+        other.close()
 
     def test_in_a_missing_folder_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "missing" / "people.sqlite"

@@ -7,7 +7,7 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -58,8 +58,20 @@ class Recipe:
 
     @property
     def key(self) -> str:
-        """A hash of the method and its parameters, the seed left out."""
-        return hashlib.sha256(self.public_json().encode()).hexdigest()
+        """A hash of the method and its parameters that are not at their defaults, the seed left out.
+
+        A parameter that a later version of the method adds does not change it.
+        """
+        facts = {"sanitizer": self.sanitizer, "parameters": self._changed()}
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+    def _changed(self) -> dict[str, Any]:
+        changed = _without_defaults("sanitizer", self.sanitizer, self.parameters)
+        if isinstance(changed.get("model"), Mapping):
+            changed["model"] = {
+                name: _without_defaults("model", name, given) for name, given in changed["model"].items()
+            }
+        return changed
 
     def public_json(self) -> str:
         """Return what may be published of the recipe: everything but the seed."""
@@ -84,3 +96,12 @@ class Recipe:
 
     def __str__(self) -> str:
         return registry.phrase(self.sanitizer, self.parameters)
+
+
+def _without_defaults(
+    kind: Literal["sanitizer", "model"], name: str, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Leave out the parameters at their defaults; those of a method that is not known all stay."""
+    known = registry.registered(kind).get(name)
+    defaults = {} if known is None else registry.defaults_of(known)
+    return {key: value for key, value in given.items() if key not in defaults or value != defaults[key]}

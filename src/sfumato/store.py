@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -18,37 +16,10 @@ from sfumato.decision import Decision, now
 from sfumato.errors import ParameterError, StoreError
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
+from sfumato.provenance import measure_version, method_versions
 from sfumato.recipe import Recipe
+from sfumato.store_layout import identity_of, prepare
 
-_TABLES = """
-create table if not exists fact (name text primary key, value text not null);
-create table if not exists candidate (
-    id text primary key,
-    source text not null,          -- hash of the data and the schema that it was made from
-    recipe text not null,          -- with the seed: the owner's secret
-    infeasible text,
-    seconds real not null,
-    made text not null
-);
-create table if not exists measurement (
-    candidate text not null references candidate (id) on delete cascade,
-    asked text not null,           -- the measure with its parameters, as it was asked for
-    position integer not null,
-    facts text not null,
-    primary key (candidate, asked, position)
-);
-create table if not exists proposal (
-    search text not null,          -- hash of the search, the data and the version that it ran with
-    position integer not null,
-    recipe text not null,
-    primary key (search, position)
-);
-create table if not exists figure (
-    key text primary key,          -- hash of all that the figure depends on
-    facts text not null            -- added up over many records
-);
-create table if not exists decision (candidate text not null, folder text not null, facts text not null);
-"""
 IN_MEMORY = Path(":memory:")
 """The place of a store that is gone with the process."""
 
@@ -132,7 +103,7 @@ class Store:
         It is keyed with the store's secret: a plain hash would let anybody who sees the name try which
         original it fits.
         """
-        return _identity(self.secret, recipe, source)
+        return identity_of(self.secret, recipe, source)
 
     def proposals(self, search: str) -> list[Recipe]:
         """Return what a search proposed in an earlier run, if it did."""
@@ -161,19 +132,40 @@ class Store:
         with self._writing():
             self._connection.execute("insert or replace into figure values (?, ?)", (key, json.dumps(figure)))
 
+    def keep_figures_of(self, versions: Mapping[str, int]) -> None:
+        """Remove the kept figures unless the same versions of all methods had made them."""
+        today = json.dumps(versions, sort_keys=True)
+        with self._reading():
+            rows = self._connection.execute("select value from fact where name = 'figures'")
+            made_by = next((value for (value,) in rows), "{}")
+        if made_by != today:
+            with self._writing():
+                self._connection.execute("delete from figure")
+                self._connection.execute("insert or replace into fact values ('figures', ?)", (today,))
+
     def save(self, candidate: Candidate, source: str, taken: dict[str, list[Measurement]]) -> None:
-        """Write a candidate, with its measurements by the measure that was asked for."""
-        facts = (candidate.recipe.to_json(), candidate.infeasible, candidate.seconds, now())
+        """Write a candidate, with its measurements by the measure that was asked for.
+
+        What was measured of it before is kept, unless an earlier version of its method had made it.
+        """
+        versions = json.dumps(method_versions(candidate.recipe))
+        facts = (candidate.recipe.to_json(), candidate.infeasible, candidate.seconds, now(), versions)
+        is_made_anew = bool(self.outdated({candidate.id: candidate.recipe}))
         with self._writing():
+            if is_made_anew:
+                self._connection.execute("delete from measurement where candidate = ?", (candidate.id,))
             self._connection.execute(
-                "insert into candidate values (?, ?, ?, ?, ?, ?) on conflict (id) do update set "
-                "infeasible = excluded.infeasible, seconds = excluded.seconds, made = excluded.made",
+                "insert into candidate (id, source, recipe, infeasible, seconds, made, versions) "
+                "values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set recipe = excluded.recipe, "
+                "infeasible = excluded.infeasible, seconds = excluded.seconds, made = excluded.made, "
+                "versions = excluded.versions",
                 (candidate.id, source, *facts),
             )
             self._connection.executemany(
-                "insert or replace into measurement values (?, ?, ?, ?)",
+                "insert or replace into measurement (candidate, asked, position, facts, version) "
+                "values (?, ?, ?, ?, ?)",
                 [
-                    (candidate.id, asked, position, json.dumps(measurement.to_dict()))
+                    (candidate.id, asked, position, json.dumps(measurement.to_dict()), measure_version(asked))
                     for asked, measurements in taken.items()
                     for position, measurement in enumerate(measurements)
                 ],
@@ -199,7 +191,9 @@ class Store:
             "source = ? and (candidate.rowid > ? or "
             "id in (select candidate from measurement where rowid > ?))"
         )
-        given = (source, begun.candidates, begun.measurements)
+        return self._candidates(wanted, (source, begun.candidates, begun.measurements))
+
+    def _candidates(self, wanted: str, given: tuple[object, ...]) -> tuple[Candidate, ...]:
         measured: dict[str, list[Measurement]] = {}
         with self._reading():
             for identity, facts in self._connection.execute(
@@ -219,13 +213,32 @@ class Store:
             )
 
     def measured(self) -> dict[str, set[str]]:
-        """Return for each candidate what was measured."""
+        """Return for each candidate what was measured, by the versions that the measures have today."""
         found: dict[str, set[str]] = {}
         with self._reading():
-            for identity, asked in self._connection.execute(
-                "select distinct candidate, asked from measurement"
-            ):
+            rows = self._connection.execute("select distinct candidate, asked, version from measurement")
+            every = rows.fetchall()
+        today = {asked: measure_version(asked) for asked in {asked for _, asked, _ in every}}
+        for identity, asked, version in every:
+            if version == today[asked]:
                 found.setdefault(identity, set()).add(asked)
+        return found
+
+    def outdated(self, recipes: Mapping[str, Recipe]) -> set[str]:
+        """Return which of these candidates, by id, an earlier version of their method made.
+
+        The same goes for a default that has changed since: what is stored is not what the recipe says now.
+        """
+        found = set()
+        with self._reading():
+            for identity, recipe in recipes.items():
+                rows = self._connection.execute(
+                    "select recipe, versions from candidate where id = ?", (identity,)
+                )
+                for written, versions in rows:
+                    same = Recipe.from_json(written).key == recipe.key
+                    if not same or json.loads(versions) != method_versions(recipe):
+                        found.add(identity)
         return found
 
     def infeasible(self) -> set[str]:
@@ -235,14 +248,55 @@ class Store:
             return {identity for (identity,) in rows}
 
     def find(self, prefix: str, source: str) -> Candidate:
-        """Return the candidate whose id begins so."""
-        found = [c for c in self.candidates(source) if c.id.startswith(prefix)]
-        if len(found) != 1 or not prefix:
-            problem = "no candidate" if not found else f"{len(found)} candidates"
+        """Return the candidate whose id, or former id, begins so."""
+        with self._reading():
+            begins = "substr({}, 1, length(:prefix)) = :prefix"
+            rows = self._connection.execute(
+                f"select id, source from candidate where {begins.format('id')} or id in "
+                f"(select id from renamed where {begins.format('former')})",
+                {"prefix": prefix},
+            ).fetchall()
+        found = [identity for identity, made_from in rows if made_from == source]
+        if len(found) == 1 and prefix:
+            return self._candidates("id = ?", (found[0],))[0]
+        if rows and not found:
             raise StoreError(
-                f"{problem} with an id beginning {prefix!r}; `sfumato frontier --all` lists them"
+                f"candidate {rows[0][0]} was made from other data: the data file or its attributes have "
+                "changed since; run `sfumato explore`, or bring the former state back"
             )
-        return found[0]
+        problem = "no candidate" if not found else f"{len(found)} candidates"
+        raise StoreError(f"{problem} with an id beginning {prefix!r}; `sfumato frontier --all` lists them")
+
+    def sources(self) -> set[str]:
+        """Return from which data and schemas there are candidates."""
+        with self._reading():
+            return {source for (source,) in self._connection.execute("select distinct source from candidate")}
+
+    def source_read(self, file: str, described: str, state: str) -> str | None:
+        """Return what was read from a data file, if it has not changed since.
+
+        Parameters
+        ----------
+        file
+            Its place.
+        described
+            A hash of how it is read.
+        state
+            Its size and times as they are now.
+        """
+        with self._reading():
+            rows = self._connection.execute(
+                "select source from reading where file = ? and described = ? and state = ?",
+                (file, described, state),
+            )
+            return next((source for (source,) in rows), None)
+
+    def keep_source(self, file: str, described: str, state: str, source: str) -> None:
+        """Write down what was read from a data file in this state."""
+        with self._writing():
+            self._connection.execute(
+                "insert or replace into reading values (?, ?, ?, ?)", (file, described, state, source)
+            )
 
     def record(self, decision: Decision, folder: str) -> None:
         """Write down a decision."""
@@ -337,10 +391,6 @@ def _remedy(error: Exception) -> str:
     return "move it away or mend it"
 
 
-def _identity(secret: bytes, recipe: Recipe, source: str) -> str:
-    return hmac.new(secret, f"{recipe.key} {source}".encode(), hashlib.sha256).hexdigest()[:10]
-
-
 def _lock_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.lock")
 
@@ -355,8 +405,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma foreign_keys = on")
-        connection.executescript(_TABLES)
-    except sqlite3.Error:
+        prepare(connection, path.name)
+    except (sqlite3.Error, StoreError):
         connection.close()
         raise
     return connection

@@ -11,7 +11,8 @@ from sfumato.cli.base import cli, json_option, project_option, workers_option
 from sfumato.cli.opening import explored, found_project, opened, require_candidates, write_text
 from sfumato.cli.terminal import print_answer, print_comparison, print_json
 from sfumato.errors import Infeasible, UserError
-from sfumato.exploring.stored import remade, source_hash
+from sfumato.exploring.stored import remade, source_now
+from sfumato.provenance import source_of
 
 
 @cli.command()
@@ -58,9 +59,9 @@ def ask(
     asked = parse(question)
     project, store = opened(found_project(project_file), create=False)
     with store:
-        source = source_hash(*project.read())
+        source = source_now(project, store)
         candidates = only_made(store.candidates(source))
-        require_candidates(project, candidates)
+        require_candidates(project, store, source, candidates)
         missing = unmeasured(asked, (m for c in candidates for m in c.measurements))
         if missing and measure_now:
             explored(replace(project, privacy=(*project.privacy, *missing)), store, None, workers)
@@ -101,7 +102,7 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     project, store = opened(found_project(project_file), create=False)
     with store:
         table, schema = project.read()
-        pair = [store.find(identity, source_hash(table, schema)) for identity in (first, second)]
+        pair = [store.find(identity, source_of(table, schema)) for identity in (first, second)]
     if pair[0].id == pair[1].id:
         raise UserError(f"both ids name the candidate {pair[0].id}; give two different ones")
     releases = [remade(candidate, table, schema) for candidate in pair]

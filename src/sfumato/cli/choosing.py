@@ -15,7 +15,7 @@ from sfumato.cli.terminal import (
     print_json,
     print_measurements,
 )
-from sfumato.exploring.stored import frontier_of, source_hash
+from sfumato.exploring.stored import source_now, stored_frontier
 
 
 @cli.command()
@@ -34,8 +34,8 @@ def explore(project_file: Path | None, workers: int | None, seed: int | None, as
     project, store = opened(found_project(project_file))
     with store:
         state = explored(project, store, seed, workers)
-        table, schema = project.read()
-        frontier, infeasible = frontier_of(project, store, table, schema)
+        frontier = stored_frontier(project, store, source_now(project, store))
+        infeasible = frontier.infeasible
         if not frontier.candidates:
             raise Infeasible(f"no candidate could be made; the last reason: {infeasible[-1].infeasible}")
         if as_json:
@@ -80,19 +80,19 @@ def frontier(
     """
     project, store = opened(found_project(project_file), create=False)
     with store:
-        table, schema = project.read()
-        found, infeasible = frontier_of(project, store, table, schema, axes)
-    require_candidates(project, found.candidates)
+        source = source_now(project, store)
+        found = stored_frontier(project, store, source, axes)
+        require_candidates(project, store, source, found.candidates)
     if picture is not None:
         from sfumato.report.matrix import frontier_picture
 
         write_text(picture, frontier_picture(found, limits=project.policy))
     if report is not None:
-        write_report(project, table, schema, found, infeasible, report)
+        write_report(project, found, report)
     if as_json:
-        print_json(frontier_facts(found, infeasible))
+        print_json(frontier_facts(found, found.infeasible))
     else:
-        print_frontier(project, found, infeasible, everything=everything)
+        print_frontier(project, found, found.infeasible, everything=everything)
 
 
 @cli.command()
@@ -114,11 +114,11 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
 
     project, store = opened(found_project(project_file), create=False)
     with store:
-        table, schema = project.read()
-        candidate = store.find(identity, source_hash(table, schema))
-        found, infeasible = frontier_of(project, store, table, schema)
+        source = source_now(project, store)
+        candidate = store.find(identity, source)
+        found = stored_frontier(project, store, source)
     if report is not None:
-        write_report(project, table, schema, found, infeasible, report, candidate)
+        write_report(project, found, report, candidate)
     beaten_by = found.dominated_by(candidate) if candidate in found.comparable else ()
     broken = broken_limits(candidate, project.policy) if candidate.infeasible is None else []
     if as_json:

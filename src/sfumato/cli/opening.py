@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from sfumato.frontier import Candidate, Frontier
     from sfumato.measures.base import Measurement
     from sfumato.project.file import Project
-    from sfumato.schema import Schema
     from sfumato.store import Store
-    from sfumato.table import Table
 
 
 def found_project(given: Path | None) -> Path:
@@ -61,12 +59,19 @@ def explored(project: Project, store: Store, seed: int | None, workers: int | No
         return run_all(project, store, seed=seed, workers=workers, progress=show_progress)
 
 
-def require_candidates(project: Project, candidates: tuple[Candidate, ...]) -> None:
-    """Raise an error if there is no candidate that was made."""
-    if not candidates:
-        raise UserError(
-            f"nothing was explored yet for this data; run `sfumato explore {project.path.name}` first"
-        )
+def require_candidates(project: Project, store: Store, source: str, made: tuple[Candidate, ...]) -> None:
+    """Raise an error if there is no candidate that was made from this source, and say why."""
+    if made:
+        return
+    sources = store.sources()
+    if source in sources:
+        happened = "no candidate of this data could be made; try something else"
+    elif sources:
+        names = f"{project.data_path.name}, or what {project.path.name} says of it,"
+        happened = f"{names} has changed since it was explored"
+    else:
+        happened = "nothing was explored yet for this data"
+    raise UserError(f"{happened}; run `sfumato explore {project.path.name}` first")
 
 
 def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str]:
@@ -77,26 +82,19 @@ def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str
     return broken_limits(Candidate("", Recipe(""), tuple(measurements)), project.policy)
 
 
-def write_report(
-    project: Project,
-    table: Table,
-    schema: Schema,
-    found: Frontier,
-    infeasible: tuple[Candidate, ...],
-    target: Path,
-    chosen: Candidate | None = None,
-) -> None:
+def write_report(project: Project, found: Frontier, target: Path, chosen: Candidate | None = None) -> None:
     """Write the owner's report of an exploration, or of one of its candidates; nobody else may read it."""
     from sfumato.exploring.stored import remade
     from sfumato.report.page import report_html
 
+    table, schema = project.read()
     page = report_html(
         publication=project.publication,
         schema=schema,
         n_records=table.n_records,
         frontier=found,
         table=table,
-        infeasible=infeasible,
+        infeasible=found.infeasible,
         policy=project.policy,
         chosen=chosen,
         release=None if chosen is None else remade(chosen, table, schema),

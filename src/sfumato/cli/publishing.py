@@ -10,7 +10,8 @@ import click
 from sfumato.cli.base import cli, json_option, project_option
 from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import print_json, warn_of_formulas
-from sfumato.exploring.stored import frontier_of, source_hash
+from sfumato.exploring.stored import frontier_of
+from sfumato.provenance import source_of
 
 if TYPE_CHECKING:
     pass
@@ -35,7 +36,7 @@ def publish(identity: str, folder: Path, why: str, by: str, project_file: Path |
     project, store = opened(found_project(project_file), create=False)
     with store:
         table, schema = project.read()
-        candidate = store.find(identity, source_hash(table, schema))
+        candidate = store.find(identity, source_of(table, schema))
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
         decision, release = write(project, table, schema, candidate, evidence, folder, why=why, by=by)
         store.record(decision, str(folder))

@@ -13,7 +13,7 @@ from sfumato.cli.base import cli, dialect_options, json_option, seed_option, wor
 from sfumato.cli.opening import explored, opened, write_report
 from sfumato.cli.terminal import frontier_facts, guess_facts, print_frontier, print_json, print_table, say
 from sfumato.errors import UserError
-from sfumato.exploring.stored import frontier_of
+from sfumato.exploring.stored import source_now, stored_frontier
 
 if TYPE_CHECKING:
     pass
@@ -43,14 +43,13 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
     project, store = opened(project_file)
     with store:
         explored(project, store, seed, workers)
-        table, schema = project.read()
-        frontier, infeasible = frontier_of(project, store, table, schema)
+        frontier = stored_frontier(project, store, source_now(project, store))
         report = folder / "report.html"
-        write_report(project, table, schema, frontier, infeasible, report)
+        write_report(project, frontier, report)
         if as_json:
-            print_json({**frontier_facts(frontier, infeasible), "report": str(report)})
+            print_json({**frontier_facts(frontier, frontier.infeasible), "report": str(report)})
             return
-        print_frontier(project, frontier, infeasible, everything=False)
+        print_frontier(project, frontier, frontier.infeasible, everything=False)
     allowed = replace(frontier, candidates=frontier.within(project.policy))
     chosen = allowed.knee()
     click.echo(f"\nThe report lies in {report}")

@@ -6,19 +6,22 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato import __version__, registry
+from sfumato import registry
 from sfumato.caching import kept_on
 from sfumato.errors import ProjectError
+from sfumato.exploring.stored import read_noted
 from sfumato.exploring.workers import Task, Written, finished
-from sfumato.measures.base import LevelReached, Measure
+from sfumato.measures.base import Measure
 from sfumato.progress import listening
 from sfumato.project.file import Project
+from sfumato.provenance import all_versions, asked_key, version_of
+from sfumato.provenance import source_of as source_of
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
 from sfumato.search.base import Search
@@ -64,11 +67,6 @@ class Progress:
         return self.elapsed / self.done * (self.total - self.done) if self.done else None
 
 
-def source_of(table: Table, schema: Schema) -> str:
-    """Return a hash of a bound table and schema, to know which candidates belong to them."""
-    return hashlib.sha256(f"{table.fingerprint} {schema.fingerprint}".encode()).hexdigest()
-
-
 def explore(
     project: Project,
     store: Store,
@@ -94,7 +92,7 @@ def explore(
         has come. While a search is at work ``total`` is 0.
     """
     with store.exclusive():
-        table, schema = project.read()
+        table, schema = read_noted(project, store)
         state = fill(
             store,
             table,
@@ -108,19 +106,6 @@ def explore(
     if not state.total + state.known:
         raise ProjectError(f"{project.path.name} has nothing to try; add a [[try]] block")
     return state
-
-
-def asked_key(measure: Written | Measure) -> str:
-    """Return under which key the store keeps what a measure took: parameters at their defaults left out.
-
-    Examples
-    --------
-    >>> asked_key("t-closeness distance=js"), asked_key({"privacy-loss": {}})
-    ('{"t-closeness": {"distance": "js"}}', '"privacy-loss"')
-    """
-    asked = measure if isinstance(measure, Measure) else registry.build_measure(measure)
-    changed = registry.changed_parameters(asked.model if isinstance(asked, LevelReached) else asked)
-    return json.dumps({asked.name: changed} if changed else asked.name, sort_keys=True)
 
 
 def fill(
@@ -152,7 +137,8 @@ def fill(
     chosen_seed, source = store.seed(seed), source_of(table, schema)
     with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, now=words))):
         every = _tasks(tries, measures, store, table, schema, chosen_seed)
-    open_tasks = list(_open(every, store))
+    open_tasks = _open(every, store)
+    store.keep_figures_of(all_versions())
     state = Progress(0, len(open_tasks), len(every) - len(open_tasks), 0, 0.0)
     progress(state)
     began = time.monotonic()
@@ -212,9 +198,9 @@ def _proposed(
     search: Search, store: Store, table: Table, schema: Schema, seed: int, source: str
 ) -> list[Recipe]:
     """Return what a search proposes, from the store if it ran before."""
-    described = json.dumps([*registry.describe(search), source, __version__], sort_keys=True)
-    digest = hashlib.sha256(described.encode())
-    recipes = store.proposals(digest.hexdigest())
+    facts = [registry.name_of(type(search)), registry.changed_parameters(search), version_of(type(search))]
+    digest = hashlib.sha256(json.dumps([*facts, source], sort_keys=True).encode())
+    recipes = store.proposals(digest.hexdigest()) or store.proposals(_former_digest(search, source))
     if not recipes:
         # the same search has the same luck, wherever it stands in the project
         rng = np.random.default_rng([seed, *digest.digest()[:8]])
@@ -223,10 +209,22 @@ def _proposed(
     return recipes
 
 
-def _open(tasks: Iterable[Task], store: Store) -> Iterator[Task]:
-    """Leave out what is stored: whole candidates, and the measures that a candidate already has."""
+def _former_digest(search: Search, source: str) -> str:
+    """Return the name that sfumato 0.1.0 gave to what a search proposed, while that is its first version."""
+    described = [*registry.describe(search), source, "0.1.0"]
+    known = version_of(type(search)) == 1
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest() if known else ""
+
+
+def _open(tasks: list[Task], store: Store) -> list[Task]:
+    """Leave out what is stored and of today: whole candidates, and measures that a candidate already has."""
     measured, infeasible = store.measured(), store.infeasible()
+    outdated = store.outdated({task.id: task.recipe for task in tasks})
+    for identity in outdated:
+        measured.pop(identity, None)
+    wanted = []
     for task in tasks:
         missing = tuple(pair for pair in task.asked if pair[0] not in measured.get(task.id, set()))
-        if missing and task.id not in infeasible:
-            yield replace(task, asked=missing)
+        if missing and (task.id in outdated or task.id not in infeasible):
+            wanted.append(replace(task, asked=missing))
+    return wanted

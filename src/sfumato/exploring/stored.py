@@ -1,11 +1,15 @@
-"""Exploration: what the store of a project holds. Heavy modules are imported when they are used."""
+"""What the store of a project holds of its data as it is now; the data is read only where it must be."""
 
 from __future__ import annotations
 
+import hashlib
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sfumato import __version__
 from sfumato.errors import ParameterError, StoreError
+from sfumato.provenance import source_of
 
 if TYPE_CHECKING:
     from sfumato.frontier import Candidate, Frontier
@@ -15,29 +19,62 @@ if TYPE_CHECKING:
     from sfumato.store import Store
     from sfumato.table import Table
 
+_FRESH = 2.0
+"""A file that was written less than so many seconds ago may change again without a trace in its times."""
 
-def source_hash(table: Table, schema: Schema) -> str:
-    """Return what tells candidates of this data and schema from others."""
-    from sfumato.exploring.run import source_of
 
-    return source_of(table, schema)
+def source_now(project: Project, store: Store) -> str:
+    """Return the `source_of` of a project's data; the data is read only if it changed since it was read."""
+    place = str(project.data_path.absolute())
+    known = store.source_read(place, _described(project), _state(project))
+    return source_of(*read_noted(project, store)) if known is None else known
+
+
+def read_noted(project: Project, store: Store) -> tuple[Table, Schema]:
+    """Read the data of a project, and keep in the store which source that was."""
+    before = _state(project)
+    table, schema = project.read()
+    place = project.data_path
+    if _state(project) == before and time.time() - place.stat().st_mtime > _FRESH:
+        store.keep_source(str(place.absolute()), _described(project), before, source_of(table, schema))
+    return table, schema
+
+
+def _state(project: Project) -> str:
+    """Return size and times of a project's data file, nothing if it is missing."""
+    try:
+        found = project.data_path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
+def _described(project: Project) -> str:
+    """Return a hash of how a project reads its data and what it says of the attributes."""
+    facts = f"{__version__} {project.data!r} {project.schema.fingerprint}"
+    return hashlib.sha256(facts.encode()).hexdigest()
 
 
 def frontier_of(
     project: Project, store: Store, table: Table, schema: Schema, axes: Iterable[str] = ()
 ) -> tuple[Frontier, tuple[Candidate, ...]]:
-    """Return the frontier of all stored candidates, and those that could not be made."""
+    """Return the frontier of all candidates of a table, and those that could not be made."""
+    found = stored_frontier(project, store, source_of(table, schema), axes)
+    return found, found.infeasible
+
+
+def stored_frontier(project: Project, store: Store, source: str, axes: Iterable[str] = ()) -> Frontier:
+    """Return the frontier of all stored candidates that were made from this source."""
     from sfumato.choosing.question import label_of
     from sfumato.frontier import Frontier, only_made
 
-    candidates = store.candidates(source_hash(table, schema))
+    candidates = store.candidates(source)
     made = only_made(candidates)
     every = [m for candidate in made for m in candidate.measurements]
     chosen = tuple(label_of(axis, every) if every else axis for axis in axes) or project.axes
     if len(chosen) < 2:
         raise ParameterError("a frontier has two axes or more; give --axis twice")
-    infeasible = tuple(c for c in candidates if c.infeasible is not None)
-    return Frontier(made, chosen, infeasible), infeasible
+    return Frontier(made, chosen, tuple(c for c in candidates if c.infeasible is not None))
 
 
 def remade(candidate: Candidate, table: Table, schema: Schema) -> Release:

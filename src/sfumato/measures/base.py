@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from sfumato import registry
@@ -56,7 +57,7 @@ class Measurement:
     detail: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The name with what tells it from the same measure with other parameters."""
         return registry.label(self.measure, self.parameters)

@@ -90,7 +90,8 @@ def test_a_candidate_that_is_measured_further_is_taken_in_anew(path: Path) -> No
     with Store(path) as store:
         saved(store, candidate("a", 0.1, 0.9))
         sheets.of(path, "s")
-        more = Candidate("a", Recipe("mondrian"), (Measurement("k-anonymity", 7.0, "privacy", "higher"),))
+        taken = (Measurement("k-anonymity", 7.0, "privacy", "higher"),)
+        more = Candidate("a", candidate("a").recipe, taken)
         saved(store, more, asked="k-anonymity")
         sheet, _ = sheets.of(path, "s")
     assert sheet.rows[0] == {"privacy-loss": 0.1, "general-loss": 0.9, "k-anonymity": 7.0}
