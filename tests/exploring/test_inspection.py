@@ -7,13 +7,13 @@ from collections import Counter
 from pathlib import Path
 
 from sfumato import datasets
-from sfumato.exploring.inspection import inspect_data, inspect_project
+from sfumato.exploring.inspection import inspect
 
 HOSPITAL = datasets.FOLDER / "hospital.csv"
 
 
 def test_roles_are_guessed_for_a_data_file() -> None:
-    roles = {each["name"]: each["role"] for each in inspect_data(HOSPITAL)["attributes"]}
+    roles = {each["name"]: each["role"] for each in inspect(HOSPITAL).to_dict()["attributes"]}
     assert roles["name"] == "identifying"
     assert roles["zip"] == roles["age"] == roles["sex"] == "quasi-identifying"
     assert roles["diagnosis"] == "sensitive"
@@ -28,7 +28,7 @@ def test_the_risk_is_that_of_the_classes_of_equal_quasi_identifiers(tmp_path: Pa
         "utf-8",
     )
     sizes = Counter(row.rsplit(",", 1)[0] for row in rows[1:])
-    risk = inspect_project(tmp_path / "t.toml")["risk"]
+    risk = inspect(tmp_path / "t.toml").to_dict()["risk"]
     assert risk["unique-records"] == sum(size == 1 for size in sizes.values())
     assert risk["smallest-class"] == min(sizes.values())
     assert risk["average-risk"] == len(sizes) / 10
@@ -37,12 +37,12 @@ def test_the_risk_is_that_of_the_classes_of_equal_quasi_identifiers(tmp_path: Pa
 def test_a_table_without_quasi_identifiers_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a\n1\n2\n", "utf-8")
     (tmp_path / "t.toml").write_text('[data]\npath = "t.csv"\n[attributes.a]\nrole = "sensitive"\n', "utf-8")
-    (sentence,) = inspect_project(tmp_path / "t.toml")["risk"]["sentences"]
+    (sentence,) = inspect(tmp_path / "t.toml").to_dict()["risk"]["sentences"]
     assert "nobody could be recognised" in sentence
 
 
 def test_no_value_is_shown() -> None:
-    shown = json.dumps(inspect_data(HOSPITAL))
+    shown = json.dumps(inspect(HOSPITAL).to_dict())
     for row in HOSPITAL.read_text("utf-8").splitlines()[1:]:
         name, zip_code, _, _, diagnosis = row.split(",")
         assert name not in shown
@@ -52,7 +52,7 @@ def test_no_value_is_shown() -> None:
 
 def test_missing_values_are_counted_by_record(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("age,illness\n31,a\n?,a\n?,a\n40,\n", "utf-8")
-    found = {each["name"]: each for each in inspect_data(tmp_path / "t.csv")["attributes"]}
+    found = {each["name"]: each for each in inspect(tmp_path / "t.csv").to_dict()["attributes"]}
     assert found["age"]["missing"] == 2
     assert found["age"]["kind"] == "numeric"
     assert found["illness"]["missing"] == 1

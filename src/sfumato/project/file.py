@@ -141,6 +141,11 @@ UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "to
 _SENSITIVE_FREE: tuple[Written, ...] = ("reidentification-risk", "weighted-k", "k-anonymity")
 
 
+def default_measures(schema: Schema) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
+    """Return the privacy and the utility measures of a project that names none."""
+    return (PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE), UTILITY_MEASURES
+
+
 @dataclass(frozen=True)
 class Project:
     """A publication as its project file describes it, everything checked that needs no data.
@@ -200,9 +205,8 @@ class Project:
     @property
     def measures(self) -> tuple[Written, ...]:
         """Everything to measure: both sides and what the policy speaks of."""
-        asked = [registry.build_measure(written) for written in (*self.privacy, *self.utility)]
-        named = {name for each in asked for name in (each.name, each.label)}
-        return (*self.privacy, *self.utility, *(name for name in self.policy if name not in named))
+        listed = (*self.privacy, *self.utility)
+        return (*listed, *unnamed(self.policy, listed))
 
     @property
     def axes(self) -> tuple[str, str]:
@@ -223,6 +227,13 @@ class Project:
     def read(self) -> tuple[Table, Schema]:
         """Read the data and bind the schema to it."""
         return self.schema.bind(self.table())
+
+
+def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]:
+    """Return the measures that a policy speaks of and nobody listed."""
+    asked = [registry.build_measure(written) for written in listed]
+    named = {name for each in asked for name in (each.name, each.label)}
+    return tuple(name for name in policy if name not in named)
 
 
 def _read(place: Path) -> str:
@@ -250,11 +261,12 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     schema = Schema(attributes, missing=data.missing, decimal=data.decimal)
     measure = section(_Measure, file.measure, "measure")
     scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
+    defaults = default_measures(schema)
     privacy, utility = (
         tuple(in_scenario(written, scenarios, where) for written in listed or default)
         for where, listed, default in (
-            ("measure.privacy", measure.privacy, PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE),
-            ("measure.utility", measure.utility, UTILITY_MEASURES),
+            ("measure.privacy", measure.privacy, defaults[0]),
+            ("measure.utility", measure.utility, defaults[1]),
         )
     )
     for where, measures in (("measure.privacy", privacy), ("measure.utility", utility)):
