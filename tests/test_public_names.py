@@ -26,7 +26,7 @@ def test_the_names_that_dir_shows_are_the_public_ones() -> None:
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Mondrain'"):
-        _ = sfumato.Mondrain
+        _ = sfumato.Mondrain  # type: ignore[attr-defined]
 
 
 def test_a_star_import_brings_the_public_names() -> None:

@@ -220,11 +220,12 @@ def published(folder: Path, last: str, how: Any, secret: bytes = b"owner") -> di
     release = sanitize(table, schema, recipe)
     assert release.n_suppressed == 1
     candidate = Candidate("c0ffee", recipe, tuple(measure(release, project.measures)))
+    ways: list[Any] = [AsIs(), Mondrian(KAnonymity(2))]
     others = tuple(
         Candidate(
             f"other{k}", Recipe.of(other), tuple(measure(sanitize(table, schema, other), project.measures))
         )
-        for k, other in enumerate((AsIs(), Mondrian(KAnonymity(2))))
+        for k, other in enumerate(ways)
     )
     evidence = Evidence(Frontier((candidate, *others), project.axes), (), secret)
     publish_candidate(project, table, schema, candidate, evidence, folder / "out")

@@ -16,6 +16,7 @@ import sfumato
 
 PLACE = Path(__file__).parents[1] / "src" / "sfumato" / "__init__.pyi"
 _WIDTH = 110
+_TABLES = ("_HOME: dict[str, str]", "_ROOMS: frozenset[str]")
 _HEAD = "# Written by tools/public_names.py from the table in __init__.py; do not edit."
 
 
@@ -27,7 +28,7 @@ def stub() -> str:
     imports = [_import("sfumato", sorted(sfumato._ROOMS))]
     imports += [_import(home, names) for home, names in sorted(homes.items())]
     listed = "".join(f'    "{name}",\n' for name in sfumato.__all__)
-    return "\n".join([_HEAD, "", *imports, "", "__version__: str", f"__all__ = [\n{listed}]", ""])
+    return "\n".join([_HEAD, "", *imports, "", "__version__: str", *_TABLES, f"__all__ = [\n{listed}]", ""])
 
 
 def _import(home: str, names: list[str]) -> str:

@@ -108,6 +108,8 @@ from sfumato.store import Store
 from sfumato.table import Table
 
 __version__: str
+_HOME: dict[str, str]
+_ROOMS: frozenset[str]
 __all__ = [
     "AccuracyGain",
     "AdaBoost",

@@ -158,7 +158,7 @@ class TestBucketize:
             values = tuple(table[name].domain[table[name].codes[row]] for name in schema.sensitive)
             own.setdefault(group, Counter())[values] += weight
         # the numbers of the groups are drawn anew, so a group is known by its people
-        people = {}
+        people: dict[Any, Any] = {}
         for group, row, weight in zip(
             release.group_of.tolist(), release.rows.tolist(), release.weights.tolist(), strict=True
         ):

@@ -53,7 +53,7 @@ def test_levels_are_drawn_crossed_and_changed_within_their_hierarchies(hospital:
 
 def test_the_evolution_finds_the_exact_front_of_a_small_lattice(hospital: Bound) -> None:
     for privacy in ("weighted-k", "k-anonymity"):
-        found: Any = compare_with_exact(*hospital, privacy, Settings(40, 20))  # type: ignore[arg-type]
+        found: Any = compare_with_exact(*hospital, privacy, Settings(40, 20))
         assert found.closeness == pytest.approx(1)
         assert found.gain >= 1
         assert 0 < found.exact <= 1
