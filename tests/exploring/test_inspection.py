@@ -6,6 +6,9 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+import sfumato as sf
 from sfumato import datasets
 from sfumato.exploring.inspection import inspect
 
@@ -56,3 +59,52 @@ def test_missing_values_are_counted_by_record(tmp_path: Path) -> None:
     assert found["age"]["missing"] == 2
     assert found["age"]["kind"] == "numeric"
     assert found["illness"]["missing"] == 1
+
+
+def test_a_table_in_memory_is_inspected_with_the_schema_given_or_guessed() -> None:
+    table, schema = sf.datasets.hospital()
+    given, guessed = sf.inspect(table, schema), sf.inspect(table)
+    assert given.risk == guessed.risk
+    assert [each.role for each in given.attributes] == [each.role for each in schema.attributes]
+    assert guessed == sf.inspect(HOSPITAL)
+    assert {name: role_of(guessed, name) for name in ("name", "zip", "diagnosis")} == {
+        "name": "identifying",
+        "zip": "quasi-identifying",
+        "diagnosis": "sensitive",
+    }
+
+
+def role_of(found: sf.Inspection, name: str) -> str:
+    return next(each.role for each in found.attributes if each.name == name)
+
+
+def test_what_was_guessed_can_be_used_at_once() -> None:
+    found = sf.inspect(HOSPITAL)
+    release = sf.sanitize(found.table, found.schema, sf.Mondrian(sf.KAnonymity(3)))
+    assert release.classes.sizes.min() >= 3
+
+
+def test_spellings_of_missing_values_are_found_in_memory_as_in_a_file(tmp_path: Path) -> None:
+    columns = {"age": ["31", "42", "NA", "57"], "town": ["Bonn", "?", "Bonn", "Ulm"]}
+    rows = "\n".join(",".join(row) for row in zip(*columns.values(), strict=True))
+    (tmp_path / "t.csv").write_text(f"age,town\n{rows}\n")
+    found = sf.inspect(columns)
+    assert found == sf.inspect(tmp_path / "t.csv")
+    assert [each.n_missing for each in found.attributes] == [1, 1]
+
+
+def test_the_risk_is_that_of_a_count_by_hand() -> None:
+    schema = sf.Schema.of(age="quasi-identifying", sex="quasi-identifying")
+    found = sf.inspect({"age": [1, 1, 1, 2, 2, 3], "sex": list("ffffff")}, schema)
+    assert found.risk is not None
+    assert (found.n_records, found.n_rows) == (6, 3)
+    assert (found.risk.n_unique, found.risk.smallest_class, found.risk.median_class) == (1, 1, 2)
+    assert found.risk.average == pytest.approx(3 / 6)
+    assert found.risk.worst == 1.0
+    assert repr(found) == "<Inspection of 6 records, 3 of them different; 1 unique in age, sex>"
+
+
+def test_where_nobody_can_be_recognised_there_is_no_risk() -> None:
+    found = sf.inspect({"ill": ["a", "b"]}, sf.Schema.of(ill="sensitive"))
+    assert found.risk is None
+    assert "no attribute is quasi-identifying" in repr(found)
