@@ -34,7 +34,11 @@ def people() -> tuple[sf.Table, sf.Schema]:
 
 @pytest.fixture(scope="module")
 def releases() -> list[sf.Release]:
-    ways = [sf.AsIs(), sf.SuppressQuasiIdentifiers(), *(sf.Mondrian(sf.KAnonymity(k)) for k in (2, 4))]
+    ways: list[Any] = [
+        sf.AsIs(),
+        sf.SuppressQuasiIdentifiers(),
+        *(sf.Mondrian(sf.KAnonymity(k)) for k in (2, 4)),
+    ]
     return [sf.sanitize(*people(), how, seed=1) for how in ways]
 
 

@@ -125,12 +125,13 @@ def test_figures_of_the_owner_are_told_in_bands_whose_place_the_secret_decides(
 ) -> None:
     (figure,) = sf.measure(made(3), ["utility-loss"])
     told = {}
-    for name, evidence in {
+    given: dict[str, sf.Evidence | sf.Frontier] = {
         "drawn": frontier,
         "one": sf.Evidence(frontier, (), b"one"),
         "same": sf.Evidence(frontier, (), b"one"),
         "other": sf.Evidence(frontier, (), b"other"),
-    }.items():
+    }
+    for name, evidence in given.items():
         sf.publish(made(3), tmp_path / name, evidence=evidence)
         report = (tmp_path / name / "report.html").read_text("utf-8")
         assert f"{figure.value:.4g}" not in report

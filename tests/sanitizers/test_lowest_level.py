@@ -109,7 +109,7 @@ def test_the_loss_counts_from_the_original_values() -> None:
 
 
 def test_the_risk_before_anything_is_done_is_that_of_the_exact_values() -> None:
-    assert inspect_table(*people()).to_dict()["risk"]["unique-records"] == 10
+    assert inspect_table(*people())["risk"]["unique-records"] == 10
 
 
 def test_noise_is_on_no_level() -> None:

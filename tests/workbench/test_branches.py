@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -144,17 +143,17 @@ def test_a_node_that_is_not_there_is_refused(written: str) -> None:
         Node.parse(written, Hierarchy.nested(PLACES))
 
 
-def nodes_of_level(tree: Hierarchy, level: int) -> st.SearchStrategy[Node]:
-    return st.builds(Node, st.just(level), st.integers(0, len(tree.labels[level]) - 1))
-
-
 @given(st.data())
 def test_whatever_is_done_the_values_and_the_tree_stay(data: st.DataObject) -> None:
     hierarchy = Hierarchy.nested(PLACES)
     for step in range(4):
         nodes = data.draw(
             st.lists(
-                st.integers(0, hierarchy.height).flatmap(partial(nodes_of_level, hierarchy)),
+                st.integers(0, hierarchy.height).flatmap(
+                    lambda level, tree=hierarchy: st.builds(  # type: ignore[misc]
+                        Node, st.just(level), st.integers(0, len(tree.labels[level]) - 1)
+                    )
+                ),
                 min_size=1,
                 max_size=3,
                 unique=True,

@@ -17,6 +17,7 @@ from sfumato.exploring.run import Progress, source_of
 from sfumato.frontier import Candidate
 from sfumato.project.file import Project
 from sfumato.store import Store, is_being_explored
+from sfumato.workbench import jobs as jobs_module
 from sfumato.workbench.jobs import Job, Jobs, Report
 
 from .conftest import PROJECT
@@ -179,7 +180,7 @@ def test_the_end_of_the_server_is_the_end_of_the_exploration(folder: Path, how: 
 
 
 def test_a_report_estimates_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(jobs_module.time, "monotonic", lambda: 100.0)  # type: ignore[attr-defined]
     report = Report("running", Progress(2, 6, 0, 0, 10.0), since=98.0)
     assert report.remaining == 18.0
     assert report.elapsed == 12.0

@@ -176,9 +176,9 @@ def inspect(
     """
     if isinstance(source, (str, Path)) and Path(source).suffix == ".toml":
         project = Project.load(source)
-        return inspect_table(*(schema or project.schema).bind(project.table()))
+        return _inspected(*(schema or project.schema).bind(project.table()))
     table = read(source, separator=separator, encoding=encoding, quote=quote)
-    return inspect_table(*(schema.bind(table) if schema is not None else with_guessed_roles(table)))
+    return _inspected(*(schema.bind(table) if schema is not None else with_guessed_roles(table)))
 
 
 def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
@@ -189,8 +189,12 @@ def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
     return Schema(attributes, decimal=decimal_mark(known)).bind(known)
 
 
-def inspect_table(table: Table, schema: Schema) -> Inspection:
-    """Look at a table and the schema that is bound to it."""
+def inspect_table(table: Table, schema: Schema) -> dict[str, Any]:
+    """Return what an inspection of a table and the schema that is bound to it finds, as plain data."""
+    return _inspected(table, schema).to_dict()
+
+
+def _inspected(table: Table, schema: Schema) -> Inspection:
     attributes = tuple(_attribute(table, schema, attribute) for attribute in schema.attributes)
     return Inspection(table.n_records, table.n_rows, attributes, _risk(table, schema), table, schema)
 

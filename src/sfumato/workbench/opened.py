@@ -88,7 +88,7 @@ class Opened:
         """The facts of the data, and how risky it is as it stands."""
         from sfumato.exploring.inspection import inspect_table
 
-        return inspect_table(self.table, self.schema).to_dict()
+        return inspect_table(self.table, self.schema)
 
     def frontier(self, axes: Iterable[str] = ()) -> tuple[Frontier, tuple[Candidate, ...]]:
         """Return the frontier of all stored candidates, and those that could not be made, as of now."""
