@@ -117,6 +117,7 @@ _HOME = {
     "WorkloadUtility": "measures",
     "ask": "choosing.answer",
     "compare": "choosing.comparison",
+    "explore": "exploring.library",
     "inspect": "exploring.inspection",
     "measure": "measures",
     "publish": "publishing.publish",

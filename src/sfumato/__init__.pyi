@@ -6,6 +6,7 @@ from sfumato.choosing.comparison import Comparison, compare
 from sfumato.classes import EquivalenceClasses
 from sfumato.decision import Decision
 from sfumato.exploring.inspection import Inspection, inspect
+from sfumato.exploring.library import explore
 from sfumato.external import read_release
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.hierarchy import Dates, Hierarchy, Intervals, Prefixes
@@ -221,6 +222,7 @@ __all__ = [
     "compare",
     "datasets",
     "errors",
+    "explore",
     "inspect",
     "measure",
     "publish",
