@@ -157,7 +157,7 @@ def letter_hierarchies(draw: st.DrawFn) -> Hierarchy:
 @st.composite
 def attributes(draw: st.DrawFn, name: str, role: Any, *, floors: bool) -> Attribute:
     kind: Any = draw(st.sampled_from(["numeric", "categorical"]))
-    some = (
+    some: Any = (
         st.sampled_from([Intervals((5,)), Intervals((2, 4))]) if kind == "numeric" else letter_hierarchies()
     )
     weight = draw(st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0]))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato import Attribute, Dates, Hierarchy, Intervals, Prefixes, Schema, Table
 from sfumato.cells import Cells, block_cells, exact_cells, level_cells, range_cells, suppressed_cells
-from sfumato.table import Column
+from sfumato.table import Column, text
 
 SECRET = "SECRETVALUE"
 
@@ -379,8 +379,8 @@ def test_a_block_stands_for_its_values_and_for_no_others(
         nodes = [
             node
             for value in together
-            for node in path_of(value, rows)
-            if {other for other in column.domain if node in path_of(other, rows)} == together
+            for node in path_of(text(value), rows)
+            if {other for other in column.domain if node in path_of(text(other), rows)} == together
         ]
         names = {name or "missing" for name in together}
         assert (

@@ -62,7 +62,8 @@ def counts(**changes: Any) -> SensitiveCounts:
         "prior": [0.5, 0.3, 0.2],
         **changes,
     }
-    return SensitiveCounts(**{name: np.array(array) for name, array in facts.items()})
+    arrays: dict[str, Any] = {name: np.array(array) for name, array in facts.items()}
+    return SensitiveCounts(**arrays)
 
 
 def test_the_prior_of_each_entry_is_that_of_its_value() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import inspect
 import subprocess
 import sys
 
@@ -26,13 +28,29 @@ def test_the_names_that_dir_shows_are_the_public_ones() -> None:
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Mondrain'"):
-        _ = sfumato.Mondrain
+        _ = sfumato.Mondrain  # type: ignore[attr-defined]
 
 
 def test_a_star_import_brings_the_public_names() -> None:
     namespace: dict[str, object] = {}
     exec("from sfumato import *", namespace)
     assert set(sfumato.__all__) <= set(namespace)
+
+
+def test_no_module_has_the_name_of_a_verb() -> None:
+    verbs = [name for name in sfumato.__all__ if inspect.isfunction(getattr(sfumato, name))]
+    assert {
+        "ask",
+        "compare",
+        "explore",
+        "inspect",
+        "measure",
+        "publish",
+        "read",
+        "sanitize",
+        "verify",
+    } <= set(verbs)
+    assert [name for name in verbs if importlib.util.find_spec(f"sfumato.{name}")] == []
 
 
 def test_every_public_class_and_function_is_documented() -> None:
@@ -72,3 +90,14 @@ def test_the_nouns_can_be_named_without_arrow_and_without_the_compiler() -> None
         "numba",
         "pyarrow",
     }
+
+
+def test_the_package_runs_as_the_command_does() -> None:
+    def told(*command: str) -> tuple[int, str, str]:
+        done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    script = "import sys; from sfumato.cli import main; sys.argv[0] = 'sfumato'; main()"
+    for arguments in (["--version"], ["--help"], ["verify", "nothing-here"]):
+        assert told("-m", "sfumato", *arguments) == told("-c", script, *arguments)
+    assert told("-m", "sfumato", "verify", "nothing-here")[0] == 2

@@ -27,7 +27,7 @@ def spellings(
 def meaning(read: Spellings, label: Label) -> tuple[list[Value], int] | None:
     """Return the values and the number of leaves that one label stands for."""
     (found,) = read.read([read.plain(label)]).meanings
-    return found and ([read.column.domain[code] for code in found.codes], found.leaves)
+    return None if found is None else ([read.column.domain[code] for code in found.codes], found.leaves)
 
 
 def values(read: Spellings, label: Label) -> list[Value] | None:
@@ -223,7 +223,7 @@ class TestOneLabelForTwoNodes:
     def read(self, *labels: str) -> list[list[Value] | None]:
         read = spellings(("White", "Asian", "Black", "Other"), self.HIERARCHY, "categorical")
         found = read.read(labels).meanings
-        return [each and [read.column.domain[code] for code in each.codes] for each in found]
+        return [None if each is None else [read.column.domain[code] for code in each.codes] for each in found]
 
     def test_is_a_value_where_all_are_values(self) -> None:
         assert self.read("Other", "Asian") == [["Other"], ["Asian"]]

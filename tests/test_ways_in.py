@@ -43,7 +43,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.exploring.run import explore, source_of
-from sfumato.publishing.publish import Evidence, publish, write_release
+from sfumato.publishing.publish import Evidence, publish_candidate, write_release
 from sfumato.report.bands import Bands
 
 SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")
@@ -199,7 +199,7 @@ class TestTheName:
             explore(project, store, seed=5, workers=1)
             made = store.candidates(source_of(table, schema))
             evidence = Evidence(Frontier(made, project.axes), (), store.secret)
-            publish(project, table, schema, made[0], evidence, tmp_path / "out")
+            publish_candidate(project, table, schema, made[0], evidence, tmp_path / "out")
             secret = store.secret.hex()
         prints = [table.fingerprint, schema.fingerprint, source_of(table, schema), secret]
         original = hashlib.sha256((tmp_path / "people.csv").read_bytes()).hexdigest()
@@ -220,14 +220,15 @@ def published(folder: Path, last: str, how: Any, secret: bytes = b"owner") -> di
     release = sanitize(table, schema, recipe)
     assert release.n_suppressed == 1
     candidate = Candidate("c0ffee", recipe, tuple(measure(release, project.measures)))
+    ways: list[Any] = [AsIs(), Mondrian(KAnonymity(2))]
     others = tuple(
         Candidate(
             f"other{k}", Recipe.of(other), tuple(measure(sanitize(table, schema, other), project.measures))
         )
-        for k, other in enumerate((AsIs(), Mondrian(KAnonymity(2))))
+        for k, other in enumerate(ways)
     )
     evidence = Evidence(Frontier((candidate, *others), project.axes), (), secret)
-    publish(project, table, schema, candidate, evidence, folder / "out")
+    publish_candidate(project, table, schema, candidate, evidence, folder / "out")
     return {
         name: re.sub(
             r"[0-9a-f]{64}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?",
@@ -324,7 +325,7 @@ def test_no_seed_is_published(tmp_path: Path) -> None:
     table, schema = project.read()
     recipe = replace(Recipe.of(SUPPRESSING), seed=8_877_665_544)
     candidate = Candidate("c0ffee", recipe, tuple(measure(sanitize(table, schema, recipe), project.measures)))
-    publish(
+    publish_candidate(
         project, table, schema, candidate, Evidence(Frontier((candidate,), project.axes)), tmp_path / "out"
     )
     for place in (tmp_path / "out").iterdir():

@@ -35,6 +35,11 @@ class Decision:
         """Return plain data for JSON."""
         return {**asdict(self), "policy": list(self.policy)}
 
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import decision_html
+
+        return decision_html(self)
+
 
 def now() -> str:
     """Return the present time, ISO 8601, UTC, to the second."""

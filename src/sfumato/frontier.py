@@ -16,15 +16,19 @@ from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.base import Measurement, worst_value
 from sfumato.models.base import Better
 from sfumato.recipe import Recipe
+from sfumato.shown import as_pandas, listed
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
+
+    from sfumato.report.picture import Picture
 
 # A value this near to a limit is a tie, as in a model: 0.1 + 0.2 must keep a limit of 0.3.
 _TIE = 1e-12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Candidate:
     """A release that was made and measured, or that could not be made.
 
@@ -59,6 +63,17 @@ class Candidate:
             self._values[measure] = worst_value(self.measurements, measure)
         return self._values[measure]
 
+    def __repr__(self) -> str:
+        if self.infeasible is not None:
+            return f"<Candidate {self.id} {self.recipe}: could not be made, {self.infeasible}>"
+        figures = [f"{m.label} {_shown(m)}" for m in self.measurements]
+        return f"<Candidate {self.id} {self.recipe}: {listed(figures) or 'not measured'}>"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import candidate_html
+
+        return candidate_html(self)
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -81,7 +96,7 @@ class Limit:
         return " and ".join(ends)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frontier:
     """All candidates, seen along two or more measures.
 
@@ -238,6 +253,36 @@ class Frontier:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return what `to_arrow` returns, as a pandas frame."""
+        return as_pandas(self.to_arrow())
+
+    def plot(self, *, chosen: Candidate | None = None, policy: Mapping[str, Limit] = {}) -> Picture:
+        """Draw the candidates and the line of the efficient ones; three to five axes as a matrix of planes.
+
+        Parameters
+        ----------
+        chosen
+            The candidate to ring.
+        policy
+            Limits to draw, by measure.
+        """
+        from sfumato.report.matrix import frontier_picture
+        from sfumato.report.picture import Picture
+
+        return Picture(frontier_picture(self, chosen=chosen, limits=policy))
+
+    def __repr__(self) -> str:
+        knee = self.knee()
+        where = "" if knee is None else f"; the knee is {knee.id}, {knee.recipe}"
+        found = f"{len(self.efficient()):,} efficient of {len(self.candidates):,} candidates"
+        return f"<Frontier: {found} on {' and '.join(self.axes)}{where}>"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import frontier_html
+
+        return frontier_html(self)
+
 
 def broken_limits(candidate: Candidate, limits: Mapping[str, Limit]) -> list[str]:
     """Return in words which limits a candidate breaks."""
@@ -248,6 +293,12 @@ def broken_limits(candidate: Candidate, limits: Mapping[str, Limit]) -> list[str
             reached = "does not apply" if value is None else f"is {_rounded(value, limit)}"
             broken.append(f"{name} {reached}, must be {limit}")
     return broken
+
+
+def _shown(measurement: Measurement) -> str:
+    from sfumato import formatting
+
+    return "does not apply" if measurement.value is None else formatting.number(measurement.value)
 
 
 def _rounded(value: float, limit: Limit) -> str:

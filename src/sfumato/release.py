@@ -17,15 +17,19 @@ from sfumato.kernels.grouping import number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
+from sfumato.shown import as_pandas, listed
 from sfumato.table import Table
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
+
+    from sfumato.report.picture import Picture
 
 Form = Literal["one-table", "two-tables"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """The released rows of a table. A suppressed record is not in it, nor is its sensitive value.
 
@@ -150,6 +154,17 @@ class Release:
         counts = sum_by_group(column.codes.astype(np.int64), len(column.domain), self.original.weights)
         return np.add.reduceat(counts[cells.sets.members], cells.sets.starts[:-1]) / self.original.n_records
 
+    def information_lost(self, name: str) -> float | None:
+        """Return the share of its information that an attribute loses, records that are left out included.
+
+        ``None`` where its released values are not sets of original ones.
+        """
+        cells = self.cells.get(name)
+        if cells is None or cells.sets is None:
+            return None
+        lost = float(cells.sets.losses[cells.codes] @ self.weights)
+        return (lost + self.n_suppressed) / self.n_original
+
     def to_arrow(self, *, typed: bool = True, order: Order | None = None) -> pa.Table:
         """Return one Arrow row for each released record, in an order that is drawn anew each time.
 
@@ -187,6 +202,27 @@ class Release:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return one row of a pandas frame for each released record, in an order that is drawn anew."""
+        return as_pandas(self.to_arrow())
+
+    def plot(self) -> Picture:
+        """Draw which share of the records lies in classes of at most each size."""
+        from sfumato.report.curves import class_sizes_chart
+        from sfumato.report.picture import Picture
+
+        return Picture(class_sizes_chart(self.classes.sizes))
+
+    def __repr__(self) -> str:
+        how = "read from files" if self.recipe is None else str(self.recipe)
+        kept = f"{self.n_records:,} of {self.n_original:,} records"
+        return f"<Release {how}: {kept}, {listed(self.schema.released)}>"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import release_html
+
+        return release_html(self)
 
 
 @dataclass(frozen=True, eq=False)

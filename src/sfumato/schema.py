@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato.errors import HierarchyError, SchemaError, suggestion
 from sfumato.hierarchy import Flat, Hierarchy, HierarchySource
+from sfumato.shown import listed
 from sfumato.table import Column, Kind, Table, Value, number, text
 
 Role = Literal["identifying", "quasi-identifying", "sensitive", "insensitive"]
@@ -63,7 +64,7 @@ class Attribute:
                 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Schema:
     """The attributes of a table.
 
@@ -95,6 +96,15 @@ class Schema:
     def of(cls, roles: Mapping[str, Role] | None = None, /, **more: Role) -> Schema:
         """Build from roles alone, every attribute without a hierarchy."""
         return cls(tuple(Attribute(name, role) for name, role in {**(roles or {}), **more}.items()))
+
+    def __repr__(self) -> str:
+        roles = {role: self._named(role) for role in get_args(Role)}
+        return f"<Schema {'; '.join(f'{role}: {listed(names)}' for role, names in roles.items() if names)}>"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import schema_html
+
+        return schema_html(self)
 
     def _named(self, role: Role) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes if attribute.role == role)

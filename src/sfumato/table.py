@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from sfumato.arrays import Codes, Integers, frozen, sealed
 from sfumato.errors import DataError, suggestion
+from sfumato.shown import as_pandas, listed
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 Kind = Literal["numeric", "categorical"]
@@ -89,7 +91,18 @@ class Column:
         return Column(sealed(new_code[self.codes]), domain, kind or self.kind)
 
 
-@dataclass(frozen=True, eq=False)
+class ArrowStream(Protocol):
+    """Whatever has the Arrow PyCapsule interface: a pandas or Polars frame, a DuckDB relation."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the records as a stream of Arrow batches."""
+
+
+Records = ArrowStream | Mapping[str, Any]
+"""What a table can be made of: an Arrow stream, or columns by name."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """The microdata, immutable: every distinct row once, with the number of records that it stands for.
 
@@ -180,7 +193,7 @@ class Table:
         return cls.from_arrow(records, missing_values=missing_values)
 
     @classmethod
-    def from_arrow(cls, source: Any, *, missing_values: Iterable[str] = ()) -> Table:
+    def from_arrow(cls, source: Records, *, missing_values: Iterable[str] = ()) -> Table:
         """Take any object with the Arrow PyCapsule interface, or a mapping of columns.
 
         pandas and Polars frames, DuckDB relations and Arrow tables all have it. The index of a pandas
@@ -207,8 +220,22 @@ class Table:
             {name: decode(column.domain, column.codes[rows]) for name, column in self.columns.items()}
         )
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return one row of a pandas frame for each record."""
+        return as_pandas(self.to_arrow())
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Table of {self.n_records:,} records, {self.n_rows:,} of them different: {listed(self.names)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import table_html
+
+        return table_html(self)
 
 
 def compacted(columns: Mapping[str, Column], weights: Integers) -> Table:

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api")
-Browser, BrowserContext, Page = playwright.Browser, playwright.BrowserContext, playwright.Page
+pytest.importorskip("playwright.sync_api")
+from playwright import sync_api as playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 ARTEFACTS = Path(__file__).parents[2] / "test-artefacts"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -118,7 +119,8 @@ def photograph() -> Photograph:
             page.set_viewport_size({"width": width, "height": height})
             page.screenshot(path=ARTEFACTS / f"{name}-{size}.png", full_page=True)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is too wide"
-        page.set_viewport_size(dict(zip(("width", "height"), SIZES["desktop"], strict=True)))
+        width, height = SIZES["desktop"]
+        page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark")
         page.screenshot(path=ARTEFACTS / f"{name}-dark.png", full_page=True)
         page.emulate_media(color_scheme="light")

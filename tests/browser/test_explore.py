@@ -86,18 +86,18 @@ def fill(folder: Path, n: int, start: int = 0) -> tuple[Candidate, ...]:
     for i in range(start, start + n):
         along, away = chance.random(), chance.random() ** 2
         loss = min((1 - along) ** 2 + 0.5 * away, 1.0)
-        values = (
+        values: Any = (
             ("privacy-loss", 0.69 * min(along**2 + 0.4 * away, 1), "privacy", "lower"),
             ("general-loss", loss, "utility", "lower"),
         )
-        more = (
+        more: Any = (
             ("weighted-k", 1 + 500 * along * chance.random(), "privacy", "higher"),
             ("suppression-loss", chance.random() * away, "utility", "lower"),
         )
         more += (("reidentification-risk", 1 / chance.randint(2, 60), "privacy", "lower"),)
         measured = tuple(
             Measurement(name, value, axis, better) for name, value, axis, better in (*values, *more)
-        )  # type: ignore[arg-type]
+        )
         recipe = Recipe(METHODS[i % len(METHODS)], {"model": {"k-anonymity": {"k": 2 + i}}})
         made.append(Candidate(f"c{i:09}", recipe, measured, None, 0.1))
     with Store(project.store_path) as store:
@@ -216,10 +216,10 @@ def test_the_script_finds_the_same_front_and_knee_as_the_library(
         assert sorted(page.evaluate(FRONT)) == sorted(c.id for c in frontier.efficient())
         knee = frontier.knee()
         assert page.evaluate(KNEE) == (knee.id if knee else None)
-    axes = ("privacy-loss", "weighted-k", "general-loss", "suppression-loss")
-    entered("?" + "&".join(f"axis={axis}" for axis in axes))
+    four = ("privacy-loss", "weighted-k", "general-loss", "suppression-loss")
+    entered("?" + "&".join(f"axis={axis}" for axis in four))
     drawn(page)
-    assert sorted(page.evaluate(FRONT)) == sorted(c.id for c in Frontier(made, axes).efficient())
+    assert sorted(page.evaluate(FRONT)) == sorted(c.id for c in Frontier(made, four).efficient())
 
 
 def test_five_thousand_candidates(

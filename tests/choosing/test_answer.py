@@ -214,7 +214,7 @@ def test_one_candidate_is_answer_enough() -> None:
     assert "1 candidate compared, 1 keeps the limits." in str(answer)
 
 
-def test_a_frontier_can_be_asked(hospital: Any) -> None:
+def test_a_frontier_can_be_asked(hospital: tuple[sf.Table, sf.Schema]) -> None:
     releases = [sf.sanitize(*hospital, sf.Mondrian(sf.KAnonymity(k))) for k in (2, 3, 6)]
     made = tuple(
         Candidate(str(place), release.recipe or Recipe(""), tuple(sf.measure(release, NAMES)))

@@ -19,7 +19,7 @@ MEASURES = ["k-anonymity", "general-loss", "privacy-loss", "suppression-loss"]
 def made(hospital: Bound, *ways: Sanitizer) -> tuple[list[Candidate], list[Release]]:
     releases = [sanitize(*hospital, way) for way in ways]
     candidates = [
-        Candidate(f"c{place}", release.recipe, tuple(measure(release, MEASURES)))  # type: ignore[arg-type]
+        Candidate(f"c{place}", release.recipe, tuple(measure(release, MEASURES)))
         for place, release in enumerate(releases)
     ]
     return candidates, releases

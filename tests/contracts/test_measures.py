@@ -50,7 +50,7 @@ LOSSES = ("general-loss", "suppression-loss", "total-loss")
 def releases(bound: Bound) -> list[Release]:
     table, schema = bound
     k = min(2, table.n_records)
-    ways = [
+    ways: list[Any] = [
         AsIs(),
         SuppressQuasiIdentifiers(),
         SuppressSensitive(),

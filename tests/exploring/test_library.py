@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
@@ -29,7 +29,8 @@ from sfumato.errors import ParameterError, StoreError
 from sfumato.exploring.library import explore
 from sfumato.exploring.run import Progress
 from sfumato.frontier import Frontier
-from sfumato.measures.base import Axis, Better, LevelReached, Measure, Measurement
+from sfumato.measures.base import Axis, LevelReached, Measure, Measurement
+from sfumato.models.base import Better
 from sfumato.store import Store
 
 MEASURES = ["k-anonymity", "general-loss"]
@@ -42,7 +43,7 @@ def recipes(frontier: Frontier) -> list[str]:
 
 class TestTried:
     def test_are_sanitizers_recipes_searches_and_blocks(self) -> None:
-        tries = [
+        tries: list[Any] = [
             AsIs(),
             Recipe("mondrian", {"model": {"k-anonymity": {"k": 2}}}),
             Sweep("mondrian", {"model": {"k-anonymity": {"k": [3, 4]}}}),
@@ -64,7 +65,7 @@ class TestTried:
 
     def test_twice_are_made_once(self) -> None:
         written = {"sanitizer": "mondrian", "model": {"k-anonymity": {"k": 3}}}
-        tries = [Mondrian(KAnonymity(3)), Recipe.of(Mondrian(KAnonymity(3)), seed=7), written]
+        tries: list[Any] = [Mondrian(KAnonymity(3)), Recipe.of(Mondrian(KAnonymity(3)), seed=7), written]
         assert len(explore(TABLE, SCHEMA, tries, MEASURES).candidates) == 1
 
     def test_have_the_values_that_their_releases_have(self) -> None:
@@ -115,12 +116,12 @@ class TestMeasures:
         assert {m.label for m in found.candidates[0].measurements} >= {"weighted-k", "discernibility"}
 
     def test_without_a_sensitive_attribute_speak_of_no_such(self) -> None:
-        schema = Schema([Attribute("a", "quasi-identifying")])
+        schema = Schema((Attribute("a", "quasi-identifying"),))
         found = explore(pl.DataFrame({"a": ["x", "x", "y"]}), schema, [AsIs()])
         assert found.axes == ("reidentification-risk", "general-loss")
 
     def test_may_be_instances_also_of_a_model_or_of_a_class_that_is_not_registered(self) -> None:
-        asked = [LevelReached(TCloseness(distance="js")), GeneralLoss(), Records()]
+        asked: list[Any] = [LevelReached(TCloseness(distance="js")), GeneralLoss(), Records()]
         found = explore(TABLE, SCHEMA, [AsIs()], asked)
         assert found.axes == ("t-closeness distance=js", "general-loss")
         assert found.candidates[0].value("records") == 12
@@ -157,7 +158,7 @@ class TestStore:
         heard: list[Progress] = []
         place = tmp_path / "kept.sqlite"
         explore(TABLE, SCHEMA, self.TRIES, MEASURES, store=place)
-        asked = [LevelReached(KAnonymity()), {"general-loss": {}}]
+        asked: list[Any] = [LevelReached(KAnonymity()), {"general-loss": {}}]
         explore(TABLE, SCHEMA, self.TRIES, asked, store=place, progress=heard.append)
         assert heard[-1].total == 0
 

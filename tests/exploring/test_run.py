@@ -138,7 +138,7 @@ def facts(candidates: tuple[Candidate, ...]) -> Facts:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, str]]]:
     """List what is made and measured in this process."""
     done: list[tuple[str, str]] = []
-    sanitize, measure = explore_module.sanitize, explore_module.measure
+    sanitize, measure = (vars(explore_module)[name] for name in ("sanitize", "measure"))
 
     def listed_sanitize(table: Any, schema: Any, recipe: Recipe) -> Any:
         done.append(("made", str(recipe)))

@@ -143,7 +143,7 @@ def test_the_nearest_items_are_those_of_brute_force_in_the_same_order(kinds: Kin
         found, increases = np.empty(wanted, np.int64), np.empty(wanted)
         nearest(tree, low, high, size, space.cost(low, high), own, found, increases)
         assert found.tolist() == sorted(keys, key=keys.__getitem__)[:wanted]
-        assert increases.tolist() == [keys[item][0] for item in found]
+        assert increases.tolist() == [keys[item][0] for item in found.tolist()]
 
 
 @EVERY_SHAPE
@@ -227,7 +227,8 @@ def test_growing_takes_every_record_once_and_remembers_where_it_stopped() -> Non
     def grown_in_steps_of(step: int) -> tuple[Grown, Stock]:
         tree, stock = fresh()
         ranges, taken = np.empty((2, n_clusters, 2), np.int32), np.zeros((3, 7 * n_clusters), np.int64)
-        grown = Grown(*ranges, *taken, last=points[0].copy())
+        arrays: Any = [*ranges, *taken, points[0].copy()]
+        grown = Grown(*arrays)
         n_taken = 0
         for first in range(0, n_clusters, step):
             n_taken = grow(tree, stock, grown, 7, first, min(first + step, n_clusters), n_taken)

@@ -113,10 +113,10 @@ def test_the_largest_k_within_the_limit_is_taken(case: Any) -> None:
     figures = evolving.suppress_small(space.rows.records, space.recodings(genes_of(cuts)), limit)
     for found, cut in zip(figures[:, 0], cuts, strict=True):
         hand = ByHand(records, cut)
-        k = max(
+        largest = max(
             k for k in range(1, hand.n + 1) if hand.larger_than(k) and hand.gone(hand.larger_than(k)) <= limit
         )
-        k, _, weighted, loss, gone = hand.figures(hand.larger_than(k))
+        k, _, weighted, loss, gone = hand.figures(hand.larger_than(largest))
         close(found, (k, 0, weighted, loss, gone, k))
 
 

@@ -89,11 +89,11 @@ def test_units_and_groups_add_up(drawn: dict[str, Any], rounds: int) -> None:
     entries = [
         (unit, int(value)) for unit, group in enumerate(group_of) for value in np.flatnonzero(counts[group])
     ]
-    unit_of, values = np.array(entries).T
+    unit_of, values = np.array(entries, dtype=np.int64).T
     targets = group_of[unit_of] * 3 + values
     sizes = counts.sum(axis=1)
     guess = weights[unit_of] * counts[group_of[unit_of], values] / sizes[group_of[unit_of]]
-    sums = np.bincount(targets, guess, minlength=counts.size)
+    sums = np.bincount(targets, guess, minlength=counts.size).astype(np.float64)
     prior = counts.sum(axis=0) / counts.sum()
     found = fit_values(
         np.array(drawn["labels"], dtype=np.int32),

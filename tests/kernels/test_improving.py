@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,9 +51,8 @@ def partition(seed: int, n_parts: int = 15) -> tuple[Classes, np.random.Generato
     integers = [np.zeros(N_ROWS, dtype=np.int64) for _ in range(4)]
     ranges = np.zeros((2, N_ROWS, 3), dtype=np.int32)
     weights = rng.integers(1, 3, N_ROWS)
-    classes = Classes(
-        *covers, codes, weights, neighbours, class_of, *integers, *ranges, costs=np.zeros(N_ROWS)
-    )
+    arrays: Any = [*covers, codes, weights, neighbours, class_of, *integers, *ranges, np.zeros(N_ROWS)]
+    classes = Classes(*arrays)
     gather(classes)
     return classes, rng
 

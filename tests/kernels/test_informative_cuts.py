@@ -89,7 +89,7 @@ class TestTies:
 
 
 @st.composite
-def parts(draw: st.DrawFn) -> list[tuple[int, ...]]:
+def parts(draw: st.DrawFn) -> list[tuple[int, int, int]]:
     record = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 2))
     return draw(st.lists(record, min_size=2, max_size=12).filter(lambda r: len({x[:2] for x in r}) > 1))
 

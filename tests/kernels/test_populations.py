@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.arrays import Integers
 from sfumato.kernels.populations import large_conjunctions
 from sfumato.measures.estimation.populations import Nodes
 
@@ -85,7 +86,7 @@ def test_the_search_stops_at_the_limit(case: Any, limit: int) -> None:
 
 
 def test_more_conjunctions_than_the_first_arrays_hold() -> None:
-    sets = [[np.array([code], dtype=np.int32) for code in range(40)] for _ in range(2)]
+    sets: list[list[Integers]] = [[np.array([code], dtype=np.int32) for code in range(40)] for _ in range(2)]
     rows = np.array(list(np.ndindex(40, 40)), dtype=np.int32).T
     nodes = Nodes.of(sets, [40, 40])
     found = large_conjunctions(

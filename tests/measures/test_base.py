@@ -81,7 +81,12 @@ class TestMeasurement:
 class TestMeasure:
     def test_takes_names_measures_and_parameters(self, hospital: Bound) -> None:
         release = sanitize(*hospital, AsIs())
-        wanted = ["privacy-loss", PrivacyLoss(), {"reidentification-risk": {"threshold": 0.5}}, "k-anonymity"]
+        wanted: list[Any] = [
+            "privacy-loss",
+            PrivacyLoss(),
+            {"reidentification-risk": {"threshold": 0.5}},
+            "k-anonymity",
+        ]
         taken = measure(release, wanted)
         assert [m.measure for m in taken] == [
             "privacy-loss",
@@ -122,7 +127,7 @@ class TestLabels:
     """The same measure with other parameters is told apart; one with all defaults has its plain name."""
 
     def test_says_what_is_not_at_its_default(self, hospital: Bound) -> None:
-        wanted = [
+        wanted: list[Any] = [
             "t-closeness",
             {"t-closeness": {"t": 0.4, "distance": "js"}},
             PrivacyLoss(0.1),
@@ -140,7 +145,7 @@ class TestLabels:
     def test_is_a_way_to_ask(self, hospital: Bound) -> None:
         release = sanitize(*hospital, AsIs())
         written = ["t-closeness distance=js", "privacy-loss threshold=0.05"]
-        long = [{"t-closeness": {"distance": "js"}}, {"privacy-loss": {"threshold": 0.05}}]
+        long: list[Any] = [{"t-closeness": {"distance": "js"}}, {"privacy-loss": {"threshold": 0.05}}]
         assert measure(release, written) == measure(release, long)
         assert [m.label for m in measure(release, written)] == written
         with pytest.raises(ParameterError, match="parameter=value"):

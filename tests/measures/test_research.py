@@ -134,7 +134,7 @@ def populations(release: Release) -> list[list[Any]]:
                 sets.setdefault((level, label), []).append(code)
         every = tuple(range(len(hierarchy.values)))
         choices.append([every, *({tuple(codes) for codes in sets.values()} - {every})])
-    return list(itertools.product(*choices))[1:]
+    return [list(each) for each in itertools.product(*choices)][1:]
 
 
 def divergence(one: Any, other: Any) -> float:
@@ -227,7 +227,7 @@ def test_query_error_is_the_mean_relative_error(
         by_hand = ByHand.of(release, name)
         errors = []
         for query in range(15):
-            codes = [range(size) for size in by_hand.true.shape]
+            codes: list[Any] = [range(size) for size in by_hand.true.shape]
             for place, attribute in enumerate(queries.attributes[query]):
                 start = queries.starts[query, place]
                 codes[attribute] = [c for c in codes[attribute] if queries.accepted[start + c]]
@@ -330,8 +330,8 @@ def test_measures_that_do_not_apply_say_why() -> None:
     table = Table.from_arrow({"age": [1, 2, 3], "ill": ["a", "b", "b"]})
     alone = sanitize(table, Schema.of(age="quasi-identifying", ill="insensitive"), AsIs())
     no_quasi = sanitize(table, Schema.of(age="insensitive", ill="sensitive"), AsIs())
-    for wanted in (UtilityLoss(), QueryError()):
-        (found,) = measure(alone, [wanted])
+    for sensitive in (UtilityLoss(), QueryError()):
+        (found,) = measure(alone, [sensitive])
         assert found.detail["reason"] == "the release has no sensitive attribute"
     for wanted in (UtilityLoss(), QueryError(), KLDivergence()):
         (found,) = measure(no_quasi, [wanted])

@@ -20,7 +20,7 @@ WEIGHTS = RNG.integers(1, 6, 400).astype(float)
 
 
 def grown(**facts: Any) -> Forest:
-    return RandomForest(**facts).estimator(0).fit(FEATURES, LABELS, WEIGHTS)  # type: ignore[no-any-return]
+    return RandomForest(**facts).estimator(0).fit(FEATURES, LABELS, WEIGHTS)
 
 
 def test_every_tree_is_grown_on_as_many_records_as_there_are() -> None:

@@ -195,7 +195,7 @@ class TestHierarchical:
     def test_without_a_hierarchy_all_values_are_equally_far(self, hospital: Bound) -> None:
         table = Table.from_arrow({"age": [1, 1, 2, 2, 2], "ill": list("abbcc")})
         release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
-        equal, hierarchical = (TCloseness(0.1, d).scores(release.groups) for d in ("equal", "hierarchical"))  # type: ignore[arg-type]
+        equal, hierarchical = (TCloseness(0.1, d).scores(release.groups) for d in ("equal", "hierarchical"))
         assert hierarchical.tolist() == equal.tolist()
 
 

@@ -27,7 +27,7 @@ def counted(matrix: Any, prior: Any = None) -> SensitiveCounts:
 
 def shares(matrix: Any) -> np.ndarray[Any, Any]:
     counts = np.asarray(matrix, dtype=float)
-    return counts / counts.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
+    return counts / counts.sum(axis=1, keepdims=True)
 
 
 @st.composite

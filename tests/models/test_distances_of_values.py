@@ -112,7 +112,7 @@ class TestHierarchical:
     def test_a_tree_never_makes_values_farther_apart(self, levels: list[list[str]], pairs: Pairs) -> None:
         tree = Hierarchy.of_levels(LETTERS, levels)
         groups = release_of(pairs, Attribute("it", "sensitive", hierarchy=tree)).groups
-        near, far = (TCloseness(0.1, how).scores(groups) for how in ("hierarchical", "equal"))  # type: ignore[arg-type]
+        near, far = (TCloseness(0.1, how).scores(groups) for how in ("hierarchical", "equal"))
         assert (near <= far + 1e-12).all()
 
     def test_numbers_in_intervals_are_a_tree_too(self) -> None:
@@ -163,7 +163,7 @@ class TestOrdered:
 
     def test_with_two_values_all_distances_are_the_same(self) -> None:
         groups = release_of([(0, 1), (0, 1), (0, 2), (1, 2)], Attribute("it", "sensitive")).groups
-        scores = [TCloseness(0.1, how).scores(groups) for how in ("equal", "ordered", "hierarchical")]  # type: ignore[arg-type]
+        scores = [TCloseness(0.1, how).scores(groups) for how in ("equal", "ordered", "hierarchical")]
         assert scores[0].tolist() == pytest.approx(scores[1].tolist())
         assert scores[0].tolist() == pytest.approx(scores[2].tolist())
 

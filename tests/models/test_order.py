@@ -45,6 +45,6 @@ def test_it_is_not_safety() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"d1": 0}, {"d2": 0}])
-def test_it_refuses_what_makes_no_sense(wrong: dict[str, int]) -> None:
+def test_it_refuses_what_makes_no_sense(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="must be at least 1"):
         SafetyOrder(**wrong)

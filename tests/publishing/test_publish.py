@@ -20,7 +20,7 @@ from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.project.file import Project
 from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.publishing.manifest import Manifest
-from sfumato.publishing.publish import Evidence, formula_columns, publish, write_release
+from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate, write_release
 from sfumato.publishing.verify import Check, verify
 from sfumato.recipe import Recipe
 from sfumato.sanitizers import (
@@ -85,7 +85,9 @@ def published(project: Project, how: object, folder: Path, **more: str) -> Path:
     recipe = Recipe.of(how, seed=5)
     release = sanitize(table, schema, recipe)
     candidate = Candidate("c0ffee00", recipe, tuple(measure(release, project.measures)))
-    publish(project, table, schema, candidate, Evidence(Frontier((candidate,), project.axes)), folder, **more)
+    publish_candidate(
+        project, table, schema, candidate, Evidence(Frontier((candidate,), project.axes)), folder, **more
+    )
     return folder
 
 

@@ -28,7 +28,7 @@ def tried(hospital: Bound, identity: str, sanitizer: Sanitizer) -> tuple[Candida
 
 @pytest.fixture
 def frontier(hospital: Bound) -> Frontier:
-    methods = {
+    methods: dict[str, Sanitizer] = {
         "exact": AsIs(),
         "withheld": SuppressQuasiIdentifiers(),
         "pairs": Mondrian(KAnonymity(2)),
@@ -50,7 +50,7 @@ def test_attributes_are_described_by_role_and_counts(hospital: Bound) -> None:
 
 
 def test_candidates_say_what_they_are_marked_as_and_whether_they_keep_the_policy(frontier: Frontier) -> None:
-    marked = {"chosen": [frontier.candidates[2]], "knee": [None]}
+    marked: dict[str, list[Candidate | None]] = {"chosen": [frontier.candidates[2]], "knee": [None]}
     policy = {"k-anonymity": Limit(at_least=2)}
     found = rows.candidate_rows(frontier.candidates, frontier.axes, marked, policy)
     assert [row["id"] for row in found] == ["exact", "withheld", "pairs", "threes"]

@@ -12,6 +12,7 @@ from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
 from sfumato.reproduce.brickell import rerun as brickell
+from sfumato.reproduce.brickell.figures import learning_another, learning_the_same
 from sfumato.reproduce.brickell.releases import rows
 from sfumato.reproduce.exhibits import Cell, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found, run
@@ -127,7 +128,7 @@ def test_the_adversarys_baseline_is_the_published_one(name, key, tmp_path):
         document["measure"]["utility"] = ["general-loss"]
 
     whole = explored(replace(EXPERIMENTS[f"brickell-{name}"], reduce=nothing_else), tmp_path)
-    found = brickell.learning_the_same(key, whole, "salary")
+    found = learning_the_same(key, whole, "salary")
     assert whole.table.n_records == 45_222
     assert found.verdict(cell(found, "trivial release", "adversary")) == "same"
 
@@ -190,7 +191,7 @@ def test_the_conclusion_is_judged_by_the_figures(occupation, left, holds):
         candidate("mondrian", 0.04, left, model=model, target="marital-status"),
         candidate("suppress-quasi-identifiers", 0.0, 0.0),
     )
-    found = brickell.learning_another("figure-4", Explored(occupation.project, made), "marital-status")
+    found = learning_another("figure-4", Explored(occupation.project, made), "marital-status")
     (claim,) = [claim for claim in found.claims if claim.text.startswith("Even modest")]
     assert claim.holds is holds
     (ahead,) = [claim for claim in found.claims if claim.text.startswith("Every sanitized")]

@@ -6,6 +6,7 @@ import pytest
 import tomlkit
 
 from sfumato.cli import run as command_line
+from sfumato.datasets import adult_records
 from sfumato.errors import ParameterError, UserError
 from sfumato.exploring.run import Progress
 from sfumato.project.file import Project
@@ -20,7 +21,7 @@ def tiny(monkeypatch, tmp_path) -> Path:
     """A paper with one experiment, on the few records of one race."""
     import pyarrow.compute as pc
 
-    whole = experiments.adult_records
+    whole = adult_records
     monkeypatch.setattr(
         experiments,
         "adult_records",
@@ -75,8 +76,8 @@ def test_changed_data_or_another_grid_change_the_figures(tiny):
     second = run.reproduce(["together"], tiny, quick=True, workers=1)
     project = tiny / "together-quick.toml"
     document = tomlkit.parse(project.read_text())
-    del document["attributes"]["age"]  # type: ignore[union-attr]
-    document["attributes"]["age"] = {"role": "insensitive"}  # type: ignore[index]
+    del document["attributes"]["age"]
+    document["attributes"]["age"] = {"role": "insensitive"}
     project.write_text(tomlkit.dumps(document))
     third = run.reproduce(["together"], tiny, quick=True, workers=1)
     figures = {each.papers["together"][0].cells[0].ours for each in (first, second, third)}
@@ -84,8 +85,10 @@ def test_changed_data_or_another_grid_change_the_figures(tiny):
 
 
 def test_a_project_that_lacks_what_the_tables_show_is_named(tiny, monkeypatch):
+    nothing: dict[str, str] = {}
+
     def unreadable(found: Found) -> tuple[Exhibit, ...]:
-        return (Exhibit("t", str({}[found["together"].candidates[0].id]), "page 1"),)
+        return (Exhibit("t", str(nothing[found["together"].candidates[0].id]), "page 1"),)
 
     monkeypatch.setattr(together, "PAPER", replace(together.PAPER, exhibits=unreadable))
     with pytest.raises(KeyError):

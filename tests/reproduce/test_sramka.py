@@ -130,6 +130,7 @@ def selected(each: Explored) -> float:
     (written,) = [
         given["anti-utility"]["scenario"]["adversary"]["weights"]
         for given in each.project.privacy
+        if not isinstance(given, str)
         if given.get("anti-utility", {}).get("scenario", {}).get("name") == "C"
     ]
     return float(weights_of(written, each.table) @ each.table.weights)

@@ -43,7 +43,7 @@ from sfumato.models import (
 )
 from sfumato.project.file import Project
 from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.publishing.publish import Evidence, publish, write_release
+from sfumato.publishing.publish import Evidence, publish_candidate, write_release
 from sfumato.publishing.verify import Check, verify
 from sfumato.release import holds
 from sfumato.sanitizers import Anatomy, Bucketize
@@ -158,7 +158,7 @@ class TestBucketize:
             values = tuple(table[name].domain[table[name].codes[row]] for name in schema.sensitive)
             own.setdefault(group, Counter())[values] += weight
         # the numbers of the groups are drawn anew, so a group is known by its people
-        people = {}
+        people: dict[Any, Any] = {}
         for group, row, weight in zip(
             release.group_of.tolist(), release.rows.tolist(), release.weights.tolist(), strict=True
         ):
@@ -470,7 +470,7 @@ def folder(tmp_path: Path) -> Path:
     taken = measure(sanitize(table, schema, recipe), project.measures)
     candidate = Candidate("c0ffee00", recipe, tuple(taken))
     evidence = Evidence(Frontier((candidate,), project.axes))
-    publish(project, table, schema, candidate, evidence, tmp_path / "out")
+    publish_candidate(project, table, schema, candidate, evidence, tmp_path / "out")
     return tmp_path / "out"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -90,11 +90,11 @@ def optimum(records: list[Record], weights: list[float], judge: Judge) -> float:
             alone[chosen] = differ * len(part)
     best = [0.0] + [math.inf] * (n_sets - 1)
     for chosen in range(1, n_sets):
-        part = chosen
-        while part:
-            if part & chosen & -chosen:
-                best[chosen] = min(best[chosen], alone[part] + best[chosen ^ part])
-            part = (part - 1) & chosen
+        some = chosen
+        while some:
+            if some & chosen & -chosen:
+                best[chosen] = min(best[chosen], alone[some] + best[chosen ^ some])
+            some = (some - 1) & chosen
     return best[-1]
 
 
@@ -236,31 +236,35 @@ class TestCost:
         assert cost(release) <= n_failing * sum(schema[name].weight for name in names) + 1e-9
 
     def test_the_cheaper_of_two_attributes_is_suppressed(self) -> None:
-        columns = {"age": [1, 1, 2, 2], "sex": ["f", "m", "f", "m"]}
+        columns: dict[str, list[Any]] = {"age": [1, 1, 2, 2], "sex": ["f", "m", "f", "m"]}
         for cheap, kept in (("age", {("*", "f"), ("*", "m")}), ("sex", {("1", "*"), ("2", "*")})):
             release = sanitize(*table_of(columns, {cheap: 0.5}), CellSuppression(KAnonymity(2)))
             assert set(written(release)) == kept
 
     def test_two_cheap_cells_are_preferred_to_a_dear_one(self) -> None:
-        columns = {"age": [1, 1, 2, 2], "sex": ["f", "m", "f", "m"], "zip": ["a", "b", "c", "d"]}
+        columns: dict[str, list[Any]] = {
+            "age": [1, 1, 2, 2],
+            "sex": ["f", "m", "f", "m"],
+            "zip": ["a", "b", "c", "d"],
+        }
         release = sanitize(*table_of(columns, {"age": 3.0}), CellSuppression(KAnonymity(2)))
         assert set(written(release)) == {("1", "*", "*"), ("2", "*", "*")}
 
     def test_an_attribute_that_costs_nothing_is_not_suppressed_for_nothing(self) -> None:
-        columns = {"age": [1, 1, 2, 2, 3, 3], "sex": ["f", "m", "f", "m", "f", "f"]}
+        columns: dict[str, list[Any]] = {"age": [1, 1, 2, 2, 3, 3], "sex": ["f", "m", "f", "m", "f", "f"]}
         release = sanitize(*table_of(columns, {"age": 0.0, "sex": 0.0}), CellSuppression(KAnonymity(2)))
         assert ("3", "f") in written(release)
         assert all("*" in record for record in written(release) if record != ("3", "f"))
         assert ("*", "*") not in written(release)
 
     def test_a_large_class_spares_as_many_records_as_a_rare_one_needs(self) -> None:
-        columns = {"age": [1] * 50 + [2], "sex": ["f"] * 51}
+        columns: dict[str, list[Any]] = {"age": [1] * 50 + [2], "sex": ["f"] * 51}
         release = sanitize(*table_of(columns), CellSuppression(KAnonymity(3)))
         assert set(written(release)) == {("1", "f"), ("*", "f")}
         assert 3 <= cost(release) <= 4
 
     def test_a_class_of_just_the_right_size_spares_none(self) -> None:
-        columns = {"age": [1] * 3 + [2], "sex": ["f"] * 4}
+        columns: dict[str, list[Any]] = {"age": [1] * 3 + [2], "sex": ["f"] * 4}
         release = sanitize(*table_of(columns), CellSuppression(KAnonymity(3)))
         assert Counter(written(release)) == {("*", "f"): 4}
 
@@ -317,7 +321,7 @@ class TestAdult:
 
 class TestLeavingOut:
     # nobody shares a cell with the last record, and the first four suffice to themselves
-    COLUMNS = {"age": [1, 1, 1, 1, 2], "sex": ["f", "f", "f", "f", "m"]}  # noqa: RUF012
+    COLUMNS: ClassVar[dict[str, list[Any]]] = {"age": [1, 1, 1, 1, 2], "sex": ["f", "f", "f", "f", "m"]}
 
     def test_a_record_is_left_out_rather_than_that_others_lose_cells(self) -> None:
         release = sanitize(*table_of(self.COLUMNS), CellSuppression(KAnonymity(2), suppression=0.5))
@@ -384,7 +388,7 @@ class TestValues:
         value = st.sampled_from(["*", "a", "b", None])
         records = data.draw(st.lists(st.tuples(*[value] * n_attributes), min_size=3, max_size=9))
         columns = {f"q{place}": [record[place] for record in records] for place in range(n_attributes)}
-        bound = table_of({name: pa.array(values, pa.string()) for name, values in columns.items()})  # type: ignore[misc]
+        bound = table_of({name: pa.array(values, pa.string()) for name, values in columns.items()})
         release = sanitize(*bound, CellSuppression(KAnonymity(3), data.draw(st.sampled_from([0.0, 0.4]))))
         assert min(Counter(written(release)).values()) >= 3
         assert release.rows is not None

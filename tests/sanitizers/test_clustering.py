@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class Reference:
             found.append(members)
         for row in self.there():
             for _ in range(self.left[row]):
-                min(found, key=lambda members, row=row: self.increase(members, row)).append(row)
+                min(found, key=partial(self.increase, row=row)).append(row)
         return found
 
     def increase(self, members: list[int], row: int) -> float:

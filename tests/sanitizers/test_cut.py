@@ -32,7 +32,7 @@ from sfumato.sanitizers import Cut
 
 Bound = tuple[Table, Schema]
 
-TREE = {"Europe": {"West": ["France", "Spain"], "North": ["Norway"]}, "Asia": ["Japan", "Korea"]}
+TREE: Any = {"Europe": {"West": ["France", "Spain"], "North": ["Norway"]}, "Asia": ["Japan", "Korea"]}
 LAND = ["France", "Spain", "Norway", "Japan", "Korea"]
 
 

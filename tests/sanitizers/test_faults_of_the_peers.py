@@ -79,7 +79,7 @@ def written(release: Release, folder: Path) -> pd.DataFrame:
 
 
 def sizes(frame: pd.DataFrame, names: tuple[str, ...] = ("age", "town")) -> list[int]:
-    return frame.groupby(list(names)).size().tolist()  # type: ignore[no-any-return]
+    return frame.groupby(list(names)).size().tolist()
 
 
 def variation(frame: pd.DataFrame, original: pd.DataFrame) -> float:

@@ -102,7 +102,7 @@ def judge_of(model: PrivacyModel, table: Table, schema: Schema) -> Judge:
     sensitive = [(table[name].codes, len(table[name].domain)) for name in schema.sensitive]
 
     def counts(rows: np.ndarray[Any, Any], codes: Any, n_values: int) -> list[int]:
-        return np.bincount(codes[rows], weights=weights[rows], minlength=n_values).astype(int).tolist()  # type: ignore[no-any-return]
+        return np.bincount(codes[rows], weights=weights[rows], minlength=n_values).astype(int).tolist()
 
     priors = [counts(np.arange(len(weights)), codes, n) for codes, n in sensitive]
     total = int(weights.sum())

@@ -18,7 +18,7 @@ from sfumato import Recipe, Schema, Table, datasets, measure, sanitize
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.project.file import Project
-from sfumato.publishing.publish import Evidence, publish
+from sfumato.publishing.publish import Evidence, publish_candidate
 from sfumato.publishing.verify import verify
 from sfumato.sanitizers import Laplace
 
@@ -258,7 +258,7 @@ def test_a_published_folder_verifies_and_never_holds_the_seed(tmp_path: Path) ->
     recipe = Recipe(recipes[1].sanitizer, recipes[1].parameters, seed=987_654_321)
     taken = tuple(measure(sanitize(table, schema, recipe), project.measures))
     candidate = Candidate("c0ffee00", recipe, taken)
-    publish(
+    publish_candidate(
         project, table, schema, candidate, Evidence(Frontier((candidate,), project.axes)), tmp_path / "out"
     )
     assert not [check for check in verify(tmp_path / "out") if not check.holds]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,7 @@ def stranger(app: Starlette) -> TestClient:
 
 
 @pytest.fixture
-def guest(app: Starlette) -> Iterator[TestClient]:
+def guest(app: Starlette) -> TestClient:
     """Somebody who has come in with the token."""
     client = visitor(app)
     assert client.get(f"/?token={TOKEN}").status_code == 303

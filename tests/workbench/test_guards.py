@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from sfumato.errors import UserError
 from sfumato.workbench import guards, server
 from sfumato.workbench.addresses import slug
 from sfumato.workbench.server import application
@@ -80,7 +81,7 @@ def test_odd_cookies_of_other_programs_lock_nobody_out(guest: TestClient, other:
     ours = "; ".join(f"{name}={value}" for name, value in guest.cookies.items())
     guest.cookies.clear()
     for written in (f"{other}; {ours}", f"{ours}; {other}"):
-        assert guest.get("/", headers={"cookie": written.encode("latin-1")}).status_code == 200  # type: ignore[dict-item]
+        assert guest.get("/", headers={b"cookie": written.encode("latin-1")}).status_code == 200
 
 
 def test_coming_in_leads_to_no_other_host(stranger: TestClient) -> None:
@@ -324,7 +325,7 @@ def test_a_taken_port_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch, folde
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(server.UserError, match="cannot listen"):
+        with pytest.raises(UserError, match="cannot listen"):
             run_served(monkeypatch, folder, port=taken.getsockname()[1])
 
 

@@ -62,7 +62,7 @@ class LimitWorth:
     tighter: Step | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """The candidate that a question asks for, or how far the nearest is from it.
 
@@ -138,6 +138,17 @@ class Answer:
         from sfumato.report.answers import answer_words
 
         return answer_words(self)
+
+    def __repr__(self) -> str:
+        compared = f"{self.n_keeping:,} of {self.n_compared:,} candidates keep the limits"
+        if self.candidate is None:
+            return f"<Answer to {str(self.question)!r}: none; {compared}>"
+        return f"<Answer to {str(self.question)!r}: {self.candidate.id} {self.candidate.recipe}; {compared}>"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import answer_html
+
+        return answer_html(self)
 
 
 def ask(candidates: Frontier | Iterable[Candidate], question: str) -> Answer:

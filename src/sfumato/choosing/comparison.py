@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.choosing.correspondence import Pairs
 from sfumato.errors import ParameterError
-from sfumato.measures.base import Measurement, json_value, measure
+from sfumato.measures.base import Measure, Measurement, json_value, measure
 from sfumato.measures.percentiles import percentile
 from sfumato.measures.reidentification import WeightedK
 from sfumato.models.base import Better
@@ -96,7 +96,7 @@ class WorseOff:
     alike: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Two releases of one table side by side.
 
@@ -176,11 +176,24 @@ class Comparison:
 
         return "\n".join(comparison_words(self))
 
+    def __repr__(self) -> str:
+        verdicts = [each.verdict for each in self.figures]
+        first, second = self.names
+        return (
+            f"<Comparison on {len(self.figures)} measures: {first} is better on {verdicts.count('first')}, "
+            f"{second} on {verdicts.count('second')}, they are alike on {verdicts.count('alike')}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import comparison_html
+
+        return comparison_html(self)
+
 
 def compare(
     first: Release,
     second: Release,
-    measures: Iterable[Written] = (*PRIVACY_MEASURES, *UTILITY_MEASURES),
+    measures: Iterable[Written | Measure] = (*PRIVACY_MEASURES, *UTILITY_MEASURES),
     *,
     names: tuple[str, str] = ("first", "second"),
 ) -> Comparison:
@@ -230,7 +243,10 @@ def compare(
         names,
         figures_of(measure(first, asked), measure(second, asked)),
         (_class_sizes(first), _class_sizes(second)),
-        {name: (_loss(first, name), _loss(second, name)) for name in first.schema.quasi_identifiers},
+        {
+            name: (first.information_lost(name), second.information_lost(name))
+            for name in first.schema.quasi_identifiers
+        },
         notes=tuple(notes),
         **facts,
     )
@@ -267,14 +283,6 @@ def _class_sizes(release: Release) -> ClassSizes:
         percentiles={percent: int(percentile(sizes, sizes, percent)) for percent in PERCENTS},
         weighted_k=WeightedK().measure(release)[0].value or 0.0,
     )
-
-
-def _loss(release: Release, name: str) -> float | None:
-    cells = release.cells.get(name)
-    if cells is None or cells.sets is None:
-        return None
-    lost = float(cells.sets.losses[cells.codes] @ release.weights)
-    return (lost + release.n_suppressed) / release.n_original
 
 
 def _noted(first: Release, second: Release) -> Iterable[str]:

@@ -30,15 +30,16 @@ def publish(identity: str, folder: Path, why: str, by: str, project_file: Path |
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
-    from sfumato.publishing.publish import Evidence, formula_columns
-    from sfumato.publishing.publish import publish as write
+    from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
 
     project, store = opened(found_project(project_file), create=False)
     with store:
         table, schema = project.read()
         candidate = store.find(identity, source_of(table, schema))
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
-        decision, release = write(project, table, schema, candidate, evidence, folder, why=why, by=by)
+        decision, release = publish_candidate(
+            project, table, schema, candidate, evidence, folder, why=why, by=by
+        )
         store.record(decision, str(folder))
     if as_json:
         print_json({"folder": str(folder), "decision": decision.to_dict(), "records": release.n_records})

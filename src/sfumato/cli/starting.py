@@ -105,9 +105,9 @@ def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
     \b
     Example: sfumato inspect admissions.csv
     """
-    from sfumato.exploring.inspection import inspect_data, inspect_project
+    from sfumato.exploring.inspection import inspect as look_at
 
-    facts = inspect_project(file) if file.suffix == ".toml" else inspect_data(file, **dialect)
+    facts = look_at(file, None, **dialect).to_dict()
     if as_json:
         print_json(facts)
         return

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Hierarchy, HierarchySource, Intervals, Prefixes
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FOLDER = Path(str(files(__name__)))
 
@@ -63,7 +66,7 @@ def adult(
     return Table.from_arrow(adult_records(subset, tuple(roles))), Schema(attributes)
 
 
-def adult_records(subset: Subset = "complete", columns: tuple[str, ...] | None = None):  # type: ignore[no-untyped-def]
+def adult_records(subset: Subset = "complete", columns: tuple[str, ...] | None = None) -> pa.Table:
     """Return the records of UCI Adult as an Arrow table, in the order of the source."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq

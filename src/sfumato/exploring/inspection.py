@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,73 +10,223 @@ import numpy as np
 
 from sfumato.measures import ReidentificationRisk
 from sfumato.project.file import Project
-from sfumato.reading.arrow import read_arrow
 from sfumato.reading.guess import decimal_mark, guess, likely_missing_values
+from sfumato.reading.read import read
 from sfumato.release import Release, released
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Table
+from sfumato.schema import Attribute, Role, Schema
+from sfumato.shown import listed
+from sfumato.table import Records, Table
 
 
-def inspect_project(path: Path) -> dict[str, Any]:
-    """Return the facts of a project's data, with the roles of the project."""
-    return inspect_table(*Project.load(path).read())
+@dataclass(frozen=True)
+class InspectedAttribute:
+    """One attribute of a table.
+
+    Parameters
+    ----------
+    name, role
+        What it is called, and what it is.
+    kind
+        ``numeric``, ``categorical``, or ``dropped`` where it is identifying.
+    n_distinct, n_missing
+        How many different values it has, and how many records lack one.
+    n_levels
+        How many levels its hierarchy has.
+    """
+
+    name: str
+    role: Role
+    kind: str = "dropped"
+    n_distinct: int = 0
+    n_missing: int = 0
+    n_levels: int = 0
 
 
-def inspect_data(
-    path: Path, *, separator: str | None = None, encoding: str | None = None, quote: str | None = None
-) -> dict[str, Any]:
-    """Return the facts of a data file, with guessed roles."""
-    records = read_arrow(path, separator=separator, encoding=encoding, quote=quote)
-    missing = likely_missing_values(Table.from_arrow(records))
-    table = Table.from_arrow(records, missing_values=missing)
-    guesses = guess(table)
-    attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guesses)
-    return inspect_table(*Schema(attributes, decimal=decimal_mark(table)).bind(table))
+@dataclass(frozen=True)
+class RiskAsItStands:
+    """How well people could be found if a table were published as it is.
+
+    Parameters
+    ----------
+    n_unique
+        How many records are alone with their quasi-identifiers.
+    smallest_class, median_class
+        The size of the smallest class, and the one that half of the records do not exceed.
+    average, share_at_risk
+        The chance to find a record, on average, and the share of records above the threshold of
+        `ReidentificationRisk`.
+    worst
+        The chance to find the record that is found best.
+    """
+
+    n_unique: int
+    smallest_class: int
+    median_class: int
+    average: float
+    share_at_risk: float
+    worst: float
+
+
+@dataclass(frozen=True, repr=False)
+class Inspection:
+    """What a table looks like, and how risky it is as it stands; no value of a record is in it.
+
+    Parameters
+    ----------
+    n_records, n_rows
+        How many records there are, and how many different ones.
+    attributes
+        What each attribute is.
+    risk
+        How well people could be found; ``None`` where no attribute is quasi-identifying.
+    table, schema
+        The table and the schema that belong together: guessed roles are here to be confirmed.
+    """
+
+    n_records: int
+    n_rows: int
+    attributes: tuple[InspectedAttribute, ...]
+    risk: RiskAsItStands | None
+    table: Table = field(compare=False)
+    schema: Schema = field(compare=False)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The risk in words."""
+        if self.risk is None:
+            return (
+                "No attribute is quasi-identifying, so nobody could be recognised by the attributes named.",
+            )
+        names, risk = ", ".join(self.schema.quasi_identifiers), self.risk
+        return (
+            f"Published as it is, {risk.n_unique:,} of {self.n_records:,} records "
+            f"({risk.n_unique / self.n_records:.1%}) would be unique in {names}.",
+            f"Half of the records would share these with at most {risk.median_class - 1:,} others; an "
+            f"adversary would find a record with a chance of {risk.average:.1%} on average, "
+            f"{risk.worst:.0%} at worst.",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "records": self.n_records,
+            "distinct-rows": self.n_rows,
+            "attributes": [
+                {
+                    "name": each.name,
+                    "role": each.role,
+                    "kind": each.kind,
+                    "distinct": each.n_distinct,
+                    "missing": each.n_missing,
+                    "levels": each.n_levels,
+                }
+                for each in self.attributes
+            ],
+            "risk": {**self._risk_facts(), "sentences": list(self.sentences)},
+        }
+
+    def _risk_facts(self) -> dict[str, Any]:
+        if self.risk is None:
+            return {}
+        return {
+            "unique-records": self.risk.n_unique,
+            "smallest-class": self.risk.smallest_class,
+            "average-risk": self.risk.average,
+            "share-at-risk": self.risk.share_at_risk,
+        }
+
+    def __repr__(self) -> str:
+        told = f"{self.n_records:,} records, {self.n_rows:,} of them different"
+        if self.risk is None:
+            return f"<Inspection of {told}; no attribute is quasi-identifying>"
+        names = listed(self.schema.quasi_identifiers)
+        return f"<Inspection of {told}; {self.risk.n_unique:,} unique in {names}>"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import inspection_html
+
+        return inspection_html(self)
+
+
+def inspect(
+    source: str | Path | Records,
+    schema: Schema | None = None,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    quote: str | None = None,
+) -> Inspection:
+    """Look at a table: what its attributes are, and how risky it would be to publish it as it stands.
+
+    Parameters
+    ----------
+    source
+        A table or whatever `read` takes, or a project file (``.toml``), whose roles then count.
+    schema
+        What each attribute is; guessed from names and values by default, for a person to confirm.
+    separator, encoding, quote
+        How a CSV file is written, where that should not be sniffed.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> found = inspect(*datasets.hospital())
+    >>> found.risk.n_unique, found.attributes[1].n_distinct
+    (12, 7)
+    """
+    if isinstance(source, (str, Path)) and Path(source).suffix == ".toml":
+        project = Project.load(source)
+        return _inspected(*(schema or project.schema).bind(project.table()))
+    table = read(source, separator=separator, encoding=encoding, quote=quote)
+    return _inspected(*(schema.bind(table) if schema is not None else with_guessed_roles(table)))
+
+
+def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
+    """Guess what the columns of a table are, and which values mean that one is missing."""
+    missing = likely_missing_values(table)
+    known = Table.from_arrow(table, missing_values=missing) if missing else table
+    attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guess(known))
+    return Schema(attributes, decimal=decimal_mark(known)).bind(known)
 
 
 def inspect_table(table: Table, schema: Schema) -> dict[str, Any]:
-    """Return the facts of a table and the schema that is bound to it."""
-    return {
-        "records": table.n_records,
-        "distinct-rows": table.n_rows,
-        "attributes": [_attribute(table, schema, attribute) for attribute in schema.attributes],
-        "risk": _risk(table, schema),
-    }
+    """Return what an inspection of a table and the schema that is bound to it finds, as plain data."""
+    return _inspected(table, schema).to_dict()
 
 
-def _attribute(table: Table, schema: Schema, attribute: Attribute) -> dict[str, Any]:
-    facts: dict[str, Any] = {"name": attribute.name, "role": attribute.role}
+def _inspected(table: Table, schema: Schema) -> Inspection:
+    attributes = tuple(_attribute(table, schema, attribute) for attribute in schema.attributes)
+    return Inspection(table.n_records, table.n_rows, attributes, _risk(table, schema), table, schema)
+
+
+def _attribute(table: Table, schema: Schema, attribute: Attribute) -> InspectedAttribute:
     if attribute.role == "identifying":
-        return {**facts, "kind": "dropped", "distinct": 0, "missing": 0, "levels": 0}
+        return InspectedAttribute(attribute.name, attribute.role)
     column = table[attribute.name]
-    missing = column.count_missing(table.weights)
-    distinct = len(column.domain) - column.has_missing
-    levels = schema.hierarchy(attribute.name).height + 1
-    return {**facts, "kind": column.kind, "distinct": distinct, "missing": missing, "levels": levels}
+    return InspectedAttribute(
+        attribute.name,
+        attribute.role,
+        column.kind,
+        len(column.domain) - column.has_missing,
+        column.count_missing(table.weights),
+        schema.hierarchy(attribute.name).height + 1,
+    )
 
 
-def _risk(table: Table, schema: Schema) -> dict[str, Any]:
-    """Return how well people could be found if the table were published as it is."""
+def _risk(table: Table, schema: Schema) -> RiskAsItStands | None:
     if not schema.quasi_identifiers:
-        sentence = "No attribute is quasi-identifying, so nobody could be recognised by the attributes named."
-        return {"sentences": [sentence]}
+        return None
     release = released(table, schema, {})
     (risk,) = ReidentificationRisk().measure(release)
-    uniques = int(risk.detail["uniques"])
-    sentences = [
-        f"Published as it is, {uniques:,} of {table.n_records:,} records "
-        f"({uniques / table.n_records:.1%}) would be unique in {', '.join(schema.quasi_identifiers)}.",
-        f"Half of the records would share these with at most {_median_class(release) - 1:,} others; an "
-        f"adversary would find a record with a chance of {risk.detail['average']:.1%} on average, "
-        f"{risk.value:.0%} at worst.",
-    ]
-    return {
-        "unique-records": uniques,
-        "smallest-class": int(release.classes.sizes.min()),
-        "average-risk": risk.detail["average"],
-        "share-at-risk": risk.detail["share-at-risk"],
-        "sentences": sentences,
-    }
+    assert risk.value is not None
+    return RiskAsItStands(
+        int(risk.detail["uniques"]),
+        int(release.classes.sizes.min()),
+        _median_class(release),
+        risk.detail["average"],
+        risk.detail["share-at-risk"],
+        risk.value,
+    )
 
 
 def _median_class(release: Release) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -17,17 +18,17 @@ from sfumato.external.written import WrittenColumn, withheld_cells
 from sfumato.release import Release
 from sfumato.schema import Schema
 from sfumato.spellings import Spellings
-from sfumato.table import Table
+from sfumato.table import Records, Table
 
 Suppressed = Literal["judge", "leave-out"]
 
 
 def read_release(
-    release: Any,
-    table: Any,
+    release: str | Path | Records,
+    table: Records,
     schema: Schema,
     *,
-    sensitive: Any = None,
+    sensitive: str | Path | Records | None = None,
     group: str | None = None,
     match: str | None = None,
     suppressed: Suppressed = "judge",

@@ -21,7 +21,7 @@ Needs = Literal["release", "original", "records"]
 Guards = Literal["identity", "attribute"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measurement:
     """One number about one release.
 
@@ -61,6 +61,18 @@ class Measurement:
     def label(self) -> str:
         """The name with what tells it from the same measure with other parameters."""
         return registry.label(self.measure, self.parameters)
+
+    def __repr__(self) -> str:
+        from sfumato import formatting
+
+        about = f" of {self.attribute}" if self.attribute else ""
+        found = "does not apply" if self.value is None else formatting.number(self.value)
+        return f"<Measurement {self.label}{about}: {found} ({self.axis}, {self.better} is better)>"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import measurements_html
+
+        return measurements_html([self])
 
     @property
     def applicable(self) -> bool:

@@ -220,9 +220,8 @@ class Project:
     @property
     def measures(self) -> tuple[Written, ...]:
         """Everything to measure: both sides and what the policy speaks of."""
-        asked = [registry.build_measure(written) for written in (*self.privacy, *self.utility)]
-        named = {name for each in asked for name in (each.name, each.label)}
-        return (*self.privacy, *self.utility, *(name for name in self.policy if name not in named))
+        listed = (*self.privacy, *self.utility)
+        return (*listed, *unnamed(self.policy, listed))
 
     @property
     def axes(self) -> tuple[str, str]:
@@ -243,6 +242,13 @@ class Project:
     def read(self) -> tuple[Table, Schema]:
         """Read the data and bind the schema to it."""
         return self.schema.bind(self.table())
+
+
+def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]:
+    """Return the measures that a policy speaks of and nobody listed."""
+    asked = [registry.build_measure(written) for written in listed]
+    named = {name for each in asked for name in (each.name, each.label)}
+    return tuple(name for name in policy if name not in named)
 
 
 def _read(place: Path) -> str:

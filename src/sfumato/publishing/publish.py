@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import sfumato
@@ -15,9 +16,9 @@ from sfumato import registry
 from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
 from sfumato.files import file_beside, folder_beside
-from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.measures.base import Measurement, measure
-from sfumato.project.file import Project, Written
+from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
+from sfumato.measures.base import Measure, Measurement, measure
+from sfumato.project.file import Project, Publication, Written, default_measures, unnamed
 from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.publishing.manifest import DATAPACKAGE, NAME, REPORT, Manifest, checksum
 from sfumato.publishing.verify import read_written, requirements_of, verify
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ALWAYS_CLAIMED: tuple[Written, ...] = ("k-anonymity", "reidentification-risk")
+NOTHING_SAID = Publication()
+"""A publication of which nothing is said beside what the release itself tells."""
 _ROWS_AT_ONCE = 100_000
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -44,7 +47,7 @@ class Evidence:
     frontier
         All candidates that could be made.
     infeasible
-        Those that could not.
+        Those that could not; by default what the frontier knows of them.
     secret
         What decides where the bands lie in which the report tells the owner's figures; that of the store,
         so that two publications of one project tell no more than one.
@@ -56,6 +59,81 @@ class Evidence:
 
 
 def publish(
+    release: Release,
+    folder: str | Path,
+    measures: Iterable[Written | Measure] | None = None,
+    *,
+    why: str = "",
+    by: str = "",
+    policy: Mapping[str, Limit] = MappingProxyType({}),
+    publication: Publication = NOTHING_SAID,
+    evidence: Evidence | Frontier | None = None,
+    candidate: str | None = None,
+) -> Decision:
+    """Check a release and write it with its evidence: data, report, metadata and manifest.
+
+    Everything is written to a temporary place beside the folder, verified there from the files
+    alone, and only then moved. The folder must not exist. The records are written in an order that is drawn
+    anew, and figures that no reader can compute are told in bands.
+
+    Parameters
+    ----------
+    release
+        What to publish, as `sanitize` made it.
+    folder
+        Where to write.
+    measures
+        What to measure, by name or as a `Measure`; what can be computed from the published cells alone is
+        claimed. By default what the evidence has of this release, else the usual.
+    why, by
+        The reason, and who decided.
+    policy
+        What must hold, by measure; nothing is written where it does not.
+    publication
+        Title, purpose and whatever else a reader of the report should know.
+    evidence
+        The frontier that the release was chosen from; by default it stands alone.
+    candidate
+        The id that the decision names; by default that of the candidate in the evidence that the same recipe
+        made, else one that is drawn.
+
+    Returns
+    -------
+    Decision
+        What the manifest and the report say of the choice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sfumato import KAnonymity, Limit, Mondrian, datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
+    >>> with tempfile.TemporaryDirectory() as here:
+    ...     decision = publish(
+    ...         release, f"{here}/out", why="an example", policy={"k-anonymity": Limit(at_least=3)}
+    ...     )
+    ...     all(check.holds for check in verify(f"{here}/out"))
+    True
+    >>> decision.why, decision.policy
+    ('an example', ('k-anonymity at least 3',))
+    """
+    target = Path(folder)
+    _require_new(target)
+    if release.recipe is None:
+        raise UserError("the release does not say how it was made; publish one that `sanitize` made")
+    chosen, shown = _chosen(release.recipe, evidence, candidate)
+    asked = _asked(measures, chosen, release.schema, policy)
+    chosen = replace(chosen, measurements=tuple(measure(release, asked)))
+    _check_policy(policy, chosen)
+    limits = tuple(f"{name} {limit}" for name, limit in policy.items())
+    decision = Decision(chosen.id, why, by, now(), limits)
+    told = _Told(asked, policy, publication, publication.title or target.name)
+    with folder_beside(target) as place:
+        _write_all(place, told, release, chosen, shown or Evidence(_alone(chosen)), decision)
+        _check_written(place)
+    return decision
+
+
+def publish_candidate(
     project: Project,
     table: Table,
     schema: Schema,
@@ -66,44 +144,95 @@ def publish(
     why: str = "",
     by: str = "",
 ) -> tuple[Decision, Release]:
-    """Make a candidate's release once more, check it, and write it with its evidence.
-
-    Everything is written to a temporary place beside the folder, verified there from the files
-    alone, and only then moved. The folder must not exist.
+    """Make the release of a project's candidate once more and publish it as the project says.
 
     Parameters
     ----------
     project
-        What the policy and the report are taken from.
+        What the measures, the policy and the report are taken from.
     table, schema
         The bound original.
     candidate
         The choice.
-    evidence
-        The frontier that it was chosen from.
-    folder
-        Where to write.
-    why, by
-        The reason, and who decided.
+    evidence, folder, why, by
+        As in `publish`.
     """
     if candidate.infeasible is not None:
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
-    target = Path(folder)
-    if target.exists():
-        raise UserError(f"{target.name} exists already; choose a new folder (nothing is ever overwritten)")
+    _require_new(Path(folder))
     release = sanitize(table, schema, candidate.recipe)
-    chosen = replace(candidate, measurements=tuple(measure(release, project.measures)))
-    _check_policy(project, chosen)
-    policy = tuple(f"{name} {limit}" for name, limit in project.policy.items())
-    decision = Decision(candidate.id, why, by, now(), policy)
-    with folder_beside(target) as place:
-        _write_all(place, project, schema, release, chosen, evidence, decision)
-        _check_written(place)
+    decision = publish(
+        release,
+        folder,
+        project.measures,
+        why=why,
+        by=by,
+        policy=project.policy,
+        publication=project.publication,
+        evidence=evidence,
+        candidate=candidate.id,
+    )
     return decision, release
 
 
-def _check_policy(project: Project, candidate: Candidate) -> None:
-    broken = broken_limits(candidate, project.policy)
+def _require_new(folder: Path) -> None:
+    """Refuse a folder that is there already, before anything is computed for it."""
+    if folder.exists():
+        raise UserError(f"{folder.name} exists already; choose a new folder (nothing is ever overwritten)")
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What the publisher asks for and says."""
+
+    measures: tuple[Written, ...]
+    policy: Mapping[str, Limit]
+    publication: Publication
+    title: str
+
+
+def _chosen(
+    recipe: Recipe, evidence: Evidence | Frontier | None, identity: str | None
+) -> tuple[Candidate, Evidence | None]:
+    """Return the candidate that is published, as the evidence knows it, and the evidence."""
+    if evidence is None:
+        return Candidate(identity or secrets.token_hex(4), recipe), None
+    shown = Evidence(evidence) if isinstance(evidence, Frontier) else evidence
+    for candidate in shown.frontier.candidates:
+        if candidate.id == identity or (identity is None and candidate.recipe == recipe):
+            return replace(candidate, recipe=recipe), shown
+    return Candidate(identity or secrets.token_hex(4), recipe), shown
+
+
+def _asked(
+    measures: Iterable[Written | Measure] | None,
+    chosen: Candidate,
+    schema: Schema,
+    policy: Mapping[str, Limit],
+) -> tuple[Written, ...]:
+    """Return what to measure as a project file writes it, with what the policy speaks of."""
+    if measures is not None:
+        given = [_written(each) if isinstance(each, Measure) else each for each in measures]
+    elif chosen.measurements:
+        given = [m.label if not m.parameters else {m.measure: m.parameters} for m in chosen.measurements]
+        given = [each for place, each in enumerate(given) if each not in given[:place]]
+    else:
+        given = [each for side in default_measures(schema) for each in side]
+    return (*given, *unnamed(policy, given))
+
+
+def _written(measure: Measure) -> Written:
+    return {measure.name: measure.parameters} if measure.parameters else measure.name
+
+
+def _alone(chosen: Candidate) -> Frontier:
+    """Return a frontier of the chosen candidate only, along one measure of each side where there are both."""
+    sides = {m.axis: m.label for m in reversed(chosen.measurements)}
+    return Frontier((chosen,), tuple(sides[axis] for axis in ("privacy", "utility") if axis in sides))
+
+
+def _check_policy(policy: Mapping[str, Limit], candidate: Candidate) -> None:
+    broken = broken_limits(candidate, policy)
     if broken:
         raise PolicyNotMet(f"candidate {candidate.id} does not meet the policy: {'; '.join(broken)}")
 
@@ -117,13 +246,7 @@ def _check_written(place: Path) -> None:
 
 
 def _write_all(
-    place: Path,
-    project: Project,
-    schema: Schema,
-    release: Release,
-    candidate: Candidate,
-    evidence: Evidence,
-    decision: Decision,
+    place: Path, told: _Told, release: Release, candidate: Candidate, evidence: Evidence, decision: Decision
 ) -> None:
     from sfumato.report.bands import Bands
     from sfumato.report.page import published_html
@@ -137,14 +260,14 @@ def _write_all(
     data_files = {each.name: checksum(each) for each in sorted(place.iterdir())}
     layout = Layout.of(release)
     written = read_back(read_written(place, layout), layout)
-    manifest = replace(_manifest(written, layout, project, schema, release, decision), files=data_files)
-    _check_claims(project, manifest.claims)
+    manifest = replace(_manifest(written, layout, told.measures, release, decision), files=data_files)
+    _check_claims(told.policy, manifest.claims)
     page = published_html(
-        publication=project.publication,
-        schema=schema,
-        candidates=(*evidence.frontier.candidates, *evidence.infeasible),
+        publication=told.publication,
+        schema=release.schema,
+        candidates=(*evidence.frontier.candidates, *(evidence.infeasible or evidence.frontier.infeasible)),
         efficient=_is_efficient(evidence.frontier, candidate),
-        policy=project.policy,
+        policy=told.policy,
         chosen=candidate,
         release=release,
         written=written,
@@ -154,7 +277,7 @@ def _write_all(
         bands=Bands(evidence.secret),
     )
     (place / REPORT).write_text(page, encoding="utf-8")
-    _write_json(place / DATAPACKAGE, _datapackage(project, typed, data_files))
+    _write_json(place / DATAPACKAGE, _datapackage(told, typed, data_files))
     files = {each.name: checksum(each) for each in sorted(place.iterdir())}
     (place / NAME).write_text(replace(manifest, files=files).to_json(), encoding="utf-8")
 
@@ -165,11 +288,11 @@ def _is_efficient(frontier: Frontier, chosen: Candidate) -> bool | None:
     return None if found is None else not frontier.dominated_by(found)
 
 
-def _check_claims(project: Project, claims: tuple[Measurement, ...]) -> None:
+def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) -> None:
     """Hold what a reader will compute against the policy, too: the reader's prior is not the owner's."""
     claimed = {name for claim in claims for name in (claim.label, claim.measure)}
-    policy = {name: limit for name, limit in project.policy.items() if name in claimed}
-    broken = broken_limits(Candidate("", Recipe(""), claims), policy)
+    checked = {name: limit for name, limit in policy.items() if name in claimed}
+    broken = broken_limits(Candidate("", Recipe(""), claims), checked)
     if broken:
         raise PolicyNotMet(
             f"what a reader computes from the published cells does not meet the policy: {'; '.join(broken)}"
@@ -177,7 +300,7 @@ def _check_claims(project: Project, claims: tuple[Measurement, ...]) -> None:
 
 
 def _manifest(
-    written: Release, layout: Layout, project: Project, schema: Schema, release: Release, decision: Decision
+    written: Release, layout: Layout, measures: tuple[Written, ...], release: Release, decision: Decision
 ) -> Manifest:
     """Claim only what the written cells give when they are read again."""
     assert release.recipe is not None
@@ -185,8 +308,8 @@ def _manifest(
         version=sfumato.__version__,
         recipe=replace(release.recipe, seed=None),
         layout=layout,
-        missing=schema.missing,
-        asked=_claimable(project.measures),
+        missing=release.schema.missing,
+        asked=_claimable(measures),
         claims=(),
         requirements=(),
         decision=decision.to_dict(),
@@ -258,20 +381,17 @@ def _is_formula(label: str | None) -> bool:
     return label is not None and label.startswith(_FORMULA_SIGNS) and number(label) is None
 
 
-def _datapackage(
-    project: Project, tables: Mapping[str, pa.Table], checksums: Mapping[str, str]
-) -> dict[str, Any]:
+def _datapackage(told: _Told, tables: Mapping[str, pa.Table], checksums: Mapping[str, str]) -> dict[str, Any]:
     """Describe the data as a Frictionless Data Package."""
-    title = project.publication.title or project.path.stem
     fields = {
         name: [{"name": field.name, "type": _field_type(field.type)} for field in table.schema]
         for name, table in tables.items()
     }
     return {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
-        "name": _slug(title),
-        "title": title,
-        "description": project.publication.purpose,
+        "name": _slug(told.title),
+        "title": told.title,
+        "description": told.publication.purpose,
         "resources": [
             {
                 "name": file.replace(".", "-"),

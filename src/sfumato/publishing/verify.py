@@ -38,7 +38,53 @@ class Check:
         return not self.problem
 
 
-def verify(folder: str | Path) -> tuple[Check, ...]:
+@dataclass(frozen=True, repr=False)
+class Verification:
+    """Everything that was checked of a published folder; it is true when all of it holds.
+
+    Parameters
+    ----------
+    folder
+        The name of the folder.
+    checks
+        What was checked.
+    """
+
+    folder: str
+    checks: tuple[Check, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check holds."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that do not hold."""
+        return tuple(check for check in self.checks if not check.holds)
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+    def __len__(self) -> int:
+        return len(self.checks)
+
+    def __repr__(self) -> str:
+        outcome = (
+            f"{len(self.failed)} of {len(self)} checks fail" if self.failed else f"{len(self)} checks hold"
+        )
+        return f"<Verification of {self.folder}: {outcome}>"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import verification_html
+
+        return verification_html(self)
+
+
+def verify(folder: str | Path) -> Verification:
     """Check a published folder: checksums, both data files alike, every claim recomputed.
 
     Parameters
@@ -48,8 +94,8 @@ def verify(folder: str | Path) -> tuple[Check, ...]:
 
     Returns
     -------
-    tuple of Check
-        Everything that was checked; the folder is sound when all of them hold.
+    Verification
+        Everything that was checked; the folder is sound when all of it holds.
     """
     place = Path(folder)
     if not place.is_dir():
@@ -60,9 +106,10 @@ def verify(folder: str | Path) -> tuple[Check, ...]:
         written = read_written(place, manifest.layout)
         checks += [_same_cells(name, table, place) for name, table in written.items()]
         release = read_back(written, manifest.layout)
-        return (*checks, *_claim_checks(release, manifest), *_requirement_checks(release, manifest))
+        checks += [*_claim_checks(release, manifest), *_requirement_checks(release, manifest)]
     except SfumatoError as error:
-        return (*checks, Check("the data can be read", str(error)))
+        checks.append(Check("the data can be read", str(error)))
+    return Verification(place.name, tuple(checks))
 
 
 def read_written(folder: Path, layout: Layout) -> dict[str, pa.Table]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from sfumato.recipe import Recipe
 from sfumato.release import Release, failing_rows, without_rows
 from sfumato.sanitizers.lowest_level import above_floor, onto_floor
 from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.table import Records, Table
 
 
 @runtime_checkable
@@ -28,7 +28,7 @@ class Sanitizer(Protocol):
         """Make a release of a bound table."""
 
 
-def sanitize(table: Any, schema: Schema, how: Recipe | Sanitizer, *, seed: int | None = None) -> Release:
+def sanitize(table: Records, schema: Schema, how: Recipe | Sanitizer, *, seed: int | None = None) -> Release:
     """Make one release by one recipe.
 
     Parameters

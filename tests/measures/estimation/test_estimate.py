@@ -45,7 +45,7 @@ def estimates(draw: st.DrawFn) -> Estimate:
 
     mixture_of = np.sort(draw(st.lists(st.integers(0, 2), min_size=n_units, max_size=n_units)))
     shares = draw(st.lists(st.lists(st.integers(1, 5), min_size=3, max_size=3), min_size=3, max_size=3))
-    mixtures = Mixtures(np.array([0, 3, 6, 9]), np.tile([0, 1, 2], 3), np.ravel(shares), VALUES)
+    mixtures = Mixtures(np.array([0, 3, 6, 9]), np.tile([0, 1, 2], 3), np.ravel(shares).astype(float), VALUES)
     weights = draw(st.lists(st.integers(1, 9), min_size=n_units, max_size=n_units))
     return Estimate(np.array(weights), tuple(map(spread, CODES)), mixture_of, mixtures)
 

@@ -195,7 +195,7 @@ def test_groups_that_are_alike_tell_nothing() -> None:
     assert joint(maximum_entropy_estimate(estimate)) == pytest.approx(joint(estimate))
 
 
-IMPROVED = {
+IMPROVED: dict[str, tuple[Any, float]] = {
     "mondrian k=10": (Mondrian(KAnonymity(10)), 0.5),
     "mondrian k=50": (Mondrian(KAnonymity(50)), 0.25),
     "mondrian relaxed k=10": (Mondrian(KAnonymity(10), variant="relaxed"), 0.35),

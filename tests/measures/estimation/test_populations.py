@@ -42,7 +42,7 @@ def by_hand(table: Table, schema: Schema, minimum_support: str) -> dict[Conjunct
             (name, values) for name, values in zip(names, conjunction, strict=True) if values is not None
         ]
         support = sum(all(record[name] in values for name, values in wanted) for record in records)
-        if wanted and support >= max(1, Fraction(minimum_support) * len(records)):
+        if wanted and support >= max(Fraction(1), Fraction(minimum_support) * len(records)):
             found[conjunction] = support
     return found
 

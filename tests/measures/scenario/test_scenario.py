@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -77,12 +77,12 @@ def test_a_scenario_with_functions_cannot_be_written_down() -> None:
         (lambda: User(miners=()), "at least one miner"),
         (lambda: Adversary(c=101), "c must be from 0 to 100"),
         (lambda: Adversary(reduction="near"), "did you mean 'nearer'"),
-        (lambda: Adversary(guesses="all"), "guesses cannot be 'all'"),
+        (lambda: Adversary(guesses=cast(Any, "all")), "guesses cannot be 'all'"),
         (lambda: Adversary(miners=()), "at least one miner"),
         (lambda: Scenario(folds=1), "folds must be at least 2"),
         (lambda: Scenario(time_limit=0), "time-limit must be above 0"),
         (lambda: Scenario(control=-0.1), "control must be a share from 0 to 0.5"),
-        (lambda: Scenario(user="me"), "are tables"),
+        (lambda: Scenario(user=cast(Any, "me")), "are tables"),
         (lambda: Scenario.of({"userr": {}}), "did you mean 'user'"),
         (lambda: Scenario.of({"user": {"target": "ill", "weight": 1}}), "did you mean 'weights'"),
         (lambda: Scenario.of({"adversary": {"c": "much"}}), "wrong type"),

@@ -115,7 +115,7 @@ def points_of(classes: list[Any], name: str, eta: float, prefer: str, guarantee:
         kept = [one for one in every if gone(one) <= eta][-1]
         return [(-min(size for size, _, _ in kept), loss(kept))]
     if guarantee:
-        points = []
+        points: list[tuple[float, ...]] = []
         for k in range(1, n + 1):
             for diversity in range(1, 5):
                 kept = [one for one in classes if one[0] >= k and one[1] >= diversity]
@@ -291,9 +291,9 @@ def test_both_forms_suppress_by_their_own_model() -> None:
 @given(data=st.data())
 @settings(max_examples=80)
 def test_any_table_gives_releases_with_the_claimed_figures(data: st.DataObject, tiny_tables: Any) -> None:
-    bound = data.draw(tiny_tables)
+    table, schema = data.draw(tiny_tables)
     try:
-        space = CutSpace.of(*bound)
+        space = CutSpace.of(table, schema)
     except ParameterError:
         assume(False)
     eta = data.draw(st.sampled_from([0.0, 0.2, 0.5]))
@@ -303,7 +303,7 @@ def test_any_table_gives_releases_with_the_claimed_figures(data: st.DataObject, 
     found = problem.evaluate(genes)
     assert set(found.owner) | set(np.flatnonzero(found.main < 0)) == {0, 1, 2}
     for owner, figures in zip(found.owner, found.figures, strict=True):
-        release = sanitize(*bound, problem.recipe(genes[owner], figures))
+        release = sanitize(table, schema, problem.recipe(genes[owner], figures))
         k, diversity, loss = reached(release, "k-anonymity", "probabilistic-diversity", "general-loss")
         assert (k, int(diversity), release.n_suppressed) == (figures[0], figures[1], figures[4])
         assert loss == pytest.approx(figures[3], abs=1e-12)

@@ -76,7 +76,7 @@ def sent(shown: Iterable[Field]) -> FormData:
 
     for each in shown:
         add(each)
-    return FormData(pairs)
+    return FormData([*pairs])
 
 
 def through(cls: type[Any], given: dict[str, Any], *, swept: bool = False) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def test_a_search_is_added_through_its_form(guest: TestClient, read_project: Cal
         "p.objective": "precision",
     }
     assert send(guest, "/2", field(page, "version"), **typed).status_code == 303
-    search = read_project().searches[1]
+    search: Any = read_project().searches[1]
     assert (search.suppression, search.objective) == (0.1, "precision")
     assert len(search.model.parts) == 2
 
@@ -76,7 +76,8 @@ def test_a_block_is_changed_and_removed(guest: TestClient, read_project: Callabl
     assert 'value="2, 3"' in page
     typed = {"p.model": "k-anonymity", "p.model.k-anonymity.k": "4", "p.variant": "strict"}
     assert send(guest, "/1", field(page, "version"), **typed).status_code == 303
-    assert [str(recipe) for recipe in read_project().searches[0].recipes()] == ["mondrian k=4"]
+    search: Any = read_project().searches[0]
+    assert [str(recipe) for recipe in search.recipes()] == ["mondrian k=4"]
     assert send(guest, "/1/remove", version(guest)).status_code == 303
     assert read_project().searches == ()
     assert "Nothing is tried yet" in guest.get("/projects/people/explore/plan").text

@@ -150,7 +150,7 @@ def test_whatever_is_done_the_values_and_the_tree_stay(data: st.DataObject) -> N
         nodes = data.draw(
             st.lists(
                 st.integers(0, hierarchy.height).flatmap(
-                    lambda level, tree=hierarchy: st.builds(
+                    lambda level, tree=hierarchy: st.builds(  # type: ignore[misc]
                         TreeNode, st.just(level), st.integers(0, len(tree.labels[level]) - 1)
                     )
                 ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
@@ -14,7 +16,7 @@ from sfumato.workbench.state.branches import TreeNode
 from sfumato.workbench.views.pictures import distribution
 from sfumato.workbench.views.trees import MOST_CHILDREN, MOST_NODES, Branch, tree_of
 
-PLACES = {"Europe": {"West": ["France"], "South": ["Italy", "Spain"]}, "Asia": ["Japan"]}
+PLACES: Any = {"Europe": {"West": ["France"], "South": ["Italy", "Spain"]}, "Asia": ["Japan"]}
 
 
 def outline(branch: Branch) -> object:

@@ -162,7 +162,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
     def write() -> str:
         from sfumato.exploring.stored import frontier_of
         from sfumato.publishing.publish import Evidence
-        from sfumato.publishing.publish import publish as write_folder
+        from sfumato.publishing.publish import publish_candidate as write_folder
         from sfumato.store import Store
 
         project, target = opened.project, opened.project.path.parent / name

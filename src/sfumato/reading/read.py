@@ -1,0 +1,43 @@
+"""Read: from a file or a frame to a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sfumato.table import Records, Table
+
+
+def read(
+    source: str | Path | Records,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    quote: str | None = None,
+    missing_values: Iterable[str] = (),
+) -> Table:
+    """Read a table about people.
+
+    Parameters
+    ----------
+    source
+        A CSV, Parquet or Feather file, or what is in memory: a pandas or Polars frame, a DuckDB relation, an
+        Arrow table, a mapping of columns. The columns of a CSV file are read as text, so that leading zeros
+        survive; the schema says which are numbers.
+    separator, encoding, quote
+        How a CSV file is written, where that should not be sniffed.
+    missing_values
+        Spellings of a missing value beside the empty field.
+
+    Examples
+    --------
+    >>> read({"age": [31, 42, 31], "sex": ["f", "m", "f"]})
+    <Table of 3 records, 2 of them different: age, sex>
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, (str, Path)):
+        return Table.read(
+            source, separator=separator, encoding=encoding, quote=quote, missing_values=missing_values
+        )
+    return Table.from_arrow(source, missing_values=missing_values)

@@ -1,0 +1,200 @@
+"""Notebook: what each noun shows of itself in a notebook, as a piece of HTML without a value of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import jinja2
+
+from sfumato import formatting
+from sfumato.choosing.answer import Answer
+from sfumato.choosing.comparison import Comparison
+from sfumato.decision import Decision
+from sfumato.exploring.inspection import Inspection
+from sfumato.frontier import Candidate, Frontier
+from sfumato.hierarchy import Hierarchy
+from sfumato.measures.base import Measurement
+from sfumato.publishing.verify import Verification
+from sfumato.release import Release
+from sfumato.report.comparisons import comparison_words, figure_rows
+from sfumato.report.markup import html_templates, inline_picture
+from sfumato.report.picture import Picture
+from sfumato.report.rows import recipe_words, shown
+from sfumato.schema import Attribute, Schema
+from sfumato.table import Table
+
+_MOST_ROWS = 20
+_MOST_DRAWN = 1000
+"""A picture of more candidates is drawn only when it is asked for."""
+
+
+def table_html(table: Table) -> str:
+    """Show how many records there are, and of each column its kind and how many values it has."""
+    rows = [
+        [
+            name,
+            column.kind,
+            f"{len(column.domain) - column.has_missing:,}",
+            f"{column.count_missing(table.weights):,}",
+        ]
+        for name, column in table.columns.items()
+    ]
+    said = f"of {table.n_records:,} records, {table.n_rows:,} of them different"
+    return _card("Table", said, ["column", "kind", "distinct", "missing"], rows)
+
+
+def schema_html(schema: Schema) -> str:
+    """Show the role of each attribute, its kind, and how it generalizes."""
+    rows = [[a.name, a.role, a.kind or "as in the table", _generalizes(a)] for a in schema.attributes]
+    said = f"of {len(schema.attributes):,} attributes"
+    return _card("Schema", said, ["attribute", "role", "kind", "hierarchy"], rows)
+
+
+def _generalizes(attribute: Attribute) -> str:
+    source = attribute.hierarchy
+    if isinstance(source, Hierarchy):
+        return f"{source.height + 1} levels"
+    return "the value or nothing" if source is None else type(source).__name__.lower()
+
+
+def inspection_html(found: Inspection) -> str:
+    """Show the attributes of a table, and how risky it is as it stands."""
+    rows = [
+        [a.name, a.role, a.kind, f"{a.n_distinct:,}", f"{a.n_missing:,}", str(a.n_levels)]
+        for a in found.attributes
+    ]
+    heads = ["attribute", "role", "kind", "distinct", "missing", "levels"]
+    said = f"of {found.n_records:,} records, {found.n_rows:,} of them different"
+    return _card("Inspection", said, heads, rows, found.sentences)
+
+
+def release_html(release: Release) -> str:
+    """Show how a release was made, what it does to each attribute, and how large its classes are."""
+    how = "read from files" if release.recipe is None else formatting.recipe_in_words(release.recipe)
+    sizes = release.classes.sizes
+    told = [f"{release.n_records:,} of {release.n_original:,} records are released."]
+    if len(sizes):
+        told.append(f"They look alike in {len(sizes):,} classes, the smallest of {sizes.min():,} records.")
+    rows = [
+        [
+            name,
+            release.schema[name].role,
+            f"{len(set(release.cells[name].codes.tolist())):,}",
+            _lost(release, name),
+        ]
+        for name in release.schema.released
+    ]
+    heads = ["attribute", "role", "distinct released values", "information lost"]
+    return _card("Release", how, heads, rows, [" ".join(told), *release.notes], picture=release.plot())
+
+
+def _lost(release: Release, name: str) -> str:
+    loss = release.information_lost(name)
+    return "not applicable" if loss is None else formatting.share(loss)
+
+
+def measurements_html(measurements: Iterable[Measurement]) -> str:
+    """Show what was measured, each with its interval and what it is compared with."""
+    rows = [_measurement_row(m) for m in measurements]
+    return _card("Measurement", "", ["measure", "of", "value", "interval", "baseline", ""], rows)
+
+
+def _measurement_row(m: Measurement) -> list[str]:
+    interval = "" if m.interval is None else " to ".join(shown(m.measure, float(end)) for end in m.interval)
+    baseline = "" if m.baseline is None else shown(m.measure, m.baseline)
+    return [
+        m.label,
+        m.attribute or "",
+        shown(m.measure, m.value),
+        interval,
+        baseline,
+        f"{m.axis}, {m.better} is better",
+    ]
+
+
+def candidate_html(candidate: Candidate) -> str:
+    """Show how a candidate is made, and what was measured of it."""
+    said = f"{candidate.id}: {recipe_words(candidate)}"
+    if candidate.infeasible is not None:
+        return _card("Candidate", said, paragraphs=[f"It could not be made: {candidate.infeasible}."])
+    rows = [_measurement_row(m) for m in candidate.measurements]
+    return _card("Candidate", said, ["measure", "of", "value", "interval", "baseline", ""], rows)
+
+
+def frontier_html(frontier: Frontier) -> str:
+    """Show the efficient candidates, and all of them in a picture."""
+    efficient, knee = frontier.efficient(), frontier.knee()
+    rows = [
+        [c.id, recipe_words(c), *(shown(axis, c.value(axis)) for axis in frontier.axes), "knee" * (c == knee)]
+        for c in efficient
+    ]
+    heads = ["id", "recipe", *(formatting.measure_words(axis).title for axis in frontier.axes), ""]
+    said = f"{len(efficient):,} efficient of {len(frontier.candidates):,} candidates"
+    told = f"{len(frontier.apart):,} cannot be compared on these measures." if frontier.apart else ""
+    drawn = len(frontier.comparable) <= _MOST_DRAWN
+    undrawn = "" if drawn else "frontier.plot() draws them."
+    picture = frontier.plot() if drawn and efficient else None
+    return _card("Frontier", said, heads, rows, [each for each in (told, undrawn) if each], picture=picture)
+
+
+def answer_html(answer: Answer) -> str:
+    """Show what a question was answered with, line by line."""
+    return _card("Answer", f"to “{answer.question}”", paragraphs=str(answer).splitlines())
+
+
+def comparison_html(found: Comparison) -> str:
+    """Show every measure of both releases, and for how many people one is worse."""
+    said = f"of {found.names[0]} and {found.names[1]}"
+    heads = ["measure", *found.names, "better"]
+    return _card("Comparison", said, heads, figure_rows(found), comparison_words(found))
+
+
+def decision_html(decision: Decision) -> str:
+    """Show who chose what, why and when."""
+    facts = {
+        "candidate": decision.candidate,
+        "why": decision.why,
+        "by": decision.by,
+        "when": decision.when,
+        "policy": "; ".join(decision.policy),
+    }
+    return _card("Decision", "", (), [[name, value] for name, value in facts.items() if value])
+
+
+def verification_html(found: Verification) -> str:
+    """Show what was checked of a published folder, what fails first."""
+    ordered = sorted(found.checks, key=lambda check: check.holds)
+    rows = [[check.what, check.problem or "holds"] for check in ordered]
+    failed = (
+        f"{len(found.failed):,} of {len(found):,} checks fail"
+        if found.failed
+        else f"{len(found):,} checks hold"
+    )
+    return _card("Verification", f"of {found.folder}: {failed}", ["checked", "found"], rows)
+
+
+def _card(
+    title: str,
+    said: str,
+    heads: Sequence[str] = (),
+    rows: Sequence[Sequence[str]] = (),
+    paragraphs: Iterable[str] = (),
+    picture: Picture | None = None,
+) -> str:
+    told = [place for place in range(max(map(len, rows), default=0)) if any(row[place] for row in rows)]
+    more = len(rows) - _MOST_ROWS
+    return _template().render(
+        title=title,
+        said=said,
+        heads=[heads[place] for place in told] if heads else [],
+        rows=[[row[place] for place in told] for row in rows[:_MOST_ROWS]],
+        paragraphs=list(paragraphs),
+        more=f"and {more:,} more" if more > 0 else "",
+        picture=None if picture is None else inline_picture(picture.svg),
+    )
+
+
+@cache
+def _template() -> jinja2.Template:
+    return html_templates("sfumato.report").get_template("notebook.html.j2")
