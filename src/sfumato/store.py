@@ -241,6 +241,28 @@ class Store:
                         found.add(identity)
         return found
 
+    def n_outdated(self, source: str) -> int:
+        """Return of how many candidates something was computed by another version than that of today."""
+        with self._reading():
+            made = self._connection.execute(
+                "select id, recipe, versions from candidate where source = ?", (source,)
+            ).fetchall()
+            taken = self._connection.execute("select distinct asked, version from measurement").fetchall()
+            measured = [
+                self._connection.execute(
+                    "select candidate from measurement where asked = ? and version = ?", pair
+                ).fetchall()
+                for pair in taken
+                if pair[1] != measure_version(pair[0])
+            ]
+            found = {
+                identity
+                for identity, recipe, versions in made
+                if json.loads(versions) != method_versions(Recipe.from_json(recipe))
+            }
+        again = {identity for rows in measured for (identity,) in rows}
+        return len(found | (again & {identity for identity, _, _ in made}))
+
     def infeasible(self) -> set[str]:
         """Return the candidates that could not be made."""
         with self._reading():

@@ -154,7 +154,7 @@ class TestAsk:
         with (tmp_path / "people.csv").open("a") as file:
             file.write("\nx,20,Ulm,a")
         code, _, err = sfumato("ask", "max k", "-P", empty)
-        assert (code, "nothing was explored yet for this data" in err) == (1, True)
+        assert (code, "has changed since it was explored" in err) == (1, True)
 
     def test_a_project_with_one_candidate_and_no_policy(
         self, sfumato: Run, project: Path, tmp_path: Path

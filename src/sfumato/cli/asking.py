@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option, project_option, workers_option
-from sfumato.cli.opening import explored, found_project, opened, require_candidates, write_text
+from sfumato.cli.opening import explored, found_project, opened, require_candidates, source_shown, write_text
 from sfumato.cli.terminal import print_answer, print_comparison, print_json
 from sfumato.errors import Infeasible, UserError
-from sfumato.exploring.stored import remade, source_now
+from sfumato.exploring.stored import remade
 from sfumato.provenance import source_of
 
 
@@ -59,7 +59,7 @@ def ask(
     asked = parse(question)
     project, store = opened(found_project(project_file), create=False)
     with store:
-        source = source_now(project, store)
+        source = source_shown(project, store)
         candidates = only_made(store.candidates(source))
         require_candidates(project, store, source, candidates)
         missing = unmeasured(asked, (m for c in candidates for m in c.measurements))

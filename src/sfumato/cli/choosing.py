@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option, project_argument, project_option, seed_option, workers_option
-from sfumato.cli.opening import explored, found_project, opened, require_candidates, write_report, write_text
+from sfumato.cli.opening import (
+    explored,
+    found_project,
+    opened,
+    require_candidates,
+    source_shown,
+    write_report,
+    write_text,
+)
 from sfumato.cli.terminal import (
     candidate_facts,
     frontier_facts,
@@ -80,7 +88,7 @@ def frontier(
     """
     project, store = opened(found_project(project_file), create=False)
     with store:
-        source = source_now(project, store)
+        source = source_shown(project, store)
         found = stored_frontier(project, store, source, axes)
         require_candidates(project, store, source, found.candidates)
     if picture is not None:
@@ -114,7 +122,7 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
 
     project, store = opened(found_project(project_file), create=False)
     with store:
-        source = source_now(project, store)
+        source = source_shown(project, store)
         candidate = store.find(identity, source)
         found = stored_frontier(project, store, source)
     if report is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.cli.terminal import progress_shown
+from sfumato.cli.terminal import progress_shown, say
 from sfumato.errors import ParameterError, ProjectError, UserError
 
 if TYPE_CHECKING:
@@ -72,6 +72,21 @@ def require_candidates(project: Project, store: Store, source: str, made: tuple[
     else:
         happened = "nothing was explored yet for this data"
     raise UserError(f"{happened}; run `sfumato explore {project.path.name}` first")
+
+
+def source_shown(project: Project, store: Store) -> str:
+    """Return which candidates of the store belong to the data as it is; say so if some are outdated."""
+    from sfumato.exploring.stored import source_now
+
+    source = source_now(project, store)
+    outdated = store.n_outdated(source)
+    if outdated:
+        n_candidates = len(store.candidates(source))
+        say(
+            f"{outdated:,} of {n_candidates:,} candidates: something was computed by an earlier version of "
+            "sfumato; `sfumato explore` computes it again"
+        )
+    return source
 
 
 def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str]:

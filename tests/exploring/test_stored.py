@@ -1,0 +1,205 @@
+"""What is stored is shown without reading data that has not changed, and never for other data."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sfumato.errors import DataError
+from sfumato.exploring.run import explore
+from sfumato.exploring.stored import source_now
+from sfumato.project.file import Project
+from sfumato.provenance import source_of
+from sfumato.store import Store
+
+DATA = Path(__file__).parents[1] / "data"
+HEAVY = ("numba", "scipy", "sklearn", "pyarrow", "pandas")
+LOOKED_AT = """
+import json, sys
+from sfumato.cli import main
+sys.argv = ["sfumato", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as end:
+    print(json.dumps([end.code or 0, sorted(set(sys.modules) & {heavy!r})]), file=sys.stderr)
+"""
+
+
+def aged(path: Path, seconds: int = 60) -> None:
+    """Make a file look as if it had been written a while ago."""
+    then = path.stat().st_mtime_ns - seconds * 10**9
+    os.utime(path, ns=(then, then))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    for name in ("people.csv", "people.toml"):
+        shutil.copy(DATA / name, tmp_path)
+        aged(tmp_path / name)
+    return Project.load(tmp_path / "people.toml")
+
+
+@pytest.fixture
+def store(project: Project) -> Store:
+    return Store(project.store_path)
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """List how often data is read."""
+    done: list[str] = []
+    table = Project.table
+
+    def listed(self: Project, path: Path | None = None) -> object:
+        done.append(self.data.path)
+        return table(self, path)
+
+    monkeypatch.setattr(Project, "table", listed)
+    return done
+
+
+class TestSource:
+    def test_is_read_once(self, project: Project, store: Store, read: list[str]) -> None:
+        found = [source_now(project, store) for _ in range(3)]
+        assert read == ["people.csv"]
+        assert set(found) == {source_of(*project.read())}
+
+    def test_is_known_after_exploring(self, project: Project, store: Store, read: list[str]) -> None:
+        explore(project, store, workers=1)
+        read.clear()
+        source = source_now(project, store)
+        assert read == []
+        assert len(store.candidates(source)) == 5
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda folder: (folder / "people.csv").write_text(
+                (folder / "people.csv").read_text().replace("Ann,21", "Ann,22")
+            ),
+            lambda folder: aged(folder / "people.csv"),
+            lambda folder: (folder / "people.toml").write_text(
+                (folder / "people.toml").read_text().replace("[5, 10, 20]", "[5, 10]")
+            ),
+            lambda folder: (folder / "people.toml").write_text(
+                (folder / "people.toml").read_text().replace('"people.csv"', '"people.csv"\nmissing = "drop"')
+            ),
+        ],
+    )
+    def test_is_read_again_when_file_or_description_change(
+        self,
+        project: Project,
+        store: Store,
+        read: list[str],
+        change: Callable[[Path], object],
+    ) -> None:
+        source_now(project, store)
+        change(project.path.parent)
+        changed = Project.load(project.path)
+        read.clear()
+        assert source_now(changed, store) == source_of(*changed.read())
+        assert len(read) == 2, "once by each of the two"
+
+    def test_of_a_file_in_a_former_state_by_its_times_is_read_again(
+        self, project: Project, store: Store, read: list[str]
+    ) -> None:
+        before = project.data_path.stat()
+        source = source_now(project, store)
+        project.data_path.write_text(project.data_path.read_text().replace("Ann,21", "Ann,22"))
+        os.utime(project.data_path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert project.data_path.stat().st_size == before.st_size
+        assert source_now(project, store) != source
+
+    def test_of_a_file_that_was_just_written_is_not_trusted(
+        self, project: Project, store: Store, read: list[str]
+    ) -> None:
+        os.utime(project.data_path)
+        source_now(project, store)
+        source_now(project, store)
+        assert len(read) == 2
+
+    def test_of_other_tries_or_measures_needs_no_reading(
+        self, project: Project, store: Store, read: list[str]
+    ) -> None:
+        source_now(project, store)
+        text = project.path.read_text().replace("general-loss", "precision").replace("[2, 3,", "[2,")
+        source_now(Project.parse(text, project.path), store)
+        assert len(read) == 1
+
+    def test_of_a_missing_file_is_an_error(self, project: Project, store: Store) -> None:
+        source_now(project, store)
+        project.data_path.unlink()
+        with pytest.raises(DataError, match=r"people\.csv"):
+            source_now(project, store)
+
+
+def run(*words: str, folder: Path) -> tuple[str, str, int, list[str]]:
+    """Run a command in a process of its own: what it prints, says and returns, and its heavy modules."""
+    script = LOOKED_AT.format(heavy=set(HEAVY))
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], cwd=folder, capture_output=True, text=True, timeout=300
+    )
+    *said, facts = done.stderr.splitlines()
+    code, modules = json.loads(facts)
+    return done.stdout, "\n".join(said), code, modules
+
+
+class TestCommands:
+    @pytest.fixture
+    def folder(self, project: Project) -> Path:
+        with Store(project.store_path) as store:
+            explore(project, store, workers=1)
+        return project.path.parent
+
+    def test_that_look_at_the_store_import_nothing_heavy(self, folder: Path) -> None:
+        out, _, code, modules = run("frontier", "--json", folder=folder)
+        assert (code, modules) == (0, [])
+        identity = next(each["id"] for each in json.loads(out)["candidates"])
+        for words in (("frontier", "--all"), ("show", identity), ("ask", "best k where general-loss <= 90%")):
+            out, said, code, modules = run(*words, folder=folder)
+            assert (code, modules) == (0, []), said
+            assert "mondrian" in out
+
+    def test_say_so_in_one_line_when_the_data_has_changed(self, folder: Path) -> None:
+        with Store(folder / "people.sqlite") as store:
+            (source,) = store.sources()
+            identity = store.candidates(source)[0].id
+        data = folder / "people.csv"
+        data.write_text(data.read_text().replace("Ann,21", "Ann,29"))
+        for words in (("frontier",), ("ask", "best k")):
+            out, said, code, _ = run(*words, folder=folder)
+            assert (out, code) == ("", 1)
+            assert said == (
+                "sfumato: people.csv, or what people.toml says of it, has changed since it was explored; "
+                "run `sfumato explore people.toml` first"
+            )
+        _, said, code, _ = run("show", identity, folder=folder)
+        assert code == 1
+        assert said.startswith(f"sfumato: candidate {identity} was made from other data")
+        assert "\n" not in said
+
+    def test_say_so_when_an_upgrade_has_changed_a_method_or_a_measure(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        from sfumato import FullDomain, GeneralLoss
+        from sfumato.cli import main
+
+        def said(*words: str) -> str:
+            monkeypatch.setattr(sys, "argv", ["sfumato", *words, "-P", str(folder / "people.toml")])
+            with pytest.raises(SystemExit):
+                main()
+            return capsys.readouterr().err
+
+        note = "computed by an earlier version of sfumato; `sfumato explore` computes it again"
+        assert said("ask", "best k") == ""
+        monkeypatch.setattr(FullDomain, "version", 2, raising=False)
+        assert said("ask", "best k") == f"1 of 5 candidates: something was {note}\n"
+        monkeypatch.setattr(GeneralLoss, "version", 2, raising=False)
+        assert said("ask", "best k") == f"4 of 5 candidates: something was {note}\n"
