@@ -39,7 +39,17 @@ def test_a_star_import_brings_the_public_names() -> None:
 
 def test_no_module_has_the_name_of_a_verb() -> None:
     verbs = [name for name in sfumato.__all__ if inspect.isfunction(getattr(sfumato, name))]
-    assert {"ask", "compare", "inspect", "measure", "publish", "read", "sanitize", "verify"} <= set(verbs)
+    assert {
+        "ask",
+        "compare",
+        "explore",
+        "inspect",
+        "measure",
+        "publish",
+        "read",
+        "sanitize",
+        "verify",
+    } <= set(verbs)
     assert [name for name in verbs if importlib.util.find_spec(f"sfumato.{name}")] == []
 
 

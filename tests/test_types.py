@@ -32,6 +32,7 @@ reveal_type(release.plot())
 reveal_type(sf.measure(release, ["privacy-loss", sf.TotalLoss()])[0].value)
 reveal_type(sf.inspect(table, schema).risk)
 reveal_type(sf.compare(release, release))
+reveal_type(sf.explore(table, schema, tries, ["privacy-loss", sf.TotalLoss()]))
 reveal_type(sf.publish(release, "published"))
 reveal_type(sf.verify("published").holds)
 """
@@ -44,6 +45,7 @@ REVEALED = [
     "float | None",
     "RiskAsItStands | None",
     "Comparison",
+    "Frontier",
     "Decision",
     "bool",
 ]

@@ -6,6 +6,7 @@ from sfumato.choosing.comparison import Comparison, compare
 from sfumato.classes import EquivalenceClasses
 from sfumato.decision import Decision
 from sfumato.exploring.inspection import Inspection, inspect
+from sfumato.exploring.library import explore
 from sfumato.external import read_release
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.hierarchy import Dates, Hierarchy, Intervals, Prefixes
@@ -98,12 +99,13 @@ from sfumato.sanitizers import (
     Laplace,
     LocalRecoding,
     Mondrian,
+    Sanitizer,
     SuppressQuasiIdentifiers,
     SuppressSensitive,
     sanitize,
 )
 from sfumato.schema import Attribute, Schema
-from sfumato.search import Evolution, Lattice, LatticeFront, Sweep
+from sfumato.search import Evolution, Lattice, LatticeFront, Search, Sweep
 from sfumato.store import Store
 from sfumato.table import Table
 
@@ -201,8 +203,10 @@ __all__ = [
     "Release",
     "RidgeRegression",
     "SafetyOrder",
+    "Sanitizer",
     "Scenario",
     "Schema",
+    "Search",
     "Store",
     "SuppressQuasiIdentifiers",
     "SuppressSensitive",
@@ -221,6 +225,7 @@ __all__ = [
     "compare",
     "datasets",
     "errors",
+    "explore",
     "inspect",
     "measure",
     "publish",

@@ -198,3 +198,16 @@ def test_the_command_writes_what_the_library_writes(tmp_path: Path) -> None:
     for each in (one, two):
         del each["files"], each["decision"]["when"]
     assert one == two
+
+
+def test_from_exploring_to_verifying_in_four_lines(tmp_path: Path) -> None:
+    table, schema = sf.datasets.hospital()
+    tries: list[sf.Sanitizer] = [sf.AsIs(), *(sf.Mondrian(sf.KAnonymity(k)) for k in (2, 3, 6, 40))]
+    frontier = sf.explore(table, schema, tries, MEASURES)
+    chosen = frontier.efficient()[0]
+    decision = sf.publish(sf.sanitize(table, schema, chosen.recipe), tmp_path / "out", evidence=frontier)
+    assert sf.verify(tmp_path / "out")
+    assert decision.candidate == chosen.id
+    # the one that could not be made was tried as well
+    assert len(frontier.infeasible) == 1
+    assert "5 candidates" in (tmp_path / "out" / "report.html").read_text("utf-8")

@@ -47,7 +47,7 @@ class Evidence:
     frontier
         All candidates that could be made.
     infeasible
-        Those that could not.
+        Those that could not; by default what the frontier knows of them.
     secret
         What decides where the bands lie in which the report tells the owner's figures; that of the store,
         so that two publications of one project tell no more than one.
@@ -265,7 +265,7 @@ def _write_all(
     page = published_html(
         publication=told.publication,
         schema=release.schema,
-        candidates=(*evidence.frontier.candidates, *evidence.infeasible),
+        candidates=(*evidence.frontier.candidates, *(evidence.infeasible or evidence.frontier.infeasible)),
         efficient=_is_efficient(evidence.frontier, candidate),
         policy=told.policy,
         chosen=candidate,
