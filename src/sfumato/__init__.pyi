@@ -99,12 +99,13 @@ from sfumato.sanitizers import (
     Laplace,
     LocalRecoding,
     Mondrian,
+    Sanitizer,
     SuppressQuasiIdentifiers,
     SuppressSensitive,
     sanitize,
 )
 from sfumato.schema import Attribute, Schema
-from sfumato.search import Evolution, Lattice, LatticeFront, Sweep
+from sfumato.search import Evolution, Lattice, LatticeFront, Search, Sweep
 from sfumato.store import Store
 from sfumato.table import Table
 
@@ -202,8 +203,10 @@ __all__ = [
     "Release",
     "RidgeRegression",
     "SafetyOrder",
+    "Sanitizer",
     "Scenario",
     "Schema",
+    "Search",
     "Store",
     "SuppressQuasiIdentifiers",
     "SuppressSensitive",
