@@ -6,6 +6,7 @@ workbench's sheet and the profile of a lattice are three faces of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,11 +17,33 @@ import numpy.typing as npt
 from sfumato.arrays import Booleans, Floats, Integers
 
 if TYPE_CHECKING:
-    from sfumato.frontier import Limit
     from sfumato.models.base import Better
 
 # A gain this small over a straight line is rounding.
 _ROUNDING = 1e-9
+# A value this near to a limit is a tie, as in a model: 0.1 + 0.2 must keep a limit of 0.3.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a measure must keep."""
+
+    at_most: float = math.inf
+    at_least: float = -math.inf
+
+    def allows(self, value: float | None) -> bool:
+        """Return whether a value keeps the limit; a measure that does not apply keeps none."""
+        return value is not None and bool(self.allowed(np.array(value)))
+
+    def allowed(self, values: Floats) -> Booleans:
+        """Return which of many values keep the limit; NaN stands for a measure that does not apply."""
+        return (self.at_least - _TIE <= values) & (values <= self.at_most + _TIE)
+
+    def __str__(self) -> str:
+        ends = [f"at least {self.at_least:.15g}"] if self.at_least > -math.inf else []
+        ends += [f"at most {self.at_most:.15g}"] if self.at_most < math.inf else []
+        return " and ".join(ends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats
+from sfumato.arrays import Floats
 from sfumato.columns import Columns
+from sfumato.columns import Limit as Limit
 from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.base import Measurement, worst_value
 from sfumato.models.base import Better
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.report.picture import Picture
-
-# A value this near to a limit is a tie, as in a model: 0.1 + 0.2 must keep a limit of 0.3.
-_TIE = 1e-12
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,27 +70,6 @@ class Candidate:
         from sfumato.report.notebook import candidate_html
 
         return candidate_html(self)
-
-
-@dataclass(frozen=True)
-class Limit:
-    """What a measure must keep."""
-
-    at_most: float = math.inf
-    at_least: float = -math.inf
-
-    def allows(self, value: float | None) -> bool:
-        """Return whether a value keeps the limit; a measure that does not apply keeps none."""
-        return value is not None and bool(self.allowed(np.array(value)))
-
-    def allowed(self, values: Floats) -> Booleans:
-        """Return which of many values keep the limit; NaN stands for a measure that does not apply."""
-        return (self.at_least - _TIE <= values) & (values <= self.at_most + _TIE)
-
-    def __str__(self) -> str:
-        ends = [f"at least {self.at_least:.15g}"] if self.at_least > -math.inf else []
-        ends += [f"at most {self.at_most:.15g}"] if self.at_most < math.inf else []
-        return " and ".join(ends)
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,8 +16,8 @@ from sfumato.errors import DataError
 from sfumato.exploring.run import explore
 from sfumato.exploring.stored import source_now
 from sfumato.project.file import Project
-from sfumato.provenance import source_of
 from sfumato.store import Store
+from sfumato.store.provenance import source_of
 
 DATA = Path(__file__).parents[1] / "data"
 HEAVY = ("numba", "scipy", "sklearn", "pyarrow", "pandas")

@@ -12,7 +12,7 @@ from sfumato.cli.opening import explored, found_project, opened, require_candida
 from sfumato.cli.terminal import print_answer, print_comparison, print_json
 from sfumato.errors import Infeasible, UserError
 from sfumato.exploring.stored import remade
-from sfumato.provenance import source_of
+from sfumato.store.provenance import source_of
 
 
 @cli.command()

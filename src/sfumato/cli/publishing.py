@@ -11,7 +11,7 @@ from sfumato.cli.base import cli, json_option, project_option
 from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import print_json, warn_of_formulas
 from sfumato.exploring.stored import frontier_of
-from sfumato.provenance import source_of
+from sfumato.store.provenance import source_of
 
 if TYPE_CHECKING:
     pass

@@ -13,12 +13,12 @@ from sfumato.exploring.run import Progress, Try, fill
 from sfumato.frontier import Frontier, only_made
 from sfumato.measures.base import Axis, Measure
 from sfumato.project.file import default_measures, search_of
-from sfumato.provenance import source_of
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.store import IN_MEMORY, Store
+from sfumato.store.provenance import source_of
 from sfumato.table import Table
 
 

@@ -20,13 +20,13 @@ from sfumato.exploring.workers import Task, Written, finished
 from sfumato.measures.base import Measure
 from sfumato.progress import listening
 from sfumato.project.file import Project
-from sfumato.provenance import all_versions, asked_key, version_of
-from sfumato.provenance import source_of as source_of
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.search.sweep import Sweep
 from sfumato.store import Store
+from sfumato.store.provenance import all_versions, asked_key, version_of
+from sfumato.store.provenance import source_of as source_of
 from sfumato.table import Table
 
 Try = Search | Recipe

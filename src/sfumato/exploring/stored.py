@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sfumato import __version__
 from sfumato.errors import ParameterError, StoreError
-from sfumato.provenance import source_of
+from sfumato.store.provenance import source_of
 
 if TYPE_CHECKING:
     from sfumato.frontier import Candidate, Frontier

@@ -16,9 +16,9 @@ from sfumato.decision import Decision, now
 from sfumato.errors import ParameterError, StoreError
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
-from sfumato.provenance import measure_version, method_versions
 from sfumato.recipe import Recipe
-from sfumato.store_layout import identity_of, prepare
+from sfumato.store.layout import identity_of, prepare
+from sfumato.store.provenance import measure_version, method_versions
 
 IN_MEMORY = Path(":memory:")
 """The place of a store that is gone with the process."""

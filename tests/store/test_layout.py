@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from sfumato.exploring.run import explore, source_of
 from sfumato.frontier import Candidate
 from sfumato.project.file import Project
 from sfumato.store import Store
-from sfumato.store_layout import LAYOUT
+from sfumato.store.layout import LAYOUT
 
 DATA = Path(__file__).parent / "data"
 PUBLISHED = {"unkeyed": "a2ee108769", "keyed": "d2a36b4163"}
@@ -29,7 +28,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path, kind: str) -> Iterator[Project]:
+def project(tmp_path: Path, kind: str) -> Project:
     """A project with a store that an earlier version filled: five candidates, one of them published."""
     for name in ("people.csv", "people.toml"):
         shutil.copy(DATA / name, tmp_path)

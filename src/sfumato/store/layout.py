@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sfumato.errors import SfumatoError, StoreError
-from sfumato.provenance import asked_key
 from sfumato.recipe import Recipe
+from sfumato.store.provenance import asked_key
 
 LAYOUT = 1
 """The layout of today, which stands in the file as SQLite's ``user_version``; 0 before there were layouts."""
