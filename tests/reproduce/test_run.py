@@ -49,7 +49,7 @@ def smallest(document: object) -> None:
 
 
 def test_a_run_leaves_a_page_results_and_project_files_that_can_be_used_on_their_own(tiny):
-    done = run.reproduce(["together"], tiny, quick=True, workers=1)
+    done = run.reproduce(["together"], tiny, quick=True, workers=2)
     assert "Risk" in done.page.read_text()
     written = json.loads(done.results.read_text())
     assert written["papers"]["together"]["exhibits"][0]["cells"][0]["published"] == "1.0"

@@ -555,7 +555,8 @@ def test_the_setting_of_sramka_on_adult() -> None:
     table, schema = datasets.adult(quasi_identifiers=names, sensitive=("salary",))
     bound = schema.bind(table)
     forest = "random-forest trees=10 smallest-leaf=1 features=log2"  # Weka's, as it was
-    scenario = Scenario(user=User("salary", miners=("naive-bayes", "decision-tree", forest)))
+    # with the paper's ten folds the sums differ by less than a hundredth, and take twice the time
+    scenario = Scenario(user=User("salary", miners=("naive-bayes", "decision-tree", forest)), folds=5)
     declines = []
     for k in (10, 100):
         taken = only(sanitize(*bound, Clustering(KAnonymity(k))), GoodUtility(scenario))
