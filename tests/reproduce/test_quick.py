@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sfumato import datasets
 from sfumato.cli import cli
 from sfumato.reproduce import experiments
 from sfumato.reproduce.experiments import Experiment
@@ -53,7 +54,7 @@ def reproduced(folder: Path, *papers: str) -> dict[str, Any]:
 def told(folder: Path) -> dict[str, Any]:
     """All papers, at enough records for classes of 5,000."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(experiments, "adult_records", fewer(experiments.adult_records))
+        patch.setattr(experiments, "adult_records", fewer(datasets.adult_records))
         return reproduced(folder, "all")
 
 
