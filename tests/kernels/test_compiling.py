@@ -38,3 +38,18 @@ def test_importing_everything_that_is_registered_does_not_import_numba() -> None
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_threads_that_call_their_first_kernel_at_once_all_get_an_answer() -> None:
+    code = (
+        "import threading\nfrom concurrent.futures import ThreadPoolExecutor\nimport numpy as np\n"
+        "from sfumato import Clustering, KAnonymity, Mondrian, datasets, sanitize\n"
+        "together = threading.Barrier(4)\n"
+        "def work(how):\n"
+        "    together.wait()\n"
+        "    return sanitize(*datasets.hospital(), how).n_records\n"
+        "ways = [Mondrian(KAnonymity(2)), Clustering(KAnonymity(2))] * 2\n"
+        "print(*ThreadPoolExecutor(4).map(work, ways))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["12"] * 4

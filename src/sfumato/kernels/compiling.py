@@ -48,9 +48,12 @@ def _prepare() -> None:
     from numba import njit as numba_njit
 
     with _lock:
-        for kernel in _waiting:
-            kernel.compiled = numba_njit(**kernel.options)(kernel.function)
+        made = {kernel: numba_njit(**kernel.options)(kernel.function) for kernel in _waiting}
         for kernel in _waiting:
             seen = kernel.function.__globals__
-            seen.update({name: each.compiled for name, each in seen.items() if isinstance(each, _Kernel)})
+            found = {name: each for name, each in seen.items() if isinstance(each, _Kernel)}
+            seen.update({name: made.get(each, each.compiled) for name, each in found.items()})
+        # only now: another thread that found one of them would compile it before it sees the others
+        for kernel in _waiting:
+            kernel.compiled = made[kernel]
         _waiting.clear()
