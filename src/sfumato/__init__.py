@@ -78,7 +78,7 @@ _HOME = {
     "NearestNeighbours": "miners",
     "NeuralNetwork": "miners",
     "OneRule": "miners",
-    "Picture": "report.picture",
+    "Picture": "shown",
     "Precision": "measures",
     "Prefixes": "hierarchy",
     "PrivacyLoss": "measures",

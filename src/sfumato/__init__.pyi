@@ -87,7 +87,6 @@ from sfumato.reading.read import read
 from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.release import Release
-from sfumato.report.picture import Picture
 from sfumato.sanitizers import (
     Anatomy,
     AsIs,
@@ -106,6 +105,7 @@ from sfumato.sanitizers import (
 )
 from sfumato.schema import Attribute, Schema
 from sfumato.search import Evolution, Lattice, LatticeFront, Search, Sweep
+from sfumato.shown import Picture
 from sfumato.store import Store
 from sfumato.table import Table
 

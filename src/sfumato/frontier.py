@@ -16,13 +16,11 @@ from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.base import Measurement, worst_value
 from sfumato.models.base import Better
 from sfumato.recipe import Recipe
-from sfumato.shown import as_pandas, listed
+from sfumato.shown import Picture, as_pandas, listed
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-    from sfumato.report.picture import Picture
 
 
 @dataclass(frozen=True, repr=False)
@@ -244,7 +242,6 @@ class Frontier:
             Limits to draw, by measure.
         """
         from sfumato.report.matrix import frontier_picture
-        from sfumato.report.picture import Picture
 
         return Picture(frontier_picture(self, chosen=chosen, limits=policy))
 

@@ -17,14 +17,13 @@ from sfumato.kernels.grouping import number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
-from sfumato.shown import as_pandas, listed
+from sfumato.shown import Picture, as_pandas, listed
 from sfumato.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from sfumato.report.picture import Picture
 
 Form = Literal["one-table", "two-tables"]
 
@@ -210,7 +209,6 @@ class Release:
     def plot(self) -> Picture:
         """Draw which share of the records lies in classes of at most each size."""
         from sfumato.report.curves import class_sizes_chart
-        from sfumato.report.picture import Picture
 
         return Picture(class_sizes_chart(self.classes.sizes))
 

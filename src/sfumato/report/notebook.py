@@ -19,9 +19,9 @@ from sfumato.publishing.verify import Verification
 from sfumato.release import Release
 from sfumato.report.comparisons import comparison_words, figure_rows
 from sfumato.report.markup import html_templates, inline_picture
-from sfumato.report.picture import Picture
 from sfumato.report.rows import recipe_words, shown
 from sfumato.schema import Attribute, Schema
+from sfumato.shown import Picture
 from sfumato.table import Table
 
 _MOST_ROWS = 20
