@@ -29,7 +29,7 @@ from sfumato import (
 from sfumato.caching import _KEPT, forget, kept, kept_on, remembered
 from sfumato.measures.scenario import good_utility
 from sfumato.miners import cross_validation, runner
-from sfumato.store import Store
+from sfumato.store.base import Store
 
 
 def test_a_result_is_made_once_for_a_key() -> None:

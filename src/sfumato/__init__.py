@@ -104,7 +104,7 @@ _HOME = {
     "Scenario": "measures.scenario.scenario",
     "Schema": "schema",
     "Search": "search",
-    "Store": "store",
+    "Store": "store.base",
     "SuppressQuasiIdentifiers": "sanitizers",
     "SuppressSensitive": "sanitizers",
     "SuppressionLoss": "measures",

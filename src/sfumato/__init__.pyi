@@ -106,7 +106,7 @@ from sfumato.sanitizers import (
 from sfumato.schema import Attribute, Schema
 from sfumato.search import Evolution, Lattice, LatticeFront, Search, Sweep
 from sfumato.shown import Picture
-from sfumato.store import Store
+from sfumato.store.base import Store
 from sfumato.table import Table
 
 __version__: str

@@ -16,7 +16,7 @@ from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
-from sfumato.store import Store
+from sfumato.store.base import Store
 
 PROJECT = """\
 # who wrote this: a human

@@ -12,7 +12,7 @@ import pytest
 from sfumato.datasets import adult_records
 from sfumato.project.file import Project
 from sfumato.publishing.verify import verify
-from sfumato.store import Store
+from sfumato.store.base import Store
 
 KNOWN = ("age", "workclass", "education", "marital-status", "race", "sex")
 

@@ -225,7 +225,7 @@ class TestUnits:
         resolve(parse("max k where loss <= 1"), MEASURED)
 
     def test_a_number_is_not_given_in_percent(self) -> None:
-        with pytest.raises(ParameterError, match="k-anonymity is no share"):
+        with pytest.raises(ParameterError, match="k-anonymity is not a share"):
             resolve(parse("min loss where k >= 20%"), MEASURED)
 
 

@@ -31,7 +31,7 @@ from sfumato.exploring.run import Progress
 from sfumato.frontier import Frontier
 from sfumato.measures.base import Axis, LevelReached, Measure, Measurement
 from sfumato.models.base import Better
-from sfumato.store import Store
+from sfumato.store.base import Store
 
 MEASURES = ["k-anonymity", "general-loss"]
 TABLE, SCHEMA = datasets.hospital()

@@ -28,7 +28,7 @@ from sfumato.miners.cross_validation import forget
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.search import Evolution
-from sfumato.store import Store
+from sfumato.store.base import Store
 
 ATTRIBUTES = """
 [data]
@@ -452,7 +452,7 @@ class TestBreakingOff:
 
         with pytest.raises(UserError) as caught:
             explore(project, store, workers=2, progress=kill_a_worker)
-        assert "a worker was ended from outside" in str(caught.value)
+        assert "a worker was killed" in str(caught.value)
         assert "\n" not in str(caught.value)
         assert multiprocessing.active_children() == []
         n_kept = len(stored(project, store))

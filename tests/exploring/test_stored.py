@@ -16,10 +16,10 @@ from sfumato.errors import DataError
 from sfumato.exploring.run import explore
 from sfumato.exploring.stored import source_now
 from sfumato.project.file import Project
-from sfumato.store import Store
+from sfumato.store.base import Store
 from sfumato.store.provenance import source_of
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[1] / "store" / "data"
 HEAVY = ("numba", "scipy", "sklearn", "pyarrow", "pandas")
 LOOKED_AT = """
 import json, sys

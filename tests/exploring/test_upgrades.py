@@ -118,7 +118,7 @@ def test_a_new_version_of_a_search_searches_again(store: Path, monkeypatch: pyte
 def test_kept_figures_are_those_of_the_versions_of_today(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sfumato.store import Store
+    from sfumato.store.base import Store
 
     explored(store, TRIES)
     with Store(store) as opened:

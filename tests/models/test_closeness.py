@@ -45,7 +45,7 @@ def distributions(release: Release, table: Table, name: str) -> list[tuple[list[
             [Fraction(here[v], here.total()) for v in everybody],
             [Fraction(everybody[v], everybody.total()) for v in everybody],
         )
-        for here in classes.values()
+        for _, here in sorted(classes.items(), key=str)
     ]
 
 

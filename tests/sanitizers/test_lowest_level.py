@@ -31,7 +31,7 @@ from sfumato.exploring.inspection import inspect_table
 from sfumato.exploring.run import explore, source_of
 from sfumato.project.file import Project
 from sfumato.sanitizers import Laplace
-from sfumato.store import Store
+from sfumato.store.base import Store
 
 AGES = [20, 22, 24, 25, 29, 31, 33, 40, 41, 44]
 LANDS = ["France", "Italy", "Italy", "Japan", "Japan", "France", "Japan", "Italy", "Chad", "Chad"]
@@ -113,7 +113,7 @@ def test_the_risk_before_anything_is_done_is_that_of_the_exact_values() -> None:
 
 
 def test_noise_is_on_no_level() -> None:
-    with pytest.raises(Infeasible, match="'age' has lowest-level = 1, which a number with noise is not on"):
+    with pytest.raises(Infeasible, match="'age' has lowest-level = 1, which a noisy number cannot be on"):
         sanitize(*people(), Laplace(1.0))
     sanitize(*people(age=0), Laplace(1.0))
 

@@ -26,7 +26,7 @@ from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
-from sfumato.store import Store
+from sfumato.store.base import Store
 
 SECRET = "SECRETVALUE"
 NUMBER = 987654321
@@ -401,7 +401,7 @@ class TestFullDisk:
 
 class TestExclusive:
     HOLD = (
-        "import sys, time; from pathlib import Path; from sfumato.store import Store\n"
+        "import sys, time; from pathlib import Path; from sfumato.store.base import Store\n"
         "with Store(Path(sys.argv[1])) as store, store.exclusive():\n"
         "    print('held', flush=True); time.sleep(60)"
     )

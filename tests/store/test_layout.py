@@ -14,7 +14,7 @@ from sfumato.errors import StoreError
 from sfumato.exploring.run import explore, source_of
 from sfumato.frontier import Candidate
 from sfumato.project.file import Project
-from sfumato.store import Store
+from sfumato.store.base import Store
 from sfumato.store.layout import LAYOUT
 
 DATA = Path(__file__).parent / "data"

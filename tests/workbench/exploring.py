@@ -12,7 +12,7 @@ from sfumato import datasets
 from sfumato.exploring.run import explore, source_of
 from sfumato.frontier import Candidate
 from sfumato.project.file import Project
-from sfumato.store import Store
+from sfumato.store.base import Store
 
 PATIENTS = """\
 [publication]

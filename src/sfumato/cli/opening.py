@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sfumato.frontier import Candidate, Frontier
     from sfumato.measures.base import Measurement
     from sfumato.project.file import Project
-    from sfumato.store import Store
+    from sfumato.store.base import Store
 
 
 def found_project(given: Path | None) -> Path:
@@ -42,7 +42,7 @@ def loaded(given: Path | None) -> Project:
 
 def opened(project_file: Path, *, create: bool = True) -> tuple[Project, Store]:
     """Read a project file and open its store."""
-    from sfumato.store import Store
+    from sfumato.store.base import Store
 
     project = loaded(project_file)
     if create and not project.data_path.is_file():

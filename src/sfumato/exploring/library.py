@@ -17,7 +17,7 @@ from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.schema import Schema
 from sfumato.search.base import Search
-from sfumato.store import IN_MEMORY, Store
+from sfumato.store.base import IN_MEMORY, Store
 from sfumato.store.provenance import source_of
 from sfumato.table import Table
 

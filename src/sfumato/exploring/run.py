@@ -24,7 +24,7 @@ from sfumato.recipe import Recipe
 from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.search.sweep import Sweep
-from sfumato.store import Store
+from sfumato.store.base import Store
 from sfumato.store.provenance import all_versions, asked_key, version_of
 from sfumato.store.provenance import source_of as source_of
 from sfumato.table import Table
@@ -202,8 +202,10 @@ def _proposed(
     digest = hashlib.sha256(json.dumps([*facts, source], sort_keys=True).encode())
     recipes = store.proposals(digest.hexdigest()) or store.proposals(_former_digest(search, source))
     if not recipes:
-        # the same search has the same luck, wherever it stands in the project
-        rng = np.random.default_rng([seed, *digest.digest()[:8]])
+        # the same search has the same luck, wherever it stands in the project, and the luck that it had
+        # before: figures that were published come out again
+        luck = bytes.fromhex(_former_digest(search, source)) or digest.digest()
+        rng = np.random.default_rng([seed, *luck[:8]])
         recipes = list(search.propose(table, schema, rng))
         store.keep_proposals(digest.hexdigest(), recipes)
     return recipes

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sfumato.project.file import Project
     from sfumato.release import Release
     from sfumato.schema import Schema
-    from sfumato.store import Store
+    from sfumato.store.base import Store
     from sfumato.table import Table
 
 _FRESH = 2.0

@@ -24,7 +24,7 @@ from sfumato.progress import listening, speaking_of, tell
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
-from sfumato.store import Store
+from sfumato.store.base import Store
 from sfumato.table import Table
 
 _MOMENT = 0.2

@@ -22,7 +22,7 @@ from sfumato.project.file import Project
 from sfumato.release import Release
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
-from sfumato.store import Store
+from sfumato.store.base import Store
 from sfumato.table import Table
 
 _SEED = 2009

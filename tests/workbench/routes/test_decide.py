@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from sfumato.cli import run
 from sfumato.project.file import Project
 from sfumato.publishing.verify import verify
-from sfumato.store import Store
+from sfumato.store.base import Store
 from sfumato.workbench.state.published import folder_name, folders_of, free_name
 
 from ..exploring import Seen, candidates, harmless, patients

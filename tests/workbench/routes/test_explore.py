@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from sfumato.project.file import Project
 from sfumato.report.plane import COLOURS, MARKERS
-from sfumato.store import Store
+from sfumato.store.base import Store
 from sfumato.workbench.server import application
 
 from ..conftest import PROJECT, TOKEN, visitor

@@ -16,7 +16,7 @@ from sfumato.errors import UserError
 from sfumato.exploring.run import Progress, source_of
 from sfumato.frontier import Candidate
 from sfumato.project.file import Project
-from sfumato.store import Store, is_being_explored
+from sfumato.store.base import Store, is_being_explored
 from sfumato.workbench.state import jobs as jobs_module
 from sfumato.workbench.state.jobs import Job, Jobs, Report
 

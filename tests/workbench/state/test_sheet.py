@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sfumato.frontier import Candidate, Frontier, Limit
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
-from sfumato.store import Mark, Store
+from sfumato.store.base import Mark, Store
 from sfumato.workbench.state.sheet import Sheet, Sheets
 
 AXES = ("privacy-loss", "general-loss")

@@ -12,7 +12,7 @@ from starlette.datastructures import QueryParams
 from sfumato.errors import ParameterError
 from sfumato.frontier import Limit
 from sfumato.recipe import Recipe
-from sfumato.store import Store
+from sfumato.store.base import Store
 from sfumato.workbench.state.sheet import Sheet, Sheets
 from sfumato.workbench.views.candidates import ROWS, View, candidate_rows, plain_data, usual_axes
 

@@ -163,7 +163,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
         from sfumato.exploring.stored import frontier_of
         from sfumato.publishing.publish import Evidence
         from sfumato.publishing.publish import publish_candidate as write_folder
-        from sfumato.store import Store
+        from sfumato.store.base import Store
 
         project, target = opened.project, opened.project.path.parent / name
         with Store(project.store_path, create=False) as store:

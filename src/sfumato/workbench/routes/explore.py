@@ -15,7 +15,7 @@ from starlette.routing import Route
 from sfumato import formatting
 from sfumato.errors import SfumatoError
 from sfumato.frontier import Candidate, Frontier
-from sfumato.store import is_being_explored
+from sfumato.store.base import is_being_explored
 from sfumato.workbench.addresses import link
 from sfumato.workbench.forms.plan import Plan
 from sfumato.workbench.pages import back, page, posted

@@ -204,7 +204,7 @@ def _work(project: Path, workers: int | None, words: IO[str], say: Callable[[dic
     """Explore a project, and obey what is said while it runs."""
     from sfumato.exploring.run import explore
     from sfumato.project.file import Project
-    from sfumato.store import Store
+    from sfumato.store.base import Store
 
     paused = threading.Event()
     threading.Thread(target=_obey, args=(words, paused), daemon=True).start()

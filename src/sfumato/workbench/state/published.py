@@ -75,7 +75,7 @@ def folder_of(request: Request, project: Project) -> Folder:
 
 def decisions_of(project: Project) -> list[tuple[Decision, str]]:
     """Return the decisions that the store remembers, the latest first, each with its folder's name."""
-    from sfumato.store import Store
+    from sfumato.store.base import Store
 
     if not project.store_path.exists():
         return []

@@ -19,7 +19,7 @@ from sfumato.frontier import Candidate, Limit, broken_limits
 from sfumato.measures.base import Axis, worst_value
 from sfumato.models.base import Better
 from sfumato.report.plane import families, family
-from sfumato.store import Mark, Store
+from sfumato.store.base import Mark, Store
 
 
 @dataclass(frozen=True)
