@@ -24,8 +24,8 @@ from sfumato import (
 )
 from sfumato.errors import DataError, ParameterError
 from sfumato.miners import (
+    FoldsDone,
     NaiveBayes,
-    Progress,
     RandomForest,
     accuracy,
     original_view,
@@ -152,7 +152,7 @@ def test_the_same_again_and_from_memory(determined: Release) -> None:
 
 
 def test_progress_is_told_fold_by_fold(determined: Release) -> None:
-    told: list[Progress] = []
+    told: list[FoldsDone] = []
     forget()
     predict(determined, "target", "majority", folds=4, progress=told.append)
     assert [(each.miner, each.done, each.folds) for each in told] == [

@@ -1,6 +1,6 @@
 """Miners: the classifiers and regressors that stand for honest users and for adversaries."""
 
-from sfumato.miners.base import Miner, Predictions, Progress
+from sfumato.miners.base import FoldsDone, Miner, Predictions
 from sfumato.miners.classifiers import (
     DependentBayes,
     LinearSVM,
@@ -39,6 +39,7 @@ __all__ = [
     "DecisionTree",
     "DependentBayes",
     "ExtraTrees",
+    "FoldsDone",
     "GradientBoosting",
     "HuberRegression",
     "LinearRegression",
@@ -52,7 +53,6 @@ __all__ = [
     "NeuralNetwork",
     "OneRule",
     "Predictions",
-    "Progress",
     "RandomForest",
     "RandomTree",
     "RegressionBoosting",

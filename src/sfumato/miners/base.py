@@ -35,7 +35,7 @@ class Miner(Protocol):
 
 
 @dataclass(frozen=True)
-class Progress:
+class FoldsDone:
     """How far a cross-validation has come.
 
     Parameters
@@ -54,7 +54,7 @@ class Progress:
     seconds: float
 
 
-Listener = Callable[[Progress], None]
+Listener = Callable[[FoldsDone], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.arrays import Floats
-from sfumato.miners.base import Listener, Miner, Progress
+from sfumato.miners.base import FoldsDone, Listener, Miner
 from sfumato.miners.child import COMMAND
 from sfumato.miners.problem import Problem
 from sfumato.progress import tell
@@ -173,7 +173,7 @@ def run(
             if done < n_folds:
                 _tell(name, done + 1, n_folds)
             if progress is not None:
-                progress(Progress(name, done, n_folds, time.monotonic() - began))
+                progress(FoldsDone(name, done, n_folds, time.monotonic() - began))
     return answers, trouble
 
 
