@@ -18,8 +18,10 @@ BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER := for name in $(BROWSERS); do command -v $$name > /dev/null && exit 0; done
 APT := env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes
 
-# The tests that are soon done: what a small change usually breaks. `make test` runs all of them.
-QUICK := tests/models tests/choosing tests/project tests/test_*.py
+# The tests that are soon done: the nouns, choosing, the project file, two rooms of models. No page's examples, no
+# miners, no census table. `make test` runs everything.
+QUICK := tests/choosing tests/project tests/models/test_anonymity.py tests/models/test_diversity.py \
+  tests/test_c*.py tests/test_de*.py tests/test_[e-s]*.py tests/test_table.py
 
 .PHONY: help demo test quick coverage lint format wheel clean python browser
 .NOTPARALLEL:
