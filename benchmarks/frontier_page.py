@@ -19,12 +19,12 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from sfumato.exploring.run import source_of
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.store.base import Store
+from sfumato.store.provenance import source_of
 
 METHODS = (
     "mondrian",

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import pytest
 
 from sfumato import KAnonymity, TCloseness, formatting, registry
+from sfumato.columns import Limit
 from sfumato.facts import Words
-from sfumato.frontier import Limit
 from sfumato.measures import Measure, Measurement
 from sfumato.recipe import Recipe
 from sfumato.registry import register

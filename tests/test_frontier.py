@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.columns import Limit
 from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier, Limit, broken_limits, only_made
+from sfumato.facts import Better
+from sfumato.frontier import Candidate, Frontier, broken_limits, only_made
 from sfumato.measures.base import Measurement
-from sfumato.models.base import Better
 from sfumato.recipe import Recipe
 
 AXES = ("risk", "loss")

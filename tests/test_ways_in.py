@@ -42,9 +42,10 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.exploring.run import explore, source_of
+from sfumato.exploring.run import explore
 from sfumato.publishing.publish import Evidence, publish_candidate, write_release
 from sfumato.report.bands import Bands
+from sfumato.store.provenance import source_of
 
 SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")
 PROJECT = """

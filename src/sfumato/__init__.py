@@ -61,7 +61,7 @@ _HOME = {
     "Laplace": "sanitizers",
     "Lattice": "search",
     "LatticeFront": "search",
-    "Limit": "frontier",
+    "Limit": "columns",
     "LinearRegression": "miners",
     "LinearSVM": "miners",
     "LocalRecoding": "sanitizers",

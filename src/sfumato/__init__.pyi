@@ -4,11 +4,12 @@ from sfumato import datasets, errors
 from sfumato.choosing.answer import Answer, ask
 from sfumato.choosing.comparison import Comparison, compare
 from sfumato.classes import EquivalenceClasses
+from sfumato.columns import Limit
 from sfumato.decision import Decision
 from sfumato.exploring.inspection import Inspection, inspect
 from sfumato.exploring.library import explore
 from sfumato.external import read_release
-from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.frontier import Candidate, Frontier
 from sfumato.hierarchy import Dates, Hierarchy, Intervals, Prefixes
 from sfumato.measures import (
     AccuracyGain,

@@ -9,15 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Booleans, Floats, Integers
-
-if TYPE_CHECKING:
-    from sfumato.models.base import Better
+from sfumato.facts import Better
 
 # A gain this small over a straight line is rounding.
 _ROUNDING = 1e-9

@@ -1,4 +1,4 @@
-"""What a method says of itself: words for a reader, and what its parameters name.
+"""What a method says of itself: what it looks at, words for a reader, and what its parameters name.
 
 A fact stands on the class that it speaks of, so that a plug-in gets the same words, forms and report as
 what comes with sfumato.
@@ -10,6 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+Axis = Literal["privacy", "utility"]
+Better = Literal["lower", "higher"]
+Guards = Literal["identity", "attribute"]
+Needs = Literal["release", "original", "records"]
 Unit = Literal["number", "share"]
 """A ``share`` is printed in percent, a ``number`` as it is."""
 

@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato import registry
+from sfumato.columns import Limit
 from sfumato.errors import ParameterError
-from sfumato.facts import Words, own
-from sfumato.frontier import Limit
-from sfumato.models.base import Better
+from sfumato.facts import Better, Words, own
 from sfumato.recipe import Recipe
 
 ROLES = {

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.arrays import Floats
-from sfumato.columns import Columns
-from sfumato.columns import Limit as Limit
+from sfumato.columns import Columns, Limit
 from sfumato.errors import ParameterError, suggestion
+from sfumato.facts import Better
 from sfumato.measures.base import Measurement, worst_value
-from sfumato.models.base import Better
 from sfumato.recipe import Recipe
 from sfumato.shown import Picture, as_pandas, listed
 

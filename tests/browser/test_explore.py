@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from sfumato.exploring.run import source_of
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.store.base import Store
+from sfumato.store.provenance import source_of
 
 PROJECT = """\
 # who wrote this: a human

@@ -28,9 +28,9 @@ from sfumato import (
 from sfumato.errors import ParameterError, StoreError
 from sfumato.exploring.library import explore
 from sfumato.exploring.run import Progress
+from sfumato.facts import Axis, Better
 from sfumato.frontier import Frontier
-from sfumato.measures.base import Axis, LevelReached, Measure, Measurement
-from sfumato.models.base import Better
+from sfumato.measures.base import LevelReached, Measure, Measurement
 from sfumato.store.base import Store
 
 MEASURES = ["k-anonymity", "general-loss"]

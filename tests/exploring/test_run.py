@@ -22,13 +22,14 @@ import pytest
 from sfumato.datasets.demo import write_demo
 from sfumato.errors import DataError, ParameterError, ProjectError, StoreError, UserError
 from sfumato.exploring import workers as explore_module
-from sfumato.exploring.run import Progress, explore, source_of
+from sfumato.exploring.run import Progress, explore
 from sfumato.frontier import Candidate
 from sfumato.miners.cross_validation import forget
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.search import Evolution
 from sfumato.store.base import Store
+from sfumato.store.provenance import source_of
 
 ATTRIBUTES = """
 [data]

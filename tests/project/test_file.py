@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sfumato.columns import Limit
 from sfumato.datasets import FOLDER
 from sfumato.errors import DataError, HierarchyError, ProjectError, SchemaError, SfumatoError, UserError
-from sfumato.frontier import Limit
 from sfumato.hierarchy import Dates, Hierarchy, Intervals, Prefixes
 from sfumato.project.file import PRIVACY_MEASURES, UTILITY_MEASURES, Project
 from sfumato.recipe import Recipe

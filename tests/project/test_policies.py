@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sfumato.columns import Limit
 from sfumato.errors import ProjectError
-from sfumato.frontier import Limit
 from sfumato.project.file import Project
 from sfumato.project.policies import POLICIES
 

@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato import datasets, measure
+from sfumato.columns import Limit
 from sfumato.errors import PolicyNotMet, UserError, VerificationFailed
-from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.frontier import Candidate, Frontier
 from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.project.file import Project
 from sfumato.publishing.layout import Layout, read_back, tables_of

@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.columns import Limit
+from sfumato.facts import Better
+from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement
-from sfumato.models.base import Better
 from sfumato.recipe import Recipe
 from sfumato.report.charts import attribute_losses_chart, frontier_chart
 from sfumato.report.curves import class_sizes_chart

@@ -13,9 +13,10 @@ import pytest
 
 import sfumato
 from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness, datasets, formatting
+from sfumato.columns import Limit
 from sfumato.decision import Decision
 from sfumato.errors import Infeasible
-from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement, measure
 from sfumato.measures.scenario.scenario import Adversary, Scenario
 from sfumato.project.file import Publication

@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from sfumato.columns import Limit
 from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement
 from sfumato.recipe import Recipe
 from sfumato.report.charts import frontier_chart

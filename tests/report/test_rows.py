@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from sfumato import KAnonymity, Schema, Table, TCloseness
-from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.columns import Limit
+from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement, measure
 from sfumato.measures.loss import attribute_losses
 from sfumato.recipe import Recipe

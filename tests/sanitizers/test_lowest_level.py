@@ -28,10 +28,11 @@ from sfumato import (
 )
 from sfumato.errors import HierarchyError, Infeasible, SchemaError
 from sfumato.exploring.inspection import inspect_table
-from sfumato.exploring.run import explore, source_of
+from sfumato.exploring.run import explore
 from sfumato.project.file import Project
 from sfumato.sanitizers import Laplace
 from sfumato.store.base import Store
+from sfumato.store.provenance import source_of
 
 AGES = [20, 22, 24, 25, 29, 31, 33, 40, 41, 44]
 LANDS = ["France", "Italy", "Italy", "Japan", "Japan", "France", "Japan", "Italy", "Chad", "Chad"]

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import StoreError
-from sfumato.exploring.run import explore, source_of
+from sfumato.exploring.run import explore
 from sfumato.frontier import Candidate
 from sfumato.project.file import Project
 from sfumato.store.base import Store
 from sfumato.store.layout import LAYOUT
+from sfumato.store.provenance import source_of
 
 DATA = Path(__file__).parent / "data"
 PUBLISHED = {"unkeyed": "a2ee108769", "keyed": "d2a36b4163"}

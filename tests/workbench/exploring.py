@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from sfumato import datasets
-from sfumato.exploring.run import explore, source_of
+from sfumato.exploring.run import explore
 from sfumato.frontier import Candidate
 from sfumato.project.file import Project
 from sfumato.store.base import Store
+from sfumato.store.provenance import source_of
 
 PATIENTS = """\
 [publication]

@@ -14,7 +14,7 @@ import pytest
 
 import sfumato.workbench
 from sfumato.columns import Columns
-from sfumato.models.base import Better
+from sfumato.facts import Better
 
 SCRIPT = Path(sfumato.workbench.__file__).parent / "static" / "chart.js"
 RUN = """

@@ -12,10 +12,10 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.choosing.correspondence import Pairs
 from sfumato.errors import ParameterError
+from sfumato.facts import Better
 from sfumato.measures.base import Measure, Measurement, json_value, measure
 from sfumato.measures.percentiles import percentile
 from sfumato.measures.reidentification import WeightedK
-from sfumato.models.base import Better
 from sfumato.models.distances import jensen_shannon
 from sfumato.project.file import PRIVACY_MEASURES, UTILITY_MEASURES, Written
 from sfumato.release import Release

@@ -20,8 +20,8 @@ from typing import Literal, NamedTuple, get_args
 
 from sfumato import formatting, registry
 from sfumato.errors import ParameterError, suggestion
+from sfumato.facts import Better
 from sfumato.measures.base import Measurement
-from sfumato.models.base import Better
 
 
 class Misread(ParameterError):

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from sfumato.choosing.comparison import ClassSizes, Comparison, compare, figures_of
 from sfumato.errors import ParameterError
+from sfumato.facts import Better
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
-from sfumato.models.base import Better
 from sfumato.release import Release
 
 # Two figures this near are the same, computed in another order.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.measures import ReidentificationRisk
+from sfumato.measures.reidentification import ReidentificationRisk
 from sfumato.project.file import Project
 from sfumato.reading.guess import decimal_mark, guess, likely_missing_values
 from sfumato.reading.read import read

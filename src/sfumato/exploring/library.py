@@ -10,8 +10,9 @@ from typing import Any
 from sfumato import registry
 from sfumato.errors import ParameterError, ProjectError
 from sfumato.exploring.run import Progress, Try, fill
+from sfumato.facts import Axis
 from sfumato.frontier import Frontier, only_made
-from sfumato.measures.base import Axis, Measure
+from sfumato.measures.base import Measure
 from sfumato.project.file import default_measures, search_of
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import Sanitizer

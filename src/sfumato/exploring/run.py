@@ -25,8 +25,7 @@ from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.search.sweep import Sweep
 from sfumato.store.base import Store
-from sfumato.store.provenance import all_versions, asked_key, version_of
-from sfumato.store.provenance import source_of as source_of
+from sfumato.store.provenance import all_versions, asked_key, source_of, version_of
 from sfumato.table import Table
 
 Try = Search | Recipe

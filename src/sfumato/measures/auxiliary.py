@@ -12,12 +12,11 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.errors import DataError, ParameterError, suggestion
-from sfumato.facts import Attacker, AttributeName, Detail, FileName, Words
+from sfumato.facts import Attacker, AttributeName, Axis, Better, Detail, FileName, Guards, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.measures.base import Axis, Guards, Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.measures.census import Fitted, fitted
 from sfumato.measures.percentiles import NORMAL_95
-from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import Table

@@ -7,18 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from sfumato import registry
 from sfumato.classes import SensitiveCounts
-from sfumato.facts import Attacker, Words
-from sfumato.models.base import Better, PrivacyModel
+from sfumato.facts import Attacker, Axis, Better, Guards, Needs, Words
+from sfumato.models.base import PrivacyModel
 from sfumato.progress import speaking_of
 from sfumato.release import Release
-
-Axis = Literal["privacy", "utility"]
-Needs = Literal["release", "original", "records"]
-Guards = Literal["identity", "attribute"]
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,10 +12,9 @@ import numpy as np
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.classes import SensitiveCounts
 from sfumato.errors import ParameterError
-from sfumato.facts import Detail, Words
+from sfumato.facts import Axis, Better, Detail, Guards, Needs, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, value_counts
-from sfumato.measures.base import Axis, Guards, Measure, Measurement, Needs, NotApplicable
-from sfumato.models.base import Better
+from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.models.distances import jensen_shannon
 from sfumato.registry import register
 from sfumato.release import Release

@@ -11,10 +11,9 @@ import numpy as np
 
 from sfumato.cells import Cells
 from sfumato.errors import ParameterError
-from sfumato.facts import Detail, Words
+from sfumato.facts import Axis, Better, Detail, Needs, Words
 from sfumato.hierarchy import ROOT
-from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
-from sfumato.models.base import Better
+from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 

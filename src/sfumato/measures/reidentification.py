@@ -9,10 +9,9 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
-from sfumato.facts import Attacker, Detail, FileName, Words
-from sfumato.measures.base import Axis, Guards, Measure, Measurement, Needs, NotApplicable
+from sfumato.facts import Attacker, Axis, Better, Detail, FileName, Guards, Needs, Words
+from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.measures.percentiles import percentile
-from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release
 

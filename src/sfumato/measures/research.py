@@ -13,8 +13,8 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.caching import remembered
 from sfumato.errors import ParameterError
-from sfumato.facts import Detail, Words
-from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.facts import Axis, Better, Detail, Words
+from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.measures.estimation.estimate import Estimate
 from sfumato.measures.estimation.populations import Populations, TooManyPopulations, large_populations
 from sfumato.measures.estimation.queries import Queries, TooFewQueries, satisfied_queries
@@ -27,7 +27,6 @@ from sfumato.measures.estimation.reconstruction import (
     true_estimate,
 )
 from sfumato.measures.percentiles import NORMAL_95
-from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import Table

@@ -10,14 +10,13 @@ from typing import ClassVar
 from sfumato import registry
 from sfumato.caching import kept
 from sfumato.errors import DataError, ParameterError
-from sfumato.facts import AttributeName, Detail, MinerName, Words
+from sfumato.facts import AttributeName, Axis, Better, Detail, MinerName, Words
 from sfumato.measures.adversary import AccuracyGain
-from sfumato.measures.base import Axis, Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.measures.mining import figure_key
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
-from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.schema import Schema

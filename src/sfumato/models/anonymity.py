@@ -11,8 +11,8 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
-from sfumato.facts import Words
-from sfumato.models.base import Better, PrivacyModel, worst_attribute
+from sfumato.facts import Better, Words
+from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, lacking
 from sfumato.registry import register
 

@@ -6,16 +6,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Booleans, Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
-from sfumato.facts import Words
-
-Better = Literal["lower", "higher"]
+from sfumato.facts import Better, Guards, Words
 
 # A score this near to the limit, in relation to it, is a tie: 0.1 + 0.2 must keep a limit of 0.3.
 _TIE = 1e-12
@@ -46,7 +44,7 @@ class PrivacyModel(ABC):
     `sfumato.models.bounds`.
     """
 
-    guards: ClassVar[Literal["identity", "attribute"]]
+    guards: ClassVar[Guards]
     monotone: ClassVar[bool]
     better: ClassVar[Better]
     strict: ClassVar[bool] = False

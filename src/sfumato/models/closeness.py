@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import ParameterError
-from sfumato.facts import Words
-from sfumato.models.base import Better, PrivacyModel, worst_attribute
+from sfumato.facts import Better, Words
+from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import convex_share
 from sfumato.models.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation
 from sfumato.registry import register

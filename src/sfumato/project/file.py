@@ -12,27 +12,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from sfumato import registry
+from sfumato.columns import Limit
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
-from sfumato.frontier import Limit
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
-from sfumato.measures import (
-    AccuracyGain,
-    Discernibility,
-    GeneralLoss,
-    KnowledgeGain,
-    Measure,
-    PrivacyLoss,
-    ReidentificationRisk,
-    SuppressionLoss,
-    TotalLoss,
-    WeightedK,
-)
-from sfumato.models import KAnonymity, PrivacyModel
 from sfumato.project.policies import limits_of
 from sfumato.project.scenarios import in_scenario, scenario_of
 from sfumato.project.sections import Section, section
 from sfumato.schema import Attribute, Role, Schema
-from sfumato.search import Search, Sweep
+from sfumato.search.base import Search
+from sfumato.search.sweep import Sweep
 from sfumato.table import Kind, Table
 
 Written = str | Mapping[str, Any]
@@ -140,25 +128,28 @@ class _File(Section, frozen=True):
     scenarios: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-_PRIVACY: tuple[type[Measure | PrivacyModel], ...] = (
-    PrivacyLoss,
-    KnowledgeGain,
-    AccuracyGain,
-    ReidentificationRisk,
-    WeightedK,
-    KAnonymity,
+# What a project measures that names nothing: by name, because what is registered lies above this file.
+PRIVACY_MEASURES: tuple[Written, ...] = (
+    "privacy-loss",
+    "knowledge-gain",
+    "accuracy-gain",
+    "reidentification-risk",
+    "weighted-k",
+    "k-anonymity",
 )
-_UTILITY = (GeneralLoss, SuppressionLoss, TotalLoss, Discernibility)
-PRIVACY_MEASURES: tuple[Written, ...] = tuple(map(registry.name_of, _PRIVACY))
-UTILITY_MEASURES: tuple[Written, ...] = tuple(map(registry.name_of, _UTILITY))
-_SENSITIVE_FREE: tuple[Written, ...] = tuple(
-    registry.name_of(cls) for cls in _PRIVACY if cls.guards == "identity"
-)
+UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "total-loss", "discernibility")
 
 
 def default_measures(schema: Schema) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
     """Return the privacy and the utility measures of a project that names none."""
-    return (PRIVACY_MEASURES if schema.sensitive else _SENSITIVE_FREE), UTILITY_MEASURES
+    privacy = PRIVACY_MEASURES if schema.sensitive else tuple(filter(_guards_identity, PRIVACY_MEASURES))
+    return privacy, UTILITY_MEASURES
+
+
+def _guards_identity(written: Written) -> bool:
+    name, _ = registry.name_and_parameters(written)
+    cls = registry.find("measure", name) or registry.look_up("model", name)
+    return bool(cls.guards == "identity")
 
 
 @dataclass(frozen=True)

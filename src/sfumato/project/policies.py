@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sfumato.columns import Limit
 from sfumato.errors import ProjectError, suggestion
-from sfumato.frontier import Limit
 
 
 @dataclass(frozen=True)

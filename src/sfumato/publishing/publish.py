@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import sfumato
 from sfumato import registry
+from sfumato.columns import Limit
 from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
 from sfumato.files import file_beside, folder_beside
-from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
+from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
 from sfumato.project.file import Project, Publication, Written, default_measures, unnamed
 from sfumato.publishing.layout import Layout, read_back, tables_of

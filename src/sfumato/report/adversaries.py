@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato import formatting, registry
-from sfumato.facts import Attacker
+from sfumato.facts import Attacker, Guards
 from sfumato.frontier import Candidate
-from sfumato.measures.base import Guards, Measurement
+from sfumato.measures.base import Measurement
 
 _WORTH = {
     "equal": "a prediction counts when it is right",

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sfumato import formatting
-from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.columns import Limit
+from sfumato.frontier import Candidate, Frontier
 from sfumato.report.labels import readable, write_labels
 from sfumato.report.plane import (
     COLOURS,

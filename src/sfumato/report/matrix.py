@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sfumato.columns import Limit
 from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.frontier import Candidate, Frontier
 from sfumato.report.charts import frontier_chart
 from sfumato.report.plane import Plane, Scale, draw_candidates, draw_legend, draw_limits, draw_ring, say_empty
 from sfumato.report.svg import FAINT, draw_panels

@@ -14,11 +14,12 @@ import numpy as np
 
 import sfumato
 from sfumato import formatting
+from sfumato.columns import Limit
 from sfumato.decision import Decision
-from sfumato.frontier import Candidate, Frontier, Limit
-from sfumato.measures.base import Axis, Measurement, NotApplicable, named, worst_value
+from sfumato.facts import Axis, Better
+from sfumato.frontier import Candidate, Frontier
+from sfumato.measures.base import Measurement, NotApplicable, named, worst_value
 from sfumato.measures.loss import attribute_losses
-from sfumato.models.base import Better
 from sfumato.project.file import Publication
 from sfumato.release import Release
 from sfumato.report import charts, curves, matrix

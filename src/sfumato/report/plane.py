@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sfumato import formatting
-from sfumato.frontier import Candidate, Frontier, Limit
-from sfumato.models.base import Better
+from sfumato.columns import Limit
+from sfumato.facts import Better
+from sfumato.frontier import Candidate, Frontier
 from sfumato.report.labels import readable
 from sfumato.report.svg import FAINT, INK
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from sfumato import formatting, registry
+from sfumato.columns import Limit
 from sfumato.errors import ParameterError
-from sfumato.facts import Detail, Unit
-from sfumato.frontier import Candidate, Frontier, Limit, broken_limits
+from sfumato.facts import Axis, Detail, Unit
+from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.hierarchy import ROOT
-from sfumato.measures.base import Axis, Measurement, named
+from sfumato.measures.base import Measurement, named
 from sfumato.models.base import PrivacyModel
 from sfumato.project.policies import POLICIES
 from sfumato.recipe import Recipe

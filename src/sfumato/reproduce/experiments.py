@@ -15,7 +15,7 @@ from typing import Any
 
 from sfumato.datasets import FOLDER, Subset, adult_records
 from sfumato.errors import UserError
-from sfumato.exploring.run import Progress, explore, source_of
+from sfumato.exploring.run import Progress, explore
 from sfumato.files import file_beside
 from sfumato.frontier import Candidate, only_made
 from sfumato.project.file import Project
@@ -23,6 +23,7 @@ from sfumato.release import Release
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
 from sfumato.store.base import Store
+from sfumato.store.provenance import source_of
 from sfumato.table import Table
 
 _SEED = 2009

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sfumato import FullDomain, KAnonymity, Schema, Table, measure, sanitize
+from sfumato.columns import Limit
 from sfumato.errors import Infeasible
-from sfumato.frontier import Limit
 from sfumato.measures.base import worst_value
 from sfumato.search.evolution.grids import LatticeSpace, ParameterSpace
 from sfumato.search.evolution.measured import MeasuredProblem

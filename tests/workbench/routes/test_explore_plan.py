@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.frontier import Limit
+from sfumato.columns import Limit
 from sfumato.project.file import Project
 from sfumato.workbench.forms.plan import Plan
 

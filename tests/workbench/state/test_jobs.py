@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import UserError
-from sfumato.exploring.run import Progress, source_of
+from sfumato.exploring.run import Progress
 from sfumato.frontier import Candidate
 from sfumato.project.file import Project
 from sfumato.store.base import Store, is_being_explored
+from sfumato.store.provenance import source_of
 from sfumato.workbench.state import jobs as jobs_module
 from sfumato.workbench.state.jobs import Job, Jobs, Report
 

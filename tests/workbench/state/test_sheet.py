@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.frontier import Candidate, Frontier, Limit
+from sfumato.columns import Limit
+from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
 from sfumato.store.base import Mark, Store

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from starlette.datastructures import QueryParams
 
+from sfumato.columns import Limit
 from sfumato.errors import ParameterError
-from sfumato.frontier import Limit
 from sfumato.recipe import Recipe
 from sfumato.store.base import Store
 from sfumato.workbench.state.sheet import Sheet, Sheets

@@ -13,8 +13,8 @@ import numpy as np
 from sfumato import registry
 from sfumato.arrays import Floats, Integers
 from sfumato.caching import kept
-from sfumato.facts import Attacker, Detail, Words
-from sfumato.measures.base import Axis, Guards, Measurement, NotApplicable
+from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Words
+from sfumato.measures.base import Measurement, NotApplicable
 from sfumato.measures.mining import (
     DATA_MINER,
     Attempt,
@@ -33,7 +33,6 @@ from sfumato.measures.scenario.control import Control, control_group
 from sfumato.measures.scenario.good_utility import ScenarioMeasure, unfinished
 from sfumato.measures.scenario.nearness import Told, nearer, released_as, true_column
 from sfumato.measures.scenario.scenario import Scenario, weights_of
-from sfumato.models.base import Better
 from sfumato.progress import speaking_of
 from sfumato.registry import register
 from sfumato.release import Release

@@ -13,14 +13,13 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.caching import kept
 from sfumato.errors import ParameterError
-from sfumato.facts import Detail, Words
-from sfumato.measures.base import Axis, Measure, Measurement, Needs, NotApplicable
+from sfumato.facts import Axis, Better, Detail, Needs, Words
+from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.measures.mining import figure_key, of_user, predictions, worth_to_user
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.measures.scenario.expressions import Type, type_of
 from sfumato.measures.scenario.nearness import true_column
 from sfumato.measures.scenario.scenario import Scenario, weights_of
-from sfumato.models.base import Better
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.table import Table

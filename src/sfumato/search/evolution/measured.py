@@ -11,8 +11,8 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.arrays import Floats
+from sfumato.columns import Limit
 from sfumato.errors import Infeasible
-from sfumato.frontier import Limit
 from sfumato.measures.base import LevelReached, Measure, measure, worst_value
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato import registry
+from sfumato.columns import Limit
 from sfumato.errors import ParameterError
 from sfumato.facts import AttributeName, MeasureName, SanitizerName
-from sfumato.frontier import Limit
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.progress import tell

@@ -14,23 +14,15 @@ from sfumato.arrays import Booleans, Floats, Integers, frozen, sealed
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.columns import front
 from sfumato.errors import ParameterError, suggestion
+from sfumato.facts import Better
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
 from sfumato.kernels.lattice import FIGURES, Groups, Nodes, Prior, describe_sizes, node_keys, walk
-from sfumato.measures import (
-    AccuracyGain,
-    AverageClassSize,
-    Discernibility,
-    GeneralLoss,
-    KnowledgeGain,
-    Measure,
-    Precision,
-    PrivacyLoss,
-    ReidentificationRisk,
-    TotalLoss,
-    WeightedK,
-)
+from sfumato.measures.adversary import AccuracyGain, KnowledgeGain, PrivacyLoss
+from sfumato.measures.base import Measure
+from sfumato.measures.loss import AverageClassSize, Discernibility, GeneralLoss, Precision, TotalLoss
+from sfumato.measures.reidentification import ReidentificationRisk, WeightedK
 from sfumato.models.anonymity import KAnonymity
-from sfumato.models.base import Better, PrivacyModel
+from sfumato.models.base import PrivacyModel
 from sfumato.models.closeness import TCloseness
 from sfumato.models.disclosure import BetaLikeness, DeltaDisclosure
 from sfumato.models.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation

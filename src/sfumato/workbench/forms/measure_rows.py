@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato import formatting, registry
 from sfumato.errors import SfumatoError
-from sfumato.measures.base import Axis
+from sfumato.facts import Axis
 from sfumato.workbench.forms.fields import Field, Typed, blame, fields, read, tidy, with_typed
 from sfumato.workbench.forms.plan import Plan, put_first
 from sfumato.workbench.forms.typing_in import NotShown

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 
 from sfumato import formatting, registry
 from sfumato.errors import ParameterError, SfumatoError
-from sfumato.measures.base import Axis
+from sfumato.facts import Axis
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.search.sweep import Sweep

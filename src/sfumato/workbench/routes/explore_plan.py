@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from sfumato import formatting, registry
 from sfumato.errors import ParameterError, ProjectError, SfumatoError
-from sfumato.measures.base import Axis
+from sfumato.facts import Axis
 from sfumato.project.policies import POLICIES
 from sfumato.table import number
 from sfumato.workbench.addresses import link

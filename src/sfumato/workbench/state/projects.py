@@ -54,7 +54,7 @@ class Opened:
     @cached_property
     def source(self) -> str:
         """What tells candidates of this data and schema from others in the store."""
-        from sfumato.exploring.run import source_of
+        from sfumato.store.provenance import source_of
 
         return source_of(self.table, self.schema)
 

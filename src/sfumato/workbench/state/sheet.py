@@ -14,10 +14,10 @@ import numpy as np
 
 from sfumato import formatting
 from sfumato.arrays import Booleans, Floats
-from sfumato.columns import Columns
-from sfumato.frontier import Candidate, Limit, broken_limits
-from sfumato.measures.base import Axis, worst_value
-from sfumato.models.base import Better
+from sfumato.columns import Columns, Limit
+from sfumato.facts import Axis, Better
+from sfumato.frontier import Candidate, broken_limits
+from sfumato.measures.base import worst_value
 from sfumato.report.plane import families, family
 from sfumato.store.base import Mark, Store
 

@@ -11,10 +11,10 @@ import numpy as np
 from sfumato import FullDomain, KAnonymity, PrivacyModel, Recipe, Release, Schema, Table, register
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Attacker, AttributeName, Detail, FileName, Words
-from sfumato.measures.base import Axis, Guards, Measure, Measurement, Needs
+from sfumato.facts import Attacker, AttributeName, Axis, Better, Detail, FileName, Guards, Needs, Words
+from sfumato.measures.base import Measure, Measurement
 from sfumato.miners.made import Classifier, Made
-from sfumato.models.base import Better, worst_attribute
+from sfumato.models.base import worst_attribute
 from sfumato.models.bounds import capped_share
 
 
