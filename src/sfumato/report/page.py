@@ -68,6 +68,7 @@ _END = {
 }
 _SIGNATURE = {"signature": "Signature and review"}
 _APPENDIX = {"candidates": "Appendix: every candidate"}
+_SIDES: tuple[Axis, Axis] = ("privacy", "utility")
 
 
 def report_html(
@@ -121,15 +122,10 @@ def report_html(
     )
     facts: dict[str, Any] = {
         "owner": True,
-        "title": publication.title or "A table about people",
-        "publication": publication,
-        "sections": {key: (number, title) for number, (key, title) in enumerate(sections.items(), start=1)},
-        "version": sfumato.__version__,
+        **_frame(publication, schema, sections),
         "n_records": n_records,
-        "schema": schema,
         "attributes": attribute_rows(schema, table or (release.original if release else None)),
         "as_it_stands": _as_it_stands(frontier),
-        "weighted": any(schema[name].weight != 1 for name in schema.released),
         "adversaries": measures_against([chosen] if chosen else frontier.candidates),
         "scenarios": scenario_rows([chosen] if chosen else frontier.candidates),
         "terms": {term: said for term, said in TERMS.items() if term != "knee" or frontier.knee()},
@@ -194,18 +190,11 @@ def published_html(
     by_owner = [m for m in chosen.measurements if m.label not in claimed]
     told = _voice(claims, by_owner, bands)
     noisy = [name for name in schema.released if release.cells[name].sets is None]
-    axes = tuple(dict.fromkeys(m.label for side in ("privacy", "utility") for m in _first(chosen, side)))
-    sides: tuple[Axis, Axis] = ("privacy", "utility")
     facts: dict[str, Any] = {
         "owner": False,
-        "title": publication.title or "A table about people",
-        "publication": publication,
-        "sections": {key: (number, title) for number, (key, title) in enumerate(sections.items(), start=1)},
-        "version": sfumato.__version__,
+        **_frame(publication, schema, sections),
         "n_records": release.n_original,
-        "schema": schema,
         "attributes": attribute_rows(schema, owner=False),
-        "weighted": any(schema[name].weight != 1 for name in schema.released),
         "adversaries": measures_against([chosen]),
         "scenarios": scenario_rows([chosen]),
         "terms": {term: said for term, said in TERMS.items() if term not in ("knee", "hypervolume")},
@@ -216,32 +205,29 @@ def published_html(
         "decision": decision,
         "release": written,
         "files": files,
-        "figures": [
-            *(
-                (
-                    formatting.measure_words(axis).title,
-                    told(axis),
-                    formatting.direction(_better(chosen, axis)),
-                )
-                for axis in axes
-            ),
-            _released_figure(written),
-        ],
-        "sentences": _said(axes, told),
+        **_told_summary(chosen, written, told),
         "limits": {**_limits(schema, (), chosen, release), "noisy": noisy},
         "policy": policy_rows(policy, chosen, told),
-        "recipe": _recipe_json(chosen),
-        "recipe_words": recipe_words(chosen),
-        "sanitizer_words": formatting.sanitizer_words(chosen.recipe.sanitizer),
-        "measured": {side: published_rows(claims, by_owner, side, policy, bands) for side in sides},
+        **_recipe_facts(chosen),
+        "measured": {side: published_rows(claims, by_owner, side, policy, bands) for side in _SIDES},
         "claims": claim_rows(claims, chosen),
-        "requirements": requirement_rows(written, chosen),
         "changes": written_rows(written, schema, noisy),
         "losses_chart": None,
-        "classes": class_facts(written),
-        "classes_chart": inline_picture(curves.class_sizes_chart(written.classes.sizes)),
+        **_cell_facts(written, chosen),
     }
     return _template().render(facts)
+
+
+def _frame(publication: Publication, schema: Schema, sections: Mapping[str, str]) -> dict[str, Any]:
+    """Return what stands around every report: its title, its numbered sections, what is published at all."""
+    return {
+        "title": publication.title or "A table about people",
+        "publication": publication,
+        "sections": {key: (number, title) for number, (key, title) in enumerate(sections.items(), start=1)},
+        "version": sfumato.__version__,
+        "schema": schema,
+        "weighted": any(schema[name].weight != 1 for name in schema.released),
+    }
 
 
 def _voice(
@@ -275,27 +261,35 @@ def _publication_facts(
     release: Release | None,
     claims: Sequence[Measurement],
 ) -> dict[str, Any]:
-    sides: tuple[Axis, Axis] = ("privacy", "utility")
     return {
-        "recipe": _recipe_json(chosen),
-        "recipe_words": recipe_words(chosen),
-        "sanitizer_words": formatting.sanitizer_words(chosen.recipe.sanitizer),
-        "measured": {side: measurement_rows(chosen, side, policy, frontier) for side in sides},
+        **_recipe_facts(chosen),
+        "measured": {side: measurement_rows(chosen, side, policy, frontier) for side in _SIDES},
         "claims": claim_rows(claims, chosen),
         **({} if release is None else _release_facts(release, chosen)),
     }
 
 
-def _recipe_json(chosen: Candidate) -> str:
-    return json.dumps(json.loads(chosen.recipe.public_json()), indent=2, ensure_ascii=False)
+def _recipe_facts(chosen: Candidate) -> dict[str, Any]:
+    return {
+        "recipe": json.dumps(json.loads(chosen.recipe.public_json()), indent=2, ensure_ascii=False),
+        "recipe_words": recipe_words(chosen),
+        "sanitizer_words": formatting.sanitizer_words(chosen.recipe.sanitizer),
+    }
 
 
 def _release_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
     losses = losses_of(release)
     return {
-        "requirements": requirement_rows(release, chosen),
         "changes": change_rows(release, losses),
         "losses_chart": inline_picture(charts.attribute_losses_chart(losses)) if losses else None,
+        **_cell_facts(release, chosen),
+    }
+
+
+def _cell_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
+    """Return what the released cells alone tell: which promises they keep, and how large the classes are."""
+    return {
+        "requirements": requirement_rows(release, chosen),
         "classes": class_facts(release),
         "classes_chart": inline_picture(curves.class_sizes_chart(release.classes.sizes)),
     }
@@ -318,6 +312,16 @@ def _summary(
         figures.append(("efficient candidates", f"{n_efficient:,}", f"of {n_tried:,} that were tried"))
     sentences = [] if subject is None else _sentences(subject, frontier.axes[:2])
     return {"figures": figures, "sentences": sentences, "n_tried": n_tried}
+
+
+def _told_summary(chosen: Candidate, written: Release, told: Callable[[str], str]) -> dict[str, Any]:
+    """Return the same for a stranger, told from the published cells and in bands."""
+    axes = tuple(dict.fromkeys(m.label for side in _SIDES for m in _first(chosen, side)))
+    figures = [
+        (formatting.measure_words(axis).title, told(axis), formatting.direction(_better(chosen, axis)))
+        for axis in axes
+    ]
+    return {"figures": [*figures, _released_figure(written)], "sentences": _said(axes, told)}
 
 
 def _released_figure(release: Release) -> tuple[str, str, str]:
