@@ -25,7 +25,7 @@ _HOME = {
     "Bucketize": "sanitizers",
     "Candidate": "frontier",
     "CellSuppression": "sanitizers",
-    "Check": "publishing.verify",
+    "Check": "verifying.check",
     "Clustering": "sanitizers",
     "Comparison": "choosing.comparison",
     "Cut": "sanitizers",

@@ -83,7 +83,7 @@ from sfumato.models import (
 )
 from sfumato.project.file import Project, Publication
 from sfumato.publishing.publish import Evidence, publish
-from sfumato.publishing.verify import Check, Verification, verify
+from sfumato.publishing.verify import Verification, verify
 from sfumato.reading.read import read
 from sfumato.recipe import Recipe
 from sfumato.registry import register
@@ -109,6 +109,7 @@ from sfumato.search import Evolution, Lattice, LatticeFront, Search, Sweep
 from sfumato.shown import Picture
 from sfumato.store.base import Store
 from sfumato.table import Table
+from sfumato.verifying.check import Check
 
 __version__: str
 _HOME: dict[str, str]

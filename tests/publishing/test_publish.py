@@ -8,21 +8,22 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato import datasets, measure
+from sfumato import datasets, measure, registry
 from sfumato.columns import Limit
 from sfumato.errors import PolicyNotMet, UserError, VerificationFailed
 from sfumato.frontier import Candidate, Frontier
 from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.project.file import Project
 from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.publishing.manifest import Manifest
+from sfumato.publishing.manifest import measurement_of
 from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate, write_release
-from sfumato.publishing.verify import Check, verify
+from sfumato.publishing.verify import Verification, verify
 from sfumato.recipe import Recipe
 from sfumato.sanitizers import (
     Anatomy,
@@ -36,6 +37,8 @@ from sfumato.sanitizers import (
     SuppressSensitive,
     sanitize,
 )
+from sfumato.verifying.check import Check
+from sfumato.verifying.documents import numeral, read_manifest
 
 WAYS = [
     AsIs(),
@@ -81,7 +84,7 @@ def project(tmp_path: Path) -> Project:
     return Project.load(place)
 
 
-def published(project: Project, how: object, folder: Path, **more: str) -> Path:
+def published(project: Project, how: object, folder: Path, **more: Any) -> Path:
     table, schema = project.read()
     recipe = Recipe.of(how, seed=5)
     release = sanitize(table, schema, recipe)
@@ -119,8 +122,9 @@ class TestEveryWay:
         )
         utility = ("discernibility", {"average-class-size": {"k": 3}}, "precision")
         folder = published(replace(project, privacy=asked, utility=utility), how, tmp_path / "out")
-        claims = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["claims"]["asked"]
-        assert claims == [*asked, *utility[:2], "k-anonymity", "reidentification-risk"]
+        claims = [measurement_of(claim).label for claim in read_manifest(folder).claims]
+        wanted: list[Any] = [*asked, *utility[:2], "k-anonymity", "reidentification-risk"]
+        assert list(dict.fromkeys(claims)) == [registry.build_measure(each).label for each in wanted]
         assert not problems(folder)
 
     def test_what_was_published_verifies(self, project: Project, tmp_path: Path, how: object) -> None:
@@ -178,7 +182,8 @@ def mend_checksums(folder: Path) -> None:
     place = folder / "manifest.json"
     facts = json.loads(place.read_text("utf-8"))
     for name in facts["files"]:
-        facts["files"][name]["sha256"] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        written = (folder / name).read_bytes()
+        facts["files"][name] = {"sha256": hashlib.sha256(written).hexdigest(), "bytes": len(written)}
     place.write_text(json.dumps(facts), "utf-8")
 
 
@@ -187,12 +192,12 @@ class TestClaims:
         folder = published(project, Mondrian(KAnonymity(3)), tmp_path / "out")
         place = folder / "manifest.json"
         facts = json.loads(place.read_text("utf-8"))
-        claim = next(c for c in facts["claims"]["measurements"] if c["measure"] == "k-anonymity")
+        claim = next(claim for claim in facts["claims"] if claim["measure"] == "k-anonymity")
         claim["value"] = 12.0
         place.write_text(json.dumps(facts), "utf-8")
-        (found,) = problems(folder)
+        found = problems(folder)[0]
         assert found.what == "k-anonymity is 12"
-        assert found.problem == "the published cells give 3, or other details"
+        assert found.problem == "the published cells give 3"
 
     def test_a_forger_who_changes_both_files_and_the_checksums_is_caught_by_the_claims(
         self, project: Project, tmp_path: Path
@@ -209,8 +214,9 @@ class TestClaims:
 
     def test_requirements_say_what_was_asked_and_reached(self, project: Project, tmp_path: Path) -> None:
         folder = published(project, Mondrian(KAnonymity(2) & TCloseness(0.6)), tmp_path / "out")
-        manifest = Manifest.read(folder)
-        asked = {next(iter(r.model)): (r.limit, r.reached) for r in manifest.requirements}
+        asked = {
+            next(iter(r.model)): (r.limit, numeral(r.reached)) for r in read_manifest(folder).requirements
+        }
         assert asked["k-anonymity"][1] >= asked["k-anonymity"][0] == 2
         assert asked["t-closeness"][1] <= asked["t-closeness"][0] == 0.6
 
@@ -229,25 +235,37 @@ class TestClaims:
             for value in gone:
                 assert str(value) not in place.read_text("utf-8")
 
-    @pytest.mark.parametrize("broken", ["", "{", "[]", '{"sfumato": "0"}'])
+    @pytest.mark.parametrize(
+        "broken", ["", "{", '{"format": 2}', '{"format": 2, "format": 2}', "[" * 100_000]
+    )
     def test_a_damaged_manifest_is_one_line(self, project: Project, tmp_path: Path, broken: str) -> None:
         folder = published(project, AsIs(), tmp_path / "out")
         (folder / "manifest.json").write_text(broken, "utf-8")
-        with pytest.raises(VerificationFailed, match=r"manifest\.json is damaged"):
+        with pytest.raises(VerificationFailed, match=r"manifest\.json is damaged") as caught:
+            verify(folder)
+        assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize("other", ["[]", '{"sfumato": "0"}', '{"format": 1}'])
+    def test_a_manifest_of_another_format_is_told_so(
+        self, project: Project, tmp_path: Path, other: str
+    ) -> None:
+        folder = published(project, AsIs(), tmp_path / "out")
+        (folder / "manifest.json").write_text(other, "utf-8")
+        with pytest.raises(VerificationFailed, match="not one of format 2"):
             verify(folder)
 
     def test_a_missing_file_is_named(self, project: Project, tmp_path: Path) -> None:
         folder = published(project, AsIs(), tmp_path / "out")
         (folder / "data.parquet").unlink()
-        assert Check("data.parquet is there", "the file is missing") in verify(folder)
+        assert Check("data.parquet has its checksum", "data.parquet is missing") in verify(folder)
 
     def test_a_manifest_cannot_point_outside_the_folder(self, project: Project, tmp_path: Path) -> None:
         folder = published(project, AsIs(), tmp_path / "out")
         place = folder / "manifest.json"
         facts = json.loads(place.read_text("utf-8"))
-        facts["files"]["../hospital.csv"] = {"sha256": "0"}
+        facts["files"]["../hospital.csv"] = {"sha256": "0", "bytes": 1}
         place.write_text(json.dumps(facts), "utf-8")
-        assert any("../hospital.csv" in check.what for check in problems(folder))
+        assert any("../hospital.csv" in check.problem for check in problems(folder))
 
     def test_no_folder(self, tmp_path: Path) -> None:
         with pytest.raises(VerificationFailed, match="no folder"):
@@ -275,7 +293,7 @@ class TestWriting:
         def interrupted(*_: object, **__: object) -> str:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("sfumato.report.page.published_html", interrupted)
+        monkeypatch.setattr("sfumato.report.publication.published_html", interrupted)
         before = sorted(tmp_path.iterdir())
         with pytest.raises(KeyboardInterrupt):
             published(project, AsIs(), tmp_path / "out")
@@ -284,7 +302,8 @@ class TestWriting:
     def test_what_does_not_verify_is_not_published(
         self, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sfumato.publishing.publish.verify", lambda _: (Check("something", "is wrong"),))
+        wrong = Verification("out", (Check("something", "is wrong"),))
+        monkeypatch.setattr("sfumato.publishing.publish.verify", lambda _: wrong)
         with pytest.raises(VerificationFailed, match="nothing was published"):
             published(project, AsIs(), tmp_path / "out")
         assert not (tmp_path / "out").exists()
@@ -293,11 +312,11 @@ class TestWriting:
         first = published(project, Mondrian(KAnonymity(3)), tmp_path / "one")
         second = published(project, Mondrian(KAnonymity(3)), tmp_path / "two")
         assert sorted(read_rows(first / "data.csv")) == sorted(read_rows(second / "data.csv"))
-        assert Manifest.read(first).claims == Manifest.read(second).claims
+        assert read_manifest(first).claims == read_manifest(second).claims
 
     def test_the_decision_is_recorded(self, project: Project, tmp_path: Path) -> None:
         folder = published(project, AsIs(), tmp_path / "out", by="A. Steward", why="a <test>")
-        assert Manifest.read(folder).decision["by"] == "A. Steward"
+        assert read_manifest(folder).decision.by == "A. Steward"
         report = (folder / "report.html").read_text("utf-8")
         assert "a &lt;test&gt;" in report
         assert "Twelve &lt;b&gt;patients&lt;/b&gt;" in report

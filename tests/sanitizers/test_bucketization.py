@@ -44,9 +44,10 @@ from sfumato.models import (
 from sfumato.project.file import Project
 from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.publishing.publish import Evidence, publish_candidate, write_release
-from sfumato.publishing.verify import Check, verify
+from sfumato.publishing.verify import verify
 from sfumato.release import holds
 from sfumato.sanitizers import Anatomy, Bucketize
+from sfumato.verifying.check import Check
 
 Bound = tuple[Table, Schema]
 Record = dict[str, Any]

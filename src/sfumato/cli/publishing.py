@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,8 +12,7 @@ from sfumato.cli.terminal import print_json, warn_of_formulas
 from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
 
-if TYPE_CHECKING:
-    pass
+_MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
 
 
 @cli.command()
@@ -22,23 +20,48 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--why", default="", help="The reason for the choice; it goes into the report.")
 @click.option("--by", default="", help="Who decided; it goes into the report.")
+@click.option(
+    "--sign",
+    "key",
+    metavar="KEY",
+    type=click.Path(path_type=Path),
+    help="An Ed25519 private key (PEM or OpenSSH) to sign the manifest with.",
+)
 @project_option
 @json_option
-def publish(identity: str, folder: Path, why: str, by: str, project_file: Path | None, as_json: bool) -> None:
-    """Write data, report, metadata and manifest of a candidate to a new FOLDER.
+def publish(
+    identity: str,
+    folder: Path,
+    why: str,
+    by: str,
+    key: Path | None,
+    project_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Write data, report, metadata, manifest and certificate of a candidate to a new FOLDER.
 
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
     from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
 
+    passphrase = None if key is None else _passphrase(key)
     project, store = opened(found_project(project_file), create=False)
     with store:
         table, schema = project.read()
         candidate = store.find(identity, source_of(table, schema))
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
         decision, release = publish_candidate(
-            project, table, schema, candidate, evidence, folder, why=why, by=by
+            project,
+            table,
+            schema,
+            candidate,
+            evidence,
+            folder,
+            why=why,
+            by=by,
+            key=key,
+            passphrase=passphrase,
         )
         store.record(decision, str(folder))
     if as_json:
@@ -53,27 +76,55 @@ def publish(identity: str, folder: Path, why: str, by: str, project_file: Path |
 
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    help="The publisher's public key (PEM or OpenSSH): the manifest must be signed by it.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    help="Write what was checked, and what was not, to this new file.",
+)
+@click.option("--by", default="a reader", help="Who checks; it goes into the certificate.", show_default=True)
 @json_option
-def verify(folder: Path, as_json: bool) -> None:
+def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as_json: bool) -> None:
     """Check a published FOLDER from its files alone: checksums, cells, every claim.
 
+    What no reader can check is marked as the publisher's word.
+
     \b
-    Example: sfumato verify published
+    Example: sfumato verify published --key publisher.pem
     """
     from sfumato.errors import VerificationFailed
     from sfumato.publishing.verify import verify as check
+    from sfumato.publishing.verify import write_certificate
 
-    checks = check(folder)
-    failed = [each for each in checks if not each.holds]
+    found = check(folder, key=key)
+    if certificate is not None:
+        write_certificate(found, folder, certificate, by=by)
     if as_json:
-        listed = [{"what": each.what, "holds": each.holds, "problem": each.problem} for each in checks]
-        print_json({"verified": not failed, "checks": listed})
+        listed = [
+            {"what": each.what, "holds": each.holds, "word": each.word, "problem": each.problem}
+            for each in found
+        ]
+        print_json({"verified": found.holds, "checks": listed})
     else:
-        for each in checks:
-            click.echo(
-                f"{'ok  ' if each.holds else 'FAIL'}  {each.what}{': ' * bool(each.problem)}{each.problem}"
-            )
-    if failed:
-        raise VerificationFailed(f"{len(failed)} of {len(checks)} checks of {folder.name} fail")
+        for each in found:
+            mark = _MARKS[each.outcome]
+            click.echo(f"{mark}  {each.what}{': ' * bool(each.problem)}{each.problem}")
+    if found.failed:
+        raise VerificationFailed(f"{len(found.failed)} of {len(found)} checks of {folder.name} fail")
     if not as_json:
-        click.echo(f"{folder.name} is what it says: {len(checks)} checks hold")
+        n_words = len(found.words)
+        click.echo(
+            f"{folder.name} is what it says: {len(found) - n_words} checks hold, "
+            f"{n_words} statements are the publisher's word"
+        )
+
+
+def _passphrase(key: Path) -> bytes | None:
+    """Ask for what unlocks a key, if it is locked."""
+    from sfumato.verifying.signature import is_locked
+
+    return click.prompt(f"Passphrase of {key.name}", hide_input=True).encode() if is_locked(key) else None

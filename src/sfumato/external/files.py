@@ -10,13 +10,15 @@ import numpy as np
 
 from sfumato.errors import DataError, VerificationFailed, suggestion
 from sfumato.publishing.layout import PEOPLE, VALUES, WHOLE, joined
-from sfumato.publishing.manifest import NAME, Manifest
+from sfumato.publishing.manifest import layout_of, recipe_of
 from sfumato.publishing.verify import read_written
 from sfumato.reading.arrow import read_arrow
 from sfumato.recipe import Recipe
 from sfumato.release import Form
 from sfumato.schema import Schema
 from sfumato.table import Table
+from sfumato.verifying.documents import read_manifest
+from sfumato.verifying.folder import MANIFEST
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,15 +93,18 @@ def _arrow(source: Any) -> pa.Table:
 
 
 def _published(folder: Path) -> Files:
-    if not (folder / NAME).is_file():
-        raise DataError(f"{folder.name} has no {NAME}; give a file, or a folder that `sfumato publish` wrote")
-    manifest = Manifest.read(folder)
-    layout, tables = manifest.layout, read_written(folder, manifest.layout)
+    if not (folder / MANIFEST).is_file():
+        raise DataError(
+            f"{folder.name} has no {MANIFEST}; give a file, or a folder that `sfumato publish` wrote"
+        )
+    manifest = read_manifest(folder)
+    layout = layout_of(manifest)
+    tables = read_written(folder, layout.tables)
     if layout.form == "one-table":
         files = Files(tables[WHOLE], layout.group)
     else:
         files = _two_tables(tables[PEOPLE], tables[VALUES], layout.group, layout.schema)
-    return replace(files, n_original=layout.n_original, recipe=manifest.recipe)
+    return replace(files, n_original=layout.n_original, recipe=recipe_of(manifest))
 
 
 def _two_tables(people: pa.Table, values: pa.Table, group: str | None, schema: Schema) -> Files:

@@ -1,122 +1,244 @@
-"""Manifest: what a published folder says of itself."""
+"""Manifest: what a published folder will say of itself, from the release and from what was written of it."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import PurePath
 from typing import Any
 
-from sfumato.errors import UserError, VerificationFailed
-from sfumato.measures.base import Measurement
+import msgspec
+import numpy as np
+
+from sfumato import registry
+from sfumato.columns import Limit
+from sfumato.errors import ParameterError
+from sfumato.measures.base import LevelReached, Measure, Measurement, json_value, measure, named, worst_value
+from sfumato.models.base import PrivacyModel
 from sfumato.publishing.layout import Layout
 from sfumato.recipe import Recipe
+from sfumato.release import Release
+from sfumato.verifying.documents import (
+    AttributeWord,
+    Claim,
+    LayoutFacts,
+    LimitFacts,
+    Manifest,
+    OwnerFigure,
+    RequirementFacts,
+    numeral,
+)
 
-NAME, REPORT, DATAPACKAGE = "manifest.json", "report.html", "datapackage.json"
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """One model that the recipe asked for, and what the published cells reach."""
-
-    model: Mapping[str, Any]
-    parameter: str
-    limit: float
-    reached: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON; infinity is the text ``Infinity``."""
-        return {**vars(self), "reached": self.reached if math.isfinite(self.reached) else "Infinity"}
-
-    @classmethod
-    def from_dict(cls, written: Mapping[str, Any]) -> Requirement:
-        """Read what `to_dict` wrote."""
-        return cls(**{**written, "reached": float(written["reached"])})
+Written = str | Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Manifest:
-    """Everything that `verify` needs beside the data. It never holds the seed.
+def layout_facts(layout: Layout) -> LayoutFacts:
+    """Return a layout as the manifest writes it."""
+    return msgspec.convert(asdict(layout), LayoutFacts)
+
+
+def layout_of(manifest: Manifest) -> Layout:
+    """Return how to read the data of a published folder."""
+    return Layout(**msgspec.to_builtins(manifest.layout))
+
+
+def recipe_of(manifest: Manifest) -> Recipe:
+    """Return the recipe of a published folder; it has no seed."""
+    return Recipe(manifest.recipe.sanitizer, manifest.recipe.parameters)
+
+
+def claims_of(written: Release, measures: Iterable[Written]) -> list[Claim]:
+    """Measure what a stranger reads, and write every parameter down."""
+    claims = []
+    for asked in map(registry.build_measure, measures):
+        parameters = _every_parameter(asked)
+        claims += [_claim(found, parameters) for found in measure(written, [asked])]
+    return claims
+
+
+def measurement_of(claim: Claim) -> Measurement:
+    """Return a claim as the measurement that it was."""
+    return Measurement(
+        claim.measure,
+        None if claim.value is None else numeral(claim.value),
+        claim.axis,
+        claim.better,
+        claim.attribute,
+        None if claim.interval is None else (numeral(claim.interval[0]), numeral(claim.interval[1])),
+        None if claim.baseline is None else numeral(claim.baseline),
+        claim.detail,
+        _own_parameters(claim.measure, claim.parameters),
+    )
+
+
+def figures_of(
+    measurements: Iterable[Measurement], told: Callable[[Measurement], str], policy: Mapping[str, Limit]
+) -> list[OwnerFigure]:
+    """Return what is told of measurements that only the owner can take.
 
     Parameters
     ----------
-    version
-        The version of sfumato that wrote the folder.
-    recipe
-        Sanitizer and parameters, the seed left out.
-    layout
-        What a reader must know to take the data files as a release.
-    missing
-        How missing values were treated.
-    asked
-        The measures behind the claims, as a project file writes them.
-    claims
-        Measurements of the published cells alone, in the order in which they were asked for.
-    requirements
-        What the recipe's model asks, and what the published cells reach.
-    files
-        The SHA-256 checksum of every other file of the folder.
-    decision
-        Who chose this release, why and when.
+    measurements
+        The measurements.
+    told
+        Tells one.
+    policy
+        What had to hold.
     """
-
-    version: str
-    recipe: Recipe
-    layout: Layout
-    missing: str
-    asked: tuple[str | Mapping[str, Any], ...]
-    claims: tuple[Measurement, ...]
-    requirements: tuple[Requirement, ...]
-    files: Mapping[str, str] = field(default_factory=dict)
-    decision: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_json(self) -> str:
-        """Return the text of ``manifest.json``."""
-        facts = {
-            "sfumato": self.version,
-            "recipe": json.loads(self.recipe.public_json()),
-            "layout": asdict(self.layout),
-            "missing": self.missing,
-            "claims": {
-                "about": "recomputed from the published cells; priors are those of the released records",
-                "asked": list(self.asked),
-                "measurements": [claim.to_dict() for claim in self.claims],
-            },
-            "requirements": [requirement.to_dict() for requirement in self.requirements],
-            "decision": self.decision,
-            "files": {name: {"sha256": checksum} for name, checksum in self.files.items()},
-        }
-        return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-
-    @classmethod
-    def read(cls, folder: Path) -> Manifest:
-        """Read the manifest of a published folder."""
-        place = folder / NAME
-        if not place.is_file():
-            raise VerificationFailed(
-                f"{folder.name} has no {NAME}; give a folder that `sfumato publish` wrote"
-            )
-        try:
-            facts = json.loads(place.read_text(encoding="utf-8"))
-            return cls(
-                version=facts["sfumato"],
-                recipe=Recipe.from_json(json.dumps(facts["recipe"])),
-                layout=Layout(**facts["layout"]),
-                missing=facts["missing"],
-                asked=tuple(facts["claims"]["asked"]),
-                claims=tuple(Measurement.from_dict(claim) for claim in facts["claims"]["measurements"]),
-                requirements=tuple(Requirement.from_dict(each) for each in facts["requirements"]),
-                files={name: facts["files"][name]["sha256"] for name in facts["files"]},
-                decision=facts["decision"],
-            )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, UserError):
-            raise VerificationFailed(f"{NAME} is damaged; publish the release again") from None
+    every = list(measurements)
+    return [
+        OwnerFigure(
+            measure=each.measure,
+            parameters=_public_parameters(each),
+            attribute=each.attribute,
+            axis=each.axis,
+            better=each.better,
+            told=told(each),
+            worst=each.value is not None and each.value == worst_value(every, each.label),
+            met=_met(each, every, policy),
+        )
+        for each in every
+    ]
 
 
-def checksum(place: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with place.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def limits_of(
+    policy: Mapping[str, Limit], claims: Sequence[Claim], owner: Sequence[Measurement]
+) -> dict[str, LimitFacts]:
+    """Return a policy by the measures that it speaks of."""
+    taken = [*map(measurement_of, claims), *owner]
+    full = [*(claim.parameters for claim in claims), *map(_public_parameters, owner)]
+    limits = {}
+    for name, limit in policy.items():
+        by_label = [place for place, each in enumerate(taken) if each.label == name]
+        limits[name] = LimitFacts(
+            measure=taken[by_label[0]].measure if by_label else name,
+            parameters=dict(full[by_label[0]]) if by_label else None,
+            at_least=_finite(limit.at_least),
+            at_most=_finite(limit.at_most),
+        )
+    return limits
+
+
+def policy_of(manifest: Manifest) -> dict[str, Limit]:
+    """Return the policy of a published folder."""
+    return {
+        name: Limit(
+            at_most=np.inf if limit.at_most is None else limit.at_most,
+            at_least=-np.inf if limit.at_least is None else limit.at_least,
+        )
+        for name, limit in manifest.policy.items()
+    }
+
+
+def promised_by(recipe: Recipe) -> tuple[PrivacyModel, ...]:
+    """Return the single models that a recipe promises."""
+    model = getattr(recipe.build(), "model", None)
+    return () if model is None else model.parts
+
+
+def requirements_of(written: Release, recipe: Recipe) -> list[RequirementFacts]:
+    """Return each model that a recipe promises, with the level that a reader will compute.
+
+    A model that compares with the whole table may hold by the original's distribution and not by that of the
+    released records; it is then said to rest on the original.
+    """
+    return [
+        RequirementFacts(
+            model=dict([registry.describe(part)]),
+            parameter=part.parameter,
+            limit=part.limit,
+            reached=json_value(part.level(classes)),
+            prior="released" if bool(part.keeps_limit(classes).all()) else "original",
+        )
+        for part in promised_by(recipe)
+        for classes in [written.partition(part)]
+    ]
+
+
+def attribute_words(release: Release, written: Release) -> list[AttributeWord]:
+    """Say of each attribute what only the publisher knows, and nothing that tells of a record."""
+    schema, noisy = release.schema, noisy_attributes(release)
+    plain = set(schema.released) - set(noisy)
+    return [
+        AttributeWord(
+            name=each.name,
+            role=each.role,
+            kind=each.kind,
+            levels=schema.hierarchy(each.name).height + 1 if is_released else None,
+            lowest=each.lowest_level if is_released else None,
+            weight=each.weight if is_released else None,
+            exact=_exact_cells(release, written, each.name) if each.name in plain else None,
+            noisy=each.name in noisy,
+            ends_at_values=each.role == "quasi-identifying" and _ends_at_values(release, each.name),
+        )
+        for each in schema.attributes
+        for is_released in [each.role != "identifying"]
+    ]
+
+
+def noisy_attributes(release: Release) -> tuple[str, ...]:
+    """Return the attributes whose released values are no sets of original ones."""
+    return tuple(name for name in release.schema.released if release.cells[name].sets is None)
+
+
+def _exact_cells(release: Release, written: Release, name: str) -> int:
+    values = frozenset(release.schema.hierarchy(name).labels[0])
+    cells = written.cells[name]
+    is_exact = np.array([label in values for label in cells.labels])[cells.codes]
+    return int(written.weights[is_exact].sum())
+
+
+def intervals_at_values(release: Release) -> tuple[str, ...]:
+    """Return the attributes with intervals that end at values of people."""
+    return tuple(name for name in release.schema.quasi_identifiers if _ends_at_values(release, name))
+
+
+def _ends_at_values(release: Release, name: str) -> bool:
+    """Return whether some released intervals are named by no hierarchy: they end at people's values."""
+    nodes = {label for level in release.schema.hierarchy(name).labels for label in level}
+    used = {release.cells[name].labels[code] for code in np.unique(release.cells[name].codes)}
+    return any(label is not None and label.startswith("[") for label in used - nodes)
+
+
+def _claim(found: Measurement, parameters: dict[str, Any]) -> Claim:
+    return msgspec.convert({**found.to_dict(), "parameters": parameters}, Claim)
+
+
+def _every_parameter(asked: Measure) -> dict[str, Any]:
+    """Return all parameters of a measure, those at their defaults included: defaults may change one day.
+
+    The limit of a model has no part in the level that is reached, unless single values have limits of their
+    own.
+    """
+    if not isinstance(asked, LevelReached):
+        return registry.describe(asked)[1]
+    model = asked.model
+    every = registry.describe(model)[1]
+    return {name: every[name] for name in every if name != model.parameter or model.named_values}
+
+
+def _own_parameters(measure: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        own: Mapping[str, Any] = registry.build_measure({measure: parameters}).parameters
+    except ParameterError:
+        return parameters
+    return own
+
+
+def _public_parameters(measurement: Measurement) -> dict[str, Any]:
+    """Return the parameters of a measurement; of a file only its name, not where it lies."""
+    cls = registry.find("measure", measurement.measure) or registry.find("model", measurement.measure)
+    files = {name for name, what in registry.named_in(cls).items() if what == "file"} if cls else set()
+    return {
+        name: PurePath(value).name if name in files and value is not None else value
+        for name, value in measurement.parameters.items()
+    }
+
+
+def _met(measurement: Measurement, every: Sequence[Measurement], policy: Mapping[str, Limit]) -> bool | None:
+    limits = [limit for name, limit in policy.items() if measurement in named(every, name)]
+    return all(limit.allows(measurement.value) for limit in limits) if limits else None
+
+
+def _finite(end: float) -> float | None:
+    return float(end) if np.isfinite(end) else None

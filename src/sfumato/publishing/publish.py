@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 import sfumato
 from sfumato import registry
@@ -21,18 +24,33 @@ from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
 from sfumato.project.file import Project, Publication, Written, default_measures, unnamed
 from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.publishing.manifest import DATAPACKAGE, NAME, REPORT, Manifest, checksum
-from sfumato.publishing.verify import read_written, requirements_of, verify
+from sfumato.publishing.manifest import (
+    attribute_words,
+    claims_of,
+    figures_of,
+    layout_facts,
+    limits_of,
+    measurement_of,
+    promised_by,
+    requirements_of,
+)
+from sfumato.publishing.verify import data_checks, read_written, verify
 from sfumato.recipe import Recipe
 from sfumato.release import Release, drawn_order
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
 from sfumato.table import Table, number
+from sfumato.verifying.certificate import publisher_s
+from sfumato.verifying.check import ALWAYS_CLAIMED
+from sfumato.verifying.documents import FORMAT, DecisionFacts, FileFacts, Manifest, RecipeFacts, Word
+from sfumato.verifying.documents import written as as_json
+from sfumato.verifying.folder import CERTIFICATE, DATAPACKAGE, MANIFEST, REPORT, SIGNATURE, fingerprint
+from sfumato.verifying.signature import fingerprint_of, read_private_key, signature_checks, signed
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-ALWAYS_CLAIMED: tuple[Written, ...] = ("k-anonymity", "reidentification-risk")
 NOTHING_SAID = Publication()
 """A publication of which nothing is said beside what the release itself tells."""
 _ROWS_AT_ONCE = 100_000
@@ -58,6 +76,11 @@ class Evidence:
     infeasible: tuple[Candidate, ...] = ()
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
+    @property
+    def tried(self) -> tuple[Candidate, ...]:
+        """Everything that was tried, also what could not be made."""
+        return (*self.frontier.candidates, *(self.infeasible or self.frontier.infeasible))
+
 
 def publish(
     release: Release,
@@ -70,6 +93,8 @@ def publish(
     publication: Publication = NOTHING_SAID,
     evidence: Evidence | Frontier | None = None,
     candidate: str | None = None,
+    key: str | Path | None = None,
+    passphrase: bytes | None = None,
 ) -> Decision:
     """Check a release and write it with its evidence: data, report, metadata and manifest.
 
@@ -97,6 +122,10 @@ def publish(
     candidate
         The id that the decision names; by default that of the candidate in the evidence that the same recipe
         made, else one that is drawn.
+    key
+        A file with an Ed25519 private key, PEM or OpenSSH, to sign the manifest with.
+    passphrase
+        What unlocks the key, if it is locked.
 
     Returns
     -------
@@ -121,6 +150,8 @@ def publish(
     _require_new(target)
     if release.recipe is None:
         raise UserError("the release does not say how it was made; publish one that `sanitize` made")
+    private = None if key is None else read_private_key(Path(key), passphrase)
+    _check_promise(release)
     chosen, shown = _chosen(release.recipe, evidence, candidate)
     asked = _asked(measures, chosen, release.schema, policy)
     chosen = replace(chosen, measurements=tuple(measure(release, asked)))
@@ -129,7 +160,7 @@ def publish(
     decision = Decision(chosen.id, why, by, now(), limits)
     told = _Told(asked, policy, publication, publication.title or target.name)
     with folder_beside(target) as place:
-        _write_all(place, told, release, chosen, shown or Evidence(_alone(chosen)), decision)
+        _write_all(place, told, release, chosen, shown or Evidence(_alone(chosen)), decision, private)
         _check_written(place)
     return decision
 
@@ -144,6 +175,8 @@ def publish_candidate(
     *,
     why: str = "",
     by: str = "",
+    key: Path | None = None,
+    passphrase: bytes | None = None,
 ) -> tuple[Decision, Release]:
     """Make the release of a project's candidate once more and publish it as the project says.
 
@@ -155,7 +188,7 @@ def publish_candidate(
         The bound original.
     candidate
         The choice.
-    evidence, folder, why, by
+    evidence, folder, why, by, key, passphrase
         As in `publish`.
     """
     if candidate.infeasible is not None:
@@ -172,6 +205,8 @@ def publish_candidate(
         publication=project.publication,
         evidence=evidence,
         candidate=candidate.id,
+        key=key,
+        passphrase=passphrase,
     )
     return decision, release
 
@@ -238,8 +273,20 @@ def _check_policy(policy: Mapping[str, Limit], candidate: Candidate) -> None:
         raise PolicyNotMet(f"candidate {candidate.id} does not meet the policy: {'; '.join(broken)}")
 
 
+def _check_promise(release: Release) -> None:
+    """Refuse a release that does not keep what its method promised, before anything is done with it."""
+    assert release.recipe is not None
+    for part in promised_by(release.recipe):
+        classes = release.partition(part)
+        if not part.keeps_limit(classes).all():
+            raise PolicyNotMet(
+                f"{release.recipe.sanitizer} promised {registry.name_of(type(part))} with {part.parameter} = "
+                f"{part.limit:g} and reached {part.level(classes):.6g}; nothing was published"
+            )
+
+
 def _check_written(place: Path) -> None:
-    failed = [check for check in verify(place) if not check.holds]
+    failed = verify(place).failed
     if failed:
         raise VerificationFailed(
             f"what was written does not verify ({failed[0].what}: {failed[0].problem}); nothing was published"
@@ -247,40 +294,50 @@ def _check_written(place: Path) -> None:
 
 
 def _write_all(
-    place: Path, told: _Told, release: Release, candidate: Candidate, evidence: Evidence, decision: Decision
+    place: Path,
+    told: _Told,
+    release: Release,
+    candidate: Candidate,
+    evidence: Evidence,
+    decision: Decision,
+    key: Ed25519PrivateKey | None,
 ) -> None:
-    from sfumato.report.bands import Bands
-    from sfumato.report.page import published_html
-
     order = drawn_order(release)
     for name, table in tables_of(release, typed=False, order=order).items():
         _write_csv(table, place / f"{name}.csv")
     typed = tables_of(release, typed=True, order=order)
     for name, table in typed.items():
         _write_parquet(table, place / f"{name}.parquet")
-    data_files = {each.name: checksum(each) for each in sorted(place.iterdir())}
     layout = Layout.of(release)
-    written = read_back(read_written(place, layout), layout)
-    manifest = replace(_manifest(written, layout, told.measures, release, decision), files=data_files)
-    _check_claims(told.policy, manifest.claims)
-    page = published_html(
-        publication=told.publication,
-        schema=release.schema,
-        candidates=(*evidence.frontier.candidates, *(evidence.infeasible or evidence.frontier.infeasible)),
-        efficient=_is_efficient(evidence.frontier, candidate),
-        policy=told.policy,
-        chosen=candidate,
-        release=release,
-        written=written,
-        decision=decision,
-        claims=manifest.claims,
-        files=data_files,
-        bands=Bands(evidence.secret),
-    )
-    (place / REPORT).write_text(page, encoding="utf-8")
-    _write_json(place / DATAPACKAGE, _datapackage(told, typed, data_files))
-    files = {each.name: checksum(each) for each in sorted(place.iterdir())}
-    (place / NAME).write_text(replace(manifest, files=files).to_json(), encoding="utf-8")
+    written = read_back(read_written(place, layout.tables), layout)
+    manifest = _manifest(place, told, release, written, candidate, evidence, decision, key)
+    _check_claims(told.policy, tuple(map(measurement_of, manifest.claims)))
+    _write_report(place, manifest, written)
+    _write_json(place / DATAPACKAGE, _datapackage(manifest, typed))
+    manifest = msgspec.structs.replace(manifest, files=_listed(place))
+    _write_json(place / MANIFEST, manifest)
+    if key is not None:
+        _write_json(place / SIGNATURE, signed(manifest, key))
+    _write_certificate(place, manifest)
+
+
+def _write_report(place: Path, manifest: Manifest, written: Release) -> None:
+    from sfumato.report.publication import published_html
+
+    (place / REPORT).write_text(published_html(manifest, written), encoding="utf-8")
+
+
+def _write_certificate(place: Path, manifest: Manifest) -> None:
+    """Check what was written, and write down what was checked; nothing that fails is published."""
+    (place / CERTIFICATE).touch()
+    checks = [*data_checks(place, manifest), *signature_checks(place, manifest, None)]
+    _write_json(place / CERTIFICATE, publisher_s(place, manifest, checks))
+
+
+def _listed(place: Path) -> dict[str, FileFacts]:
+    """Return the checksum and the length of every file that was written so far."""
+    found = {each.name: fingerprint(place, each.name) for each in sorted(place.iterdir())}
+    return {name: FileFacts(sha256=sha256, bytes=length) for name, (sha256, length) in found.items()}
 
 
 def _is_efficient(frontier: Frontier, chosen: Candidate) -> bool | None:
@@ -301,22 +358,71 @@ def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) 
 
 
 def _manifest(
-    written: Release, layout: Layout, measures: tuple[Written, ...], release: Release, decision: Decision
+    place: Path,
+    told: _Told,
+    release: Release,
+    written: Release,
+    candidate: Candidate,
+    evidence: Evidence,
+    decision: Decision,
+    key: Ed25519PrivateKey | None,
 ) -> Manifest:
     """Claim only what the written cells give when they are read again."""
     assert release.recipe is not None
-    empty = Manifest(
-        version=sfumato.__version__,
-        recipe=replace(release.recipe, seed=None),
-        layout=layout,
-        missing=release.schema.missing,
-        asked=_claimable(measures),
-        claims=(),
-        requirements=(),
-        decision=decision.to_dict(),
+    claims = claims_of(written, _claimable(told.measures))
+    claimed = {measurement_of(claim).label for claim in claims}
+    by_owner = [m for m in candidate.measurements if m.label not in claimed]
+    return Manifest(
+        format=FORMAT,
+        sfumato=sfumato.__version__,
+        layout=layout_facts(Layout.of(release)),
+        recipe=RecipeFacts(**json.loads(release.recipe.public_json())),
+        claims=claims,
+        requirements=requirements_of(written, release.recipe),
+        policy=limits_of(told.policy, claims, by_owner),
+        decision=DecisionFacts(
+            candidate=decision.candidate, why=decision.why, by=decision.by, when=decision.when
+        ),
+        word=_word(told, release, written, candidate, evidence, by_owner),
+        files=_listed(place),
+        signed_by=None if key is None else fingerprint_of(key.public_key()),
     )
-    claims = tuple(measure(written, empty.asked))
-    return replace(empty, claims=claims, requirements=requirements_of(written, release.recipe))
+
+
+def _word(
+    told: _Told,
+    release: Release,
+    written: Release,
+    candidate: Candidate,
+    evidence: Evidence,
+    by_owner: list[Measurement],
+) -> Word:
+    """Put down what only the publisher knows."""
+    from sfumato.report.bands import Bands
+
+    said, tried = told.publication, evidence.tried
+    return Word(
+        name=told.title,
+        title=said.title,
+        purpose=said.purpose,
+        recipients=said.recipients,
+        safeguards=said.safeguards,
+        steward=said.steward,
+        review_by=None if said.review_by is None else said.review_by.isoformat(),
+        missing=release.schema.missing,
+        attributes=attribute_words(release, written),
+        tried=dict(Counter(each.recipe.sanitizer for each in tried)),
+        efficient=_is_efficient(evidence.frontier, candidate),
+        headline=_headline(candidate),
+        figures=figures_of(by_owner, Bands(evidence.secret).told, told.policy),
+        notes=list(release.notes),
+    )
+
+
+def _headline(candidate: Candidate) -> list[str]:
+    """Return the first measure of each side: what a report begins with."""
+    first = {m.axis: m.label for m in reversed(candidate.measurements)}
+    return [first[axis] for axis in ("privacy", "utility") if axis in first]
 
 
 def _claimable(measures: tuple[Written, ...]) -> tuple[Written, ...]:
@@ -382,7 +488,7 @@ def _is_formula(label: str | None) -> bool:
     return label is not None and label.startswith(_FORMULA_SIGNS) and number(label) is None
 
 
-def _datapackage(told: _Told, tables: Mapping[str, pa.Table], checksums: Mapping[str, str]) -> dict[str, Any]:
+def _datapackage(manifest: Manifest, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
     """Describe the data as a Frictionless Data Package."""
     fields = {
         name: [{"name": field.name, "type": _field_type(field.type)} for field in table.schema]
@@ -390,18 +496,18 @@ def _datapackage(told: _Told, tables: Mapping[str, pa.Table], checksums: Mapping
     }
     return {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
-        "name": _slug(told.title),
-        "title": told.title,
-        "description": told.publication.purpose,
+        "name": _slug(manifest.word.name),
+        "title": manifest.word.name,
+        "description": manifest.word.purpose,
         "resources": [
             {
                 "name": file.replace(".", "-"),
                 "path": file,
                 "format": Path(file).suffix[1:],
-                "hash": f"sha256:{sha256}",
+                "hash": f"sha256:{facts.sha256}",
                 "schema": {"fields": fields[Path(file).stem], "missingValues": [""]},
             }
-            for file, sha256 in checksums.items()
+            for file, facts in manifest.files.items()
         ],
     }
 
@@ -419,5 +525,5 @@ def _slug(title: str) -> str:
     return "-".join(part for part in kept.split("-") if part) or "release"
 
 
-def _write_json(place: Path, facts: dict[str, Any]) -> None:
-    place.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def _write_json(place: Path, document: msgspec.Struct | dict[str, Any]) -> None:
+    place.write_text(as_json(document), encoding="utf-8")

@@ -1,41 +1,33 @@
-"""Verify: re-check a published folder from its files alone."""
+"""Verify: re-check a published folder from its files alone.
+
+Every claim is computed by the second implementation in `sfumato.verifying`, which shares nothing with the
+first. Only the report is written once more by the same writer, from the manifest and the published cells, and
+compared.
+"""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sfumato import registry
-from sfumato.errors import SfumatoError, VerificationFailed
-from sfumato.measures.base import Measurement, measure
-from sfumato.publishing.layout import Layout, read_back
-from sfumato.publishing.manifest import Manifest, Requirement, checksum
+import sfumato
+from sfumato.decision import now
+from sfumato.errors import SfumatoError, UserError
+from sfumato.files import file_beside
 from sfumato.reading.arrow import read_arrow
-from sfumato.recipe import Recipe
-from sfumato.release import Release
-from sfumato.table import text
+from sfumato.verifying.certificate import certificate_check, certified
+from sfumato.verifying.check import Check, check_folder
+from sfumato.verifying.documents import Manifest, read_manifest, written
+from sfumato.verifying.folder import REPORT, read_bytes
+from sfumato.verifying.records import table_names
+from sfumato.verifying.signature import read_public_key, signature_checks
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was checked, and what was found if it does not hold."""
-
-    what: str
-    problem: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether it holds."""
-        return not self.problem
+_LARGEST_REPORT = 256 << 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +39,7 @@ class Verification:
     folder
         The name of the folder.
     checks
-        What was checked.
+        What was checked, and what is the publisher's word.
     """
 
     folder: str
@@ -55,13 +47,18 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether every check holds."""
+        """Whether nothing speaks against any statement."""
         return not self.failed
 
     @property
     def failed(self) -> tuple[Check, ...]:
         """The checks that do not hold."""
         return tuple(check for check in self.checks if not check.holds)
+
+    @property
+    def words(self) -> tuple[Check, ...]:
+        """The statements that are the publisher's word."""
+        return tuple(check for check in self.checks if check.holds and check.word)
 
     def __bool__(self) -> bool:
         return self.holds
@@ -73,8 +70,11 @@ class Verification:
         return len(self.checks)
 
     def __repr__(self) -> str:
+        n_checked = len(self) - len(self.words)
         outcome = (
-            f"{len(self.failed)} of {len(self)} checks fail" if self.failed else f"{len(self)} checks hold"
+            f"{len(self.failed)} of {len(self)} checks fail"
+            if self.failed
+            else f"{n_checked} checks hold, {len(self.words)} statements are the publisher's word"
         )
         return f"<Verification of {self.folder}: {outcome}>"
 
@@ -84,13 +84,15 @@ class Verification:
         return verification_html(self)
 
 
-def verify(folder: str | Path) -> Verification:
-    """Check a published folder: checksums, both data files alike, every claim recomputed.
+def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification:
+    """Check a published folder: files, records, every claim computed anew, report, signature, certificate.
 
     Parameters
     ----------
     folder
         What `publish` wrote. Nothing outside of it is read.
+    key
+        The publisher's public key, PEM or OpenSSH: then the manifest must be signed by it.
 
     Returns
     -------
@@ -98,125 +100,64 @@ def verify(folder: str | Path) -> Verification:
         Everything that was checked; the folder is sound when all of it holds.
     """
     place = Path(folder)
-    if not place.is_dir():
-        raise VerificationFailed(f"no folder {place.name}; give one that `sfumato publish` wrote")
-    manifest = Manifest.read(place)
-    checks = [*_file_checks(place, manifest)]
-    try:
-        written = read_written(place, manifest.layout)
-        checks += [_same_cells(name, table, place) for name, table in written.items()]
-        release = read_back(written, manifest.layout)
-        checks += [*_claim_checks(release, manifest), *_requirement_checks(release, manifest)]
-    except SfumatoError as error:
-        checks.append(Check("the data can be read", str(error)))
-    return Verification(place.name, tuple(checks))
+    trusted = None if key is None else read_public_key(Path(key))
+    manifest = read_manifest(place)
+    checks = data_checks(place, manifest)
+    certificate = certificate_check(place, manifest, [*checks, *signature_checks(place, manifest, None)])
+    return Verification(place.name, (*checks, *signature_checks(place, manifest, trusted), certificate))
 
 
-def read_written(folder: Path, layout: Layout) -> dict[str, pa.Table]:
+def write_certificate(found: Verification, folder: str | Path, path: str | Path, *, by: str) -> None:
+    """Write down what was checked of a folder, by whom and with which version, and what was not.
+
+    Parameters
+    ----------
+    found
+        What `verify` found.
+    folder
+        The published folder.
+    path
+        The file to write; it must not exist.
+    by
+        Who checked.
+    """
+    target = Path(path)
+    if target.exists():
+        raise UserError(f"{target.name} exists already; choose a new file (nothing is ever overwritten)")
+    certificate = certified(Path(folder), found.checks, by=by, version=sfumato.__version__, when=now())
+    with file_beside(target) as place:
+        place.write_text(written(certificate), encoding="utf-8")
+
+
+def data_checks(folder: Path, manifest: Manifest) -> list[Check]:
+    """Check everything but the signature and the certificate."""
+    checks = check_folder(folder, manifest)
+    return checks if any(not each.holds for each in checks) else [*checks, _report_check(folder, manifest)]
+
+
+def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]:
     """Read the published CSV files, every cell as it is written."""
     return {
-        name: read_arrow(folder / f"{name}.csv", separator=",", encoding="utf-8", quote='"')
-        for name in layout.tables
+        name: read_arrow(folder / f"{name}.csv", separator=",", encoding="utf-8", quote='"') for name in names
     }
 
 
-def requirements_of(release: Release, recipe: Recipe) -> tuple[Requirement, ...]:
-    """Return each model that a recipe promises, with the level that the release reaches."""
-    model = getattr(recipe.build(), "model", None)
-    return tuple(
-        Requirement(
-            dict([registry.describe(part)]), part.parameter, part.limit, part.level(release.partition(part))
+def _report_check(folder: Path, manifest: Manifest) -> Check:
+    """Write the report once more from the manifest and the cells, and compare every byte."""
+    from sfumato.publishing.layout import read_back
+    from sfumato.publishing.manifest import layout_of
+    from sfumato.report.publication import published_html
+
+    what = f"{REPORT} says what the manifest and the published cells say, and nothing else"
+    if manifest.sfumato != sfumato.__version__:
+        return Check(
+            what,
+            f"sfumato {sfumato.__version__} cannot tell; verify with the version that wrote it",
         )
-        for part in (model.parts if model is not None else ())
-    )
-
-
-def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
-    for name, expected in manifest.files.items():
-        place = folder / name
-        if Path(name).name != name or not place.is_file():
-            yield Check(f"{name} is there", "the file is missing")
-        else:
-            problem = "" if checksum(place) == expected else "the file was changed after it was published"
-            yield Check(f"{name} has its checksum", problem)
-
-
-def _same_cells(name: str, written: pa.Table, folder: Path) -> Check:
-    """Compare both files record by record, in whatever order they come."""
-    typed = read_arrow(folder / f"{name}.parquet")
-    same = written.column_names == typed.column_names and _counted(written).equals(_counted(typed))
-    return Check(f"{name}.csv and {name}.parquet hold the same records", "" if same else "they differ")
-
-
-def _counted(records: pa.Table) -> pa.Table:
-    """Return every different record once, as text, with its count, in an order that only values decide."""
-    import pyarrow as pa
-
-    columns = [_texts(column) for column in records.columns]
-    places = [str(place) for place in range(len(columns))]
-    counts = pa.table(columns, names=places).group_by(places).aggregate([([], "count_all")])
-    return counts.sort_by([(place, "ascending") for place in places])
-
-
-def _texts(column: pa.ChunkedArray) -> pa.Array:
-    """Return every cell as text, through the distinct values rather than one by one."""
-    import pyarrow as pa
-
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    encoded = pa.concat_arrays(plain.chunks).dictionary_encode()
-    values = pa.array([text(value) for value in encoded.dictionary.to_pylist()], pa.string())
-    return values.take(encoded.indices)
-
-
-def _claim_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
-    found = measure(release, manifest.asked)
-    if len(found) != len(manifest.claims):
-        yield Check(
-            "every claim can be recomputed", f"{len(manifest.claims)} claims, {len(found)} recomputed"
-        )
-        return
-    for claim, again in zip(manifest.claims, found, strict=True):
-        about = f" of {claim.attribute}" if claim.attribute else ""
-        same = _same(_as_written(claim), _as_written(again))
-        problem = "" if same else f"the published cells give {_shown(again.value)}, or other details"
-        yield Check(f"{claim.label}{about} is {_shown(claim.value)}", problem)
-
-
-def _requirement_checks(release: Release, manifest: Manifest) -> Iterator[Check]:
-    found = requirements_of(release, manifest.recipe)
-    if len(found) != len(manifest.requirements):
-        yield Check(
-            "every requirement can be recomputed", "the recipe and the requirements do not fit together"
-        )
-        return
-    for claim, again in zip(manifest.requirements, found, strict=True):
-        same = claim.model == again.model and _close(claim.reached, again.reached)
-        name = next(iter(claim.model))
-        yield Check(
-            f"{name} reaches {claim.parameter} = {_shown(claim.reached)}, asked was {_shown(claim.limit)}",
-            "" if same else f"the published cells reach {_shown(again.reached)}",
-        )
-
-
-def _same(claim: object, again: object) -> bool:
-    """Return whether two pieces of plain data say the same, numbers up to rounding."""
-    if isinstance(claim, Mapping) and isinstance(again, Mapping):
-        return claim.keys() == again.keys() and all(_same(claim[name], again[name]) for name in claim)
-    if isinstance(claim, list) and isinstance(again, list):
-        return len(claim) == len(again) and all(map(_same, claim, again))
-    if isinstance(claim, float) and isinstance(again, (int, float)) and not isinstance(again, bool):
-        return _close(claim, again)
-    return type(claim) is type(again) and claim == again
-
-
-def _as_written(measurement: Measurement) -> Any:
-    """Return a measurement as it is written, so that one that was read compares with one that was taken."""
-    return json.loads(json.dumps(measurement.to_dict()))
-
-
-def _close(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
-
-
-def _shown(value: float | None) -> str:
-    return "not applicable" if value is None else f"{value:.6g}"
+    try:
+        release = read_back(read_written(folder, table_names(manifest.layout)), layout_of(manifest))
+        again = published_html(manifest, release)
+    except SfumatoError as error:
+        return Check(what, f"it cannot be written again: {error}")
+    same = again.encode() == read_bytes(folder, REPORT, at_most=_LARGEST_REPORT)
+    return Check(what, "" if same else "it says something else")

@@ -16,15 +16,15 @@ import sfumato
 from sfumato import formatting
 from sfumato.columns import Limit
 from sfumato.decision import Decision
-from sfumato.facts import Axis, Better
+from sfumato.facts import Axis
 from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import Measurement, NotApplicable, named, worst_value
+from sfumato.measures.base import Measurement, NotApplicable
 from sfumato.measures.loss import attribute_losses
 from sfumato.project.file import Publication
+from sfumato.publishing.manifest import intervals_at_values
 from sfumato.release import Release
 from sfumato.report import charts, curves, matrix
 from sfumato.report.adversaries import measures_against, scenario_rows
-from sfumato.report.bands import Bands
 from sfumato.report.markup import html_templates, inline_picture
 from sfumato.report.rows import (
     attribute_rows,
@@ -35,16 +35,14 @@ from sfumato.report.rows import (
     method_rows,
     policy_rows,
     promised_models,
-    published_rows,
     recipe_words,
     requirement_rows,
     shown,
-    tried_rows,
-    written_rows,
 )
 from sfumato.report.terms import TERMS
 from sfumato.schema import Schema
 from sfumato.table import Table
+from sfumato.verifying.documents import Word
 
 _EXPLORATION = {
     "context": "Purpose, recipients and context",
@@ -68,7 +66,7 @@ _END = {
 }
 _SIGNATURE = {"signature": "Signature and review"}
 _APPENDIX = {"candidates": "Appendix: every candidate"}
-_SIDES: tuple[Axis, Axis] = ("privacy", "utility")
+SIDES: tuple[Axis, Axis] = ("privacy", "utility")
 
 
 def report_html(
@@ -122,7 +120,7 @@ def report_html(
     )
     facts: dict[str, Any] = {
         "owner": True,
-        **_frame(publication, schema, sections),
+        **frame(publication, schema, sections),
         "n_records": n_records,
         "attributes": attribute_rows(schema, table or (release.original if release else None)),
         "as_it_stands": _as_it_stands(frontier),
@@ -141,84 +139,15 @@ def report_html(
     }
     if chosen is not None:
         facts |= _publication_facts(frontier, policy, chosen, release, claims)
-    return _template().render(facts)
+    return rendered(facts)
 
 
-def published_html(
-    *,
-    publication: Publication,
-    schema: Schema,
-    candidates: Sequence[Candidate],
-    efficient: bool | None,
-    policy: Mapping[str, Limit],
-    chosen: Candidate,
-    release: Release,
-    written: Release,
-    decision: Decision,
-    claims: Sequence[Measurement],
-    files: Mapping[str, str],
-    bands: Bands,
-) -> str:
-    """Write the report that is published: its figures come from the published cells.
-
-    What only the owner can compute is told in bands, and neither other candidates' figures nor anything
-    that is counted in the original is told at all.
-
-    Parameters
-    ----------
-    publication, schema, policy, decision
-        As in the owner's report.
-    candidates
-        Everything that was tried, also what could not be made.
-    efficient
-        Whether the chosen candidate is efficient; ``None`` when it cannot be compared.
-    chosen
-        The choice with the owner's measurements.
-    release
-        The release, of which only the notes are told and which attributes are noisy.
-    written
-        The release as a stranger reads it from the published files.
-    claims
-        What was measured on it.
-    files
-        The SHA-256 checksum of each published file.
-    bands
-        Where the bands of the owner's figures lie.
-    """
-    sections = {**_EXPLORATION, "frontier": "Candidates tried"} | _PUBLICATION | _END | _SIGNATURE
-    claimed = {claim.label for claim in claims}
-    by_owner = [m for m in chosen.measurements if m.label not in claimed]
-    told = _voice(claims, by_owner, bands)
-    noisy = [name for name in schema.released if release.cells[name].sets is None]
-    facts: dict[str, Any] = {
-        "owner": False,
-        **_frame(publication, schema, sections),
-        "n_records": release.n_original,
-        "attributes": attribute_rows(schema, owner=False),
-        "adversaries": measures_against([chosen]),
-        "scenarios": scenario_rows([chosen]),
-        "terms": {term: said for term, said in TERMS.items() if term not in ("knee", "hypervolume")},
-        "n_tried": len(candidates),
-        "methods": tried_rows(candidates),
-        "efficient": efficient,
-        "chosen": chosen,
-        "decision": decision,
-        "release": written,
-        "files": files,
-        **_told_summary(chosen, written, told),
-        "limits": {**_limits(schema, (), chosen, release), "noisy": noisy},
-        "policy": policy_rows(policy, chosen, told),
-        **_recipe_facts(chosen),
-        "measured": {side: published_rows(claims, by_owner, side, policy, bands) for side in _SIDES},
-        "claims": claim_rows(claims, chosen),
-        "changes": written_rows(written, schema, noisy),
-        "losses_chart": None,
-        **_cell_facts(written, chosen),
-    }
-    return _template().render(facts)
+def published_sections() -> dict[str, str]:
+    """Return the sections of a published report, each with its title."""
+    return {**_EXPLORATION, "frontier": "Candidates tried"} | _PUBLICATION | _END | _SIGNATURE
 
 
-def _frame(publication: Publication, schema: Schema, sections: Mapping[str, str]) -> dict[str, Any]:
+def frame(publication: Publication | Word, schema: Schema, sections: Mapping[str, str]) -> dict[str, Any]:
     """Return what stands around every report: its title, its numbered sections, what is published at all."""
     return {
         "title": publication.title or "A table about people",
@@ -230,30 +159,6 @@ def _frame(publication: Publication, schema: Schema, sections: Mapping[str, str]
     }
 
 
-def _voice(
-    claims: Sequence[Measurement], by_owner: Sequence[Measurement], bands: Bands
-) -> Callable[[str], str]:
-    """Return how the value of a measure is told: as the published cells give it, or as the owner's band."""
-
-    def told(measure: str) -> str:
-        value = worst_value(claims, measure)
-        if value is not None:
-            return formatting.exactly(measure, value)
-        worst = worst_value(by_owner, measure)
-        of_owner = [m for m in named(by_owner, measure) if m.value == worst]
-        return bands.told(of_owner[0]) if of_owner else "not applicable"
-
-    return told
-
-
-def _first(chosen: Candidate, side: str) -> list[Measurement]:
-    return [m for m in chosen.measurements if m.axis == side][:1]
-
-
-def _better(chosen: Candidate, label: str) -> Better:
-    return next(m.better for m in chosen.measurements if m.label == label)
-
-
 def _publication_facts(
     frontier: Frontier,
     policy: Mapping[str, Limit],
@@ -262,14 +167,15 @@ def _publication_facts(
     claims: Sequence[Measurement],
 ) -> dict[str, Any]:
     return {
-        **_recipe_facts(chosen),
-        "measured": {side: measurement_rows(chosen, side, policy, frontier) for side in _SIDES},
+        **recipe_facts(chosen),
+        "measured": {side: measurement_rows(chosen, side, policy, frontier) for side in SIDES},
         "claims": claim_rows(claims, chosen),
         **({} if release is None else _release_facts(release, chosen)),
     }
 
 
-def _recipe_facts(chosen: Candidate) -> dict[str, Any]:
+def recipe_facts(chosen: Candidate) -> dict[str, Any]:
+    """Return the recipe as data and in words."""
     return {
         "recipe": json.dumps(json.loads(chosen.recipe.public_json()), indent=2, ensure_ascii=False),
         "recipe_words": recipe_words(chosen),
@@ -282,14 +188,14 @@ def _release_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
     return {
         "changes": change_rows(release, losses),
         "losses_chart": inline_picture(charts.attribute_losses_chart(losses)) if losses else None,
-        **_cell_facts(release, chosen),
+        "requirements": requirement_rows(release, chosen),
+        **cell_facts(release),
     }
 
 
-def _cell_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
-    """Return what the released cells alone tell: which promises they keep, and how large the classes are."""
+def cell_facts(release: Release) -> dict[str, Any]:
+    """Return what the released cells alone tell: how large the classes are."""
     return {
-        "requirements": requirement_rows(release, chosen),
         "classes": class_facts(release),
         "classes_chart": inline_picture(curves.class_sizes_chart(release.classes.sizes)),
     }
@@ -312,16 +218,6 @@ def _summary(
         figures.append(("efficient candidates", f"{n_efficient:,}", f"of {n_tried:,} that were tried"))
     sentences = [] if subject is None else _sentences(subject, frontier.axes[:2])
     return {"figures": figures, "sentences": sentences, "n_tried": n_tried}
-
-
-def _told_summary(chosen: Candidate, written: Release, told: Callable[[str], str]) -> dict[str, Any]:
-    """Return the same for a stranger, told from the published cells and in bands."""
-    axes = tuple(dict.fromkeys(m.label for side in _SIDES for m in _first(chosen, side)))
-    figures = [
-        (formatting.measure_words(axis).title, told(axis), formatting.direction(_better(chosen, axis)))
-        for axis in axes
-    ]
-    return {"figures": [*figures, _released_figure(written)], "sentences": _said(axes, told)}
 
 
 def _released_figure(release: Release) -> tuple[str, str, str]:
@@ -354,10 +250,10 @@ def _as_it_stands(frontier: Frontier) -> int | None:
 
 
 def _sentences(subject: Candidate, axes: tuple[str, ...]) -> list[str]:
-    return _said(axes, lambda measure: shown(measure, subject.value(measure)))
+    return said(axes, lambda measure: shown(measure, subject.value(measure)))
 
 
-def _said(axes: tuple[str, ...], told: Callable[[str], str]) -> list[str]:
+def said(axes: tuple[str, ...], told: Callable[[str], str]) -> list[str]:
     """Say what the axes and the smallest class mean for people, as far as there are words for it."""
     said = []
     for measure in dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]]):
@@ -444,19 +340,8 @@ def _limits(
         "noisy": [] if release is None else [n for n in schema.released if release.cells[n].sets is None],
         "sampled": any(m.interval is not None for c in candidates for m in c.measurements),
         "notes": () if release is None else release.notes,
-        "intervals": () if release is None else _tight_intervals(release),
+        "intervals": () if release is None else intervals_at_values(release),
     }
-
-
-def _tight_intervals(release: Release) -> tuple[str, ...]:
-    """Return the attributes with released intervals that no hierarchy names: they end at people's values."""
-
-    def is_tight(name: str) -> bool:
-        nodes = {label for level in release.schema.hierarchy(name).labels for label in level}
-        used = {release.cells[name].labels[code] for code in np.unique(release.cells[name].codes)}
-        return any(label is not None and label.startswith("[") for label in used - nodes)
-
-    return tuple(name for name in release.schema.quasi_identifiers if is_tight(name))
 
 
 # Rendering
@@ -469,6 +354,11 @@ def _time(written: str) -> str:
     except ValueError:
         return written
     return written if moment.tzinfo is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def rendered(facts: Mapping[str, Any]) -> str:
+    """Return the page that says this."""
+    return _template().render(facts)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,10 @@ from sfumato.columns import Limit
 from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Detail, Unit
 from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Measurement, named
 from sfumato.models.base import PrivacyModel
 from sfumato.project.policies import POLICIES
-from sfumato.recipe import Recipe
 from sfumato.release import Release
-from sfumato.report.bands import Bands
 from sfumato.schema import Schema
 from sfumato.table import Table
 
@@ -83,16 +80,14 @@ def method_rows(frontier: Frontier) -> list[dict[str, Any]]:
     ]
 
 
-def policy_rows(
-    policy: Mapping[str, Limit], chosen: Candidate | None, told: Callable[[str], str] | None = None
-) -> list[dict[str, Any]]:
-    """Set each limit of the policy beside what the chosen candidate reaches, told in other words if given."""
+def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[dict[str, Any]]:
+    """Set each limit of the policy beside what the chosen candidate reaches."""
     return [
         {
             "measure": formatting.measure_words(name).title,
             "limit": formatting.limit_of(name, limit),
-            "means": _means(name, limit),
-            "reached": told(name) if told else _exactly(name, value),
+            "means": limit_means(name, limit),
+            "reached": _exactly(name, value),
             "met": limit.allows(value),
         }
         for name, limit in policy.items()
@@ -104,7 +99,7 @@ def _exactly(name: str, value: float | None) -> str:
     return "not applicable" if value is None else formatting.exactly(name, value)
 
 
-def _means(name: str, limit: Limit) -> str:
+def limit_means(name: str, limit: Limit) -> str:
     """Say a limit on the re-identification risk as the class size that it asks for."""
     if name != "reidentification-risk" or not 0 < limit.at_most < 1:
         return ""
@@ -113,21 +108,12 @@ def _means(name: str, limit: Limit) -> str:
     return "; ".join([*(f"the named policy {name}" for name in known), size])
 
 
-def tried_rows(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:
-    """Return each sanitizer that was tried, how often, and what it does."""
-    names = [candidate.recipe.sanitizer for candidate in candidates]
-    return [
-        {"method": name, "candidates": names.count(name), "meaning": formatting.sanitizer_words(name)}
-        for name in dict.fromkeys(names)
-    ]
-
-
 def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]]:
     """Say of each model that the recipe asks for which level the release reaches."""
     return [
         {
             "model": formatting.model_in_words(*registry.describe(part)),
-            "asked": _asked(part),
+            "asked": asked_words(part, part.limit),
             "reached": formatting.number(part.level(release.partition(part)), 6),
         }
         for part in promised_models(chosen)
@@ -139,16 +125,8 @@ def measurement_rows(
 ) -> list[dict[str, Any]]:
     """Set each measurement on one axis beside its limit and those of the trivial releases."""
     return [
-        {
-            "words": formatting.measure_words(m.label),
-            "attribute": m.attribute,
-            "direction": formatting.direction(m.better),
-            "value": shown(m.measure, m.value),
-            "reason": _reason(m),
-            "interval": _interval(m),
-            "baseline": "" if m.baseline is None else shown(m.measure, float(m.baseline)),
-            "notes": detail_words(m),
-            "by_owner": False,
+        claimed_row(m)
+        | {
             "limit": formatting.limit_of(m.measure, limit) if limit else "",
             "met": limit is not None and limit.allows(m.value),
             "as_is": _same_of(frontier, "as-is", chosen, m),
@@ -160,34 +138,19 @@ def measurement_rows(
     ]
 
 
-def published_rows(
-    claims: Sequence[Measurement],
-    owner: Sequence[Measurement],
-    axis: Axis,
-    policy: Mapping[str, Limit],
-    bands: Bands,
-) -> list[dict[str, Any]]:
-    """Return what a published report tells of one axis: claims as they are, the owner's figures as bands."""
-    reader = Candidate("", Recipe(""), (*claims, *owner))
-    exact = {id(m) for m in claims}
-    return [
-        {
-            "words": formatting.measure_words(m.label),
-            "attribute": m.attribute,
-            "direction": formatting.direction(m.better),
-            "value": shown(m.measure, m.value) if id(m) in exact else bands.told(m),
-            "reason": _reason(m) if id(m) in exact else "",
-            "interval": _interval(m) if id(m) in exact else "",
-            "baseline": shown(m.measure, m.baseline) if id(m) in exact and m.baseline is not None else "",
-            "notes": detail_words(m) if id(m) in exact else [],
-            "by_owner": id(m) not in exact,
-            "limit": formatting.limit_of(m.measure, limit) if limit else "",
-            "met": limit is not None and limit.allows(m.value),
-        }
-        for m in reader.measurements
-        if m.axis == axis
-        for limit in [_limit_on(m, reader, policy)]
-    ]
+def claimed_row(measurement: Measurement) -> dict[str, Any]:
+    """Tell a measurement with everything that stands beside its value."""
+    return {
+        "words": formatting.measure_words(measurement.label),
+        "attribute": measurement.attribute,
+        "direction": formatting.direction(measurement.better),
+        "value": shown(measurement.measure, measurement.value),
+        "reason": _reason(measurement),
+        "interval": _interval(measurement),
+        "baseline": "" if measurement.baseline is None else shown(measurement.measure, measurement.baseline),
+        "notes": detail_words(measurement),
+        "by_owner": False,
+    }
 
 
 def _limit_on(measurement: Measurement, chosen: Candidate, policy: Mapping[str, Limit]) -> Limit | None:
@@ -234,7 +197,9 @@ def _printed(value: Any, unit: Unit) -> str:
 
 def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:
     """Set each claim beside what the recipe asked for."""
-    asked = {_identity(*registry.describe(part)): _asked(part) for part in promised_models(chosen)}
+    asked = {
+        _identity(*registry.describe(part)): asked_words(part, part.limit) for part in promised_models(chosen)
+    }
     return [
         {
             "measure": formatting.measure_words(claim.label).title,
@@ -258,9 +223,12 @@ def _identity(model: str, parameters: Mapping[str, Any]) -> str:
     return json.dumps([model, fixed], sort_keys=True, default=str)
 
 
-def _asked(model: PrivacyModel) -> str:
+def asked_words(model: type[PrivacyModel] | PrivacyModel | None, limit: float) -> str:
+    """Say a limit of a model; of one that is not installed here only the number."""
+    if model is None:
+        return f"{limit:g}"
     bounds = ("above", "below") if model.strict else ("at least", "at most")
-    return f"{bounds[model.better == 'lower']} {model.limit:g}"
+    return f"{bounds[model.better == 'lower']} {limit:g}"
 
 
 def promised_models(chosen: Candidate) -> tuple[PrivacyModel, ...]:
@@ -288,37 +256,6 @@ def change_rows(release: Release, losses: Mapping[str, float]) -> list[dict[str,
             sizes = cells.sets.sizes[cells.codes]
             exact = int(release.weights[sizes == 1].sum())
             part = int(release.weights[(sizes > 1) & (sizes < cells.sets.n_leaves)].sum())
-            counts = {"exact": exact, "generalised": part, "withheld": release.n_original - exact - part}
-            row |= {kind: formatting.share(count / release.n_original) for kind, count in counts.items()}
-        rows.append(row)
-    return rows
-
-
-def written_rows(release: Release, schema: Schema, noisy: Sequence[str]) -> list[dict[str, Any]]:
-    """Say for each attribute how many of its cells are exact, by what is written and nothing else.
-
-    Parameters
-    ----------
-    release
-        The release as a stranger reads it from the published files.
-    schema
-        The attributes with their hierarchies.
-    noisy
-        The attributes whose values are no sets of original values.
-    """
-    rows = []
-    for name in release.schema.released:
-        cells, values = release.cells[name], frozenset(schema.hierarchy(name).labels[0])
-        row: dict[str, Any] = {
-            "name": name,
-            "role": release.schema[name].role,
-            "distinct": len(np.unique(cells.codes)),
-        }
-        if name not in noisy:
-            is_exact = np.array([label in values for label in cells.labels])[cells.codes]
-            is_whole = np.array([label == ROOT for label in cells.labels])[cells.codes]
-            exact = int(release.weights[is_exact].sum())
-            part = int(release.weights[~is_exact & ~is_whole].sum())
             counts = {"exact": exact, "generalised": part, "withheld": release.n_original - exact - part}
             row |= {kind: formatting.share(count / release.n_original) for kind, count in counts.items()}
         rows.append(row)

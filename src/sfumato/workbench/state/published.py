@@ -86,13 +86,14 @@ def decisions_of(project: Project) -> list[tuple[Decision, str]]:
 
 
 def _read(path: Path) -> Folder | None:
-    from sfumato.publishing.manifest import NAME, Manifest
+    from sfumato.verifying.documents import read_manifest
+    from sfumato.verifying.folder import MANIFEST
 
-    if not (path / NAME).is_file():
+    if not (path / MANIFEST).is_file():
         return None
     try:
-        decision = Manifest.read(path).decision
-        told = {key: str(decision.get(key) or "") for key in ("candidate", "by", "why", "when")}
+        decision = read_manifest(path).decision
+        told = {key: str(getattr(decision, key)) for key in ("candidate", "by", "why", "when")}
         return Folder(path.name, path, told if told["candidate"] else {})
     except (SfumatoError, ValueError, TypeError, AttributeError, RecursionError):
         return Folder(path.name, path, {})

@@ -1,0 +1,267 @@
+"""The published report: written from the manifest and the published cells, and from nothing else.
+
+Whoever has the folder can therefore write it again and compare. What only the owner can compute is told in
+bands, and neither other candidates' figures nor anything that is counted in the original is told at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from sfumato import formatting, registry
+from sfumato.columns import Limit
+from sfumato.decision import Decision
+from sfumato.facts import Axis
+from sfumato.frontier import Candidate
+from sfumato.hierarchy import ROOT
+from sfumato.measures.base import Measurement, named, worst_value
+from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
+from sfumato.release import Release
+from sfumato.report.adversaries import measures_against, scenario_rows
+from sfumato.report.page import SIDES, cell_facts, frame, published_sections, recipe_facts, rendered, said
+from sfumato.report.rows import asked_words, claim_rows, claimed_row, limit_means
+from sfumato.report.terms import TERMS
+from sfumato.schema import Attribute, Schema
+from sfumato.verifying.documents import Manifest, OwnerFigure, RequirementFacts, numeral
+
+
+def published_html(manifest: Manifest, written: Release) -> str:
+    """Write the report that is published.
+
+    Parameters
+    ----------
+    manifest
+        What the folder says of itself.
+    written
+        The release as a stranger reads it from the published files.
+    """
+    told = _Told(manifest)
+    word, chosen = manifest.word, told.chosen
+    facts: dict[str, Any] = {
+        "owner": False,
+        **frame(word, told.schema, published_sections()),
+        "version": manifest.sfumato,
+        "weighted": any(each.weight not in (None, 1) for each in word.attributes),
+        "n_records": written.n_original,
+        "attributes": list(_attribute_rows(manifest)),
+        "adversaries": measures_against([chosen]),
+        "scenarios": scenario_rows([chosen]),
+        "terms": {term: text for term, text in TERMS.items() if term not in ("knee", "hypervolume")},
+        "n_tried": sum(word.tried.values()),
+        "methods": [
+            {"method": name, "candidates": count, "meaning": formatting.sanitizer_words(name)}
+            for name, count in word.tried.items()
+        ],
+        "efficient": word.efficient,
+        "chosen": chosen,
+        "decision": Decision(**msgspec.to_builtins(manifest.decision)),
+        "release": written,
+        "files": {
+            name: facts.sha256
+            for name, facts in manifest.files.items()
+            if name.endswith((".csv", ".parquet"))
+        },
+        "signed_by": manifest.signed_by,
+        **_summary(told, written),
+        "limits": _limits(manifest, told),
+        "policy": [_policy_row(told, name, limit) for name, limit in told.policy.items()],
+        **recipe_facts(chosen),
+        "measured": {side: list(_measured_rows(told, side)) for side in SIDES},
+        "claims": claim_rows(told.claims, chosen),
+        "changes": list(_change_rows(manifest, written)),
+        "losses_chart": None,
+        **cell_facts(written),
+        "requirements": [_requirement_row(each) for each in manifest.requirements],
+    }
+    return rendered(facts)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a manifest says, as the words and rows of a report need it."""
+
+    manifest: Manifest
+
+    @cached_property
+    def claims(self) -> tuple[Measurement, ...]:
+        return tuple(map(measurement_of, self.manifest.claims))
+
+    @cached_property
+    def owner(self) -> dict[str, list[OwnerFigure]]:
+        """The owner's figures by their labels."""
+        found: dict[str, list[OwnerFigure]] = {}
+        for figure in self.manifest.word.figures:
+            found.setdefault(registry.label(figure.measure, figure.parameters), []).append(figure)
+        return found
+
+    @cached_property
+    def policy(self) -> dict[str, Limit]:
+        return policy_of(self.manifest)
+
+    @cached_property
+    def schema(self) -> Schema:
+        word = self.manifest.word
+        return Schema(
+            tuple(Attribute(each.name, each.role) for each in word.attributes), missing=word.missing
+        )
+
+    @cached_property
+    def chosen(self) -> Candidate:
+        """The choice: claims with their values, the owner's measurements without."""
+        figures = [
+            Measurement(
+                each.measure, None, each.axis, each.better, each.attribute, parameters=each.parameters
+            )
+            for each in self.manifest.word.figures
+        ]
+        return Candidate(self.manifest.decision.candidate, recipe_of(self.manifest), (*self.claims, *figures))
+
+    def value(self, measure: str) -> str:
+        """Tell the value of a measure: as the published cells give it, or as the owner's band."""
+        claimed = worst_value(self.claims, measure)
+        if claimed is not None:
+            return formatting.exactly(measure, claimed)
+        return next((figure.told for figure in self.of_owner(measure) if figure.worst), "not applicable")
+
+    def of_owner(self, measure: str) -> list[OwnerFigure]:
+        """Return the owner's figures with this label, or those of the measure of this name."""
+        every = [figure for figures in self.owner.values() for figure in figures]
+        return self.owner.get(measure) or [figure for figure in every if figure.measure == measure]
+
+    def met(self, measure: str, limit: Limit) -> bool:
+        """Return whether a limit is met: by the claims, or by the owner's word."""
+        if named(self.claims, measure):
+            return limit.allows(worst_value(self.claims, measure))
+        figures = self.of_owner(measure)
+        return bool(figures) and all(figure.met for figure in figures)
+
+
+def _summary(told: _Told, written: Release) -> dict[str, Any]:
+    """Return the numbers that matter, as sentences and as figures."""
+    axes = tuple(told.manifest.word.headline)
+    better = {each.label: each.better for each in told.chosen.measurements}
+    figures = [
+        (formatting.measure_words(axis).title, told.value(axis), formatting.direction(better[axis]))
+        for axis in axes
+        if axis in better
+    ]
+    kept, of_all = written.n_records, written.n_original
+    released = "records released", formatting.share(kept / of_all), f"{kept:,} of {of_all:,}"
+    return {"figures": [*figures, released], "sentences": said(axes, told.value)}
+
+
+def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
+    for each in manifest.word.attributes:
+        row: dict[str, Any] = {"name": each.name, "role": each.role, "kind": each.kind}
+        if each.role != "identifying":
+            row |= {
+                "levels": each.levels,
+                "lowest": each.lowest,
+                "weight": formatting.number(each.weight or 0.0),
+            }
+        yield row
+
+
+def _limits(manifest: Manifest, told: _Told) -> dict[str, Any]:
+    """Return which of the report's warnings apply."""
+    models = [registry.find("model", name) for each in manifest.requirements for name in each.model]
+    word = manifest.word
+    return {
+        "no_model": not models,
+        "no_attribute_model": not any(getattr(model, "guards", None) == "attribute" for model in models),
+        "noisy": [each.name for each in word.attributes if each.noisy],
+        "sampled": any(claim.interval is not None for claim in told.claims),
+        "notes": word.notes,
+        "intervals": [each.name for each in word.attributes if each.ends_at_values],
+    }
+
+
+def _policy_row(told: _Told, name: str, limit: Limit) -> dict[str, Any]:
+    return {
+        "measure": formatting.measure_words(name).title,
+        "limit": formatting.limit_of(name, limit),
+        "means": limit_means(name, limit),
+        "reached": told.value(name),
+        "met": told.met(name, limit),
+    }
+
+
+def _measured_rows(told: _Told, axis: Axis) -> Iterator[dict[str, Any]]:
+    """Return what is told of one axis: claims as they are, the owner's figures as bands."""
+    for claim in told.claims:
+        if claim.axis == axis:
+            limit = _limit_on(told, claim.label, claim.measure)
+            yield claimed_row(claim) | {
+                "limit": formatting.limit_of(claim.measure, limit) if limit else "",
+                "met": limit is not None and limit.allows(claim.value),
+            }
+    for label, figures in told.owner.items():
+        for figure in figures:
+            if figure.axis == axis:
+                limit = _limit_on(told, label, figure.measure)
+                yield _owner_row(label, figure) | {
+                    "limit": formatting.limit_of(figure.measure, limit) if limit else "",
+                    "met": bool(figure.met),
+                }
+
+
+def _limit_on(told: _Told, label: str, measure: str) -> Limit | None:
+    """Return the limit on a measurement: by its label, or by its measure where no label has that name."""
+    if label in told.policy:
+        return told.policy[label]
+    labels = {*(claim.label for claim in told.claims), *told.owner}
+    return told.policy.get(measure) if measure not in labels else None
+
+
+def _owner_row(label: str, figure: OwnerFigure) -> dict[str, Any]:
+    return {
+        "words": formatting.measure_words(label),
+        "attribute": figure.attribute,
+        "direction": formatting.direction(figure.better),
+        "value": figure.told,
+        "reason": "",
+        "interval": "",
+        "baseline": "",
+        "notes": [],
+        "by_owner": True,
+    }
+
+
+def _requirement_row(requirement: RequirementFacts) -> dict[str, Any]:
+    """Say of a model what was asked, what the published cells reach, and by whose distribution it holds."""
+    ((name, parameters),) = requirement.model.items()
+    return {
+        "model": formatting.model_in_words(name, parameters),
+        "asked": asked_words(registry.find("model", name), requirement.limit),
+        "reached": formatting.number(numeral(requirement.reached), 6),
+        "prior": requirement.prior,
+    }
+
+
+def _change_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any]]:
+    """Say for each attribute how many of its cells are exact, by the publisher's word, or withheld."""
+    exact_cells = {each.name: each.exact for each in manifest.word.attributes}
+    for name in written.schema.released:
+        cells, exact = written.cells[name], exact_cells.get(name)
+        row: dict[str, Any] = {
+            "name": name,
+            "role": written.schema[name].role,
+            "distinct": len(np.unique(cells.codes)),
+        }
+        if exact is not None:
+            whole = _withheld_cells(written, name)
+            part = written.n_records - exact - whole
+            counts = {"exact": exact, "generalised": part, "withheld": written.n_original - exact - part}
+            row |= {kind: formatting.share(count / written.n_original) for kind, count in counts.items()}
+        yield row
+
+
+def _withheld_cells(written: Release, name: str) -> int:
+    is_whole = np.array([label == ROOT for label in written.cells[name].labels])
+    return int(written.weights[is_whole[written.cells[name].codes]].sum())

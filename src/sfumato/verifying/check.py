@@ -1,0 +1,405 @@
+"""Check: everything that a published folder says, one statement after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import VerificationFailed
+from sfumato.verifying.documents import (
+    Claim,
+    LimitFacts,
+    Manifest,
+    RequirementFacts,
+    numeral,
+    read_json,
+)
+from sfumato.verifying.figures import MEASURES, Between, Found, OneOf, computed
+from sfumato.verifying.folder import (
+    DATAPACKAGE,
+    MANIFEST,
+    REPORT,
+    SIGNATURE,
+    UNLISTED,
+    file_names,
+    fingerprint,
+)
+from sfumato.verifying.levels import MODELS, Model
+from sfumato.verifying.records import (
+    Columns,
+    Published,
+    differs_from_parquet,
+    parquet_types,
+    published,
+    read_csv,
+    table_names,
+)
+
+ALWAYS_CLAIMED = ("k-anonymity", "reidentification-risk")
+_ROUNDING = 1e-9
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement, and what became of it.
+
+    Parameters
+    ----------
+    what
+        The statement.
+    problem
+        What was found instead, where it does not hold.
+    word
+        Whether it is the publisher's word, which nobody can check from the files.
+    """
+
+    what: str
+    problem: str = ""
+    word: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.problem
+
+    @property
+    def outcome(self) -> str:
+        """``checked``, ``fails``, or ``publisher's word``."""
+        return "fails" if self.problem else "publisher's word" if self.word else "checked"
+
+
+def check_folder(folder: Path, manifest: Manifest) -> list[Check]:
+    """Check everything but the report, the signature and the certificate, which need more than the data."""
+    checks = [*_file_checks(folder, manifest)]
+    if any(check.problem for check in checks):
+        # what is not the published data need not be looked into
+        return checks
+    try:
+        tables = {name: read_csv(folder, name) for name in table_names(manifest.layout)}
+        checks += [_same_records(folder, name, table) for name, table in tables.items()]
+        checks.append(_datapackage(folder, manifest, tables))
+        seen = published(tables, manifest.layout)
+        checks += [
+            *_claim_checks(seen, manifest),
+            *_requirement_checks(seen, manifest),
+            *_policy_checks(manifest),
+            *_word_checks(seen, manifest, tables),
+        ]
+    except VerificationFailed as error:
+        checks.append(Check("the published data is what the manifest describes", str(error)))
+    return checks
+
+
+# Files
+
+
+def expected_files(manifest: Manifest) -> set[str]:
+    """Return the files that a manifest of this layout must list."""
+    data = {f"{name}.{suffix}" for name in table_names(manifest.layout) for suffix in ("csv", "parquet")}
+    return data | {REPORT, DATAPACKAGE}
+
+
+def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
+    listed, there = set(manifest.files), set(file_names(folder))
+    wanted = expected_files(manifest)
+    problem = f"it lists {_some(listed ^ wanted)} wrongly" if listed != wanted else ""
+    yield Check(f"{MANIFEST} lists every file", problem)
+    beside = set(UNLISTED) if manifest.signed_by is not None else set(UNLISTED) - {SIGNATURE}
+    extra = there - wanted - beside
+    yield Check("the folder holds no other file", f"there is also {_some(extra)}" if extra else "")
+    for name in sorted((listed & wanted) | beside):
+        yield _file_check(folder, name, manifest)
+
+
+def _file_check(folder: Path, name: str, manifest: Manifest) -> Check:
+    if name in UNLISTED:
+        missing = name not in file_names(folder)
+        return Check(f"{name} is there", "the file is missing" if missing else "")
+    facts = manifest.files[name]
+    try:
+        same = fingerprint(folder, name) == (facts.sha256, facts.bytes)
+    except VerificationFailed as error:
+        return Check(f"{name} has its checksum", str(error))
+    return Check(f"{name} has its checksum", "" if same else "the file was changed after it was published")
+
+
+def _some(names: set[str]) -> str:
+    """Name a few files, as far as their names can be printed."""
+    shown = [
+        name if name.isprintable() and len(name) < 100 else "a file with an odd name"
+        for name in sorted(names)
+    ]
+    return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
+
+
+def _same_records(folder: Path, name: str, table: Columns) -> Check:
+    problem = differs_from_parquet(folder, name, table)
+    return Check(f"{name}.csv and {name}.parquet hold the same records", problem)
+
+
+def _datapackage(folder: Path, manifest: Manifest, tables: Mapping[str, Columns]) -> Check:
+    """Compare the data package with the one that describes these files."""
+    data = sorted(f"{name}.{suffix}" for name in tables for suffix in ("csv", "parquet"))
+    types = {name: parquet_types(folder, name) for name in tables}
+    expected = {
+        "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
+        "name": slug(manifest.word.name),
+        "title": manifest.word.name,
+        "description": manifest.word.purpose,
+        "resources": [
+            {
+                "name": file.replace(".", "-"),
+                "path": file,
+                "format": Path(file).suffix[1:],
+                "hash": f"sha256:{manifest.files[file].sha256}",
+                "schema": {
+                    "fields": [{"name": name, "type": kind} for name, kind in types[Path(file).stem]],
+                    "missingValues": [""],
+                },
+            }
+            for file in data
+        ],
+    }
+    same = read_json(folder, DATAPACKAGE) == expected
+    return Check(f"{DATAPACKAGE} describes these files", "" if same else "it says something else")
+
+
+def slug(title: str) -> str:
+    """Return a title as a name: small letters and digits, joined by hyphens.
+
+    Examples
+    --------
+    >>> slug("Adult census, 1994"), slug("…")
+    ('adult-census-1994', 'release')
+    """
+    kept = "".join(sign if sign.isascii() and sign.isalnum() else " " for sign in title.lower())
+    return "-".join(kept.split()) or "release"
+
+
+# Claims
+
+
+def _claim_checks(seen: Published, manifest: Manifest) -> Iterator[Check]:
+    claimed = {claim.measure for claim in manifest.claims}
+    lacking = [name for name in ALWAYS_CLAIMED if name not in claimed]
+    yield Check("the smallest class and its risk are claimed", f"no claim of {lacking[0]}" if lacking else "")
+    asked = [(claim.measure, claim.parameters) for claim in manifest.claims]
+    runs = groupby(manifest.claims, key=lambda claim: (claim.measure, claim.parameters))
+    for (measure, parameters), claims in runs:
+        if [each for each, _ in groupby(asked)].count((measure, parameters)) > 1:
+            yield Check(f"{measure} is claimed once", "it is claimed again")
+        yield from _measure_checks(seen, measure, parameters, list(claims))
+
+
+def _measure_checks(
+    seen: Published, name: str, parameters: Mapping[str, Any], claims: list[Claim]
+) -> Iterator[Check]:
+    known = MEASURES.get(name)
+    if known is None:
+        for claim in claims:
+            yield Check(f"{_named(claim)}, by a measure that is no part of sfumato", word=True)
+        return
+    limit = MODELS[name].limit if name in MODELS else None
+    if not set(parameters) | {limit} >= known.parameters | {limit} or not set(parameters) <= known.parameters:
+        yield Check(f"{name} has the parameters that it takes", "it has others")
+        return
+    try:
+        found = computed(known, seen, parameters)
+    except (TypeError, ValueError, KeyError, ArithmeticError):
+        yield Check(f"{name} has parameters that it can be computed with", "it has not")
+        return
+    if len(found) != len(claims):
+        yield Check(
+            f"{name} is claimed of every sensitive attribute", f"{len(claims)} claims, not {len(found)}"
+        )
+        return
+    for claim, again in zip(claims, found, strict=True):
+        same = _says(claim, again) and (claim.axis, claim.better) == (known.axis, known.better)
+        yield Check(_named(claim), "" if same else _instead(claim, again))
+
+
+def _named(claim: Claim) -> str:
+    about = f" of {claim.attribute}" if claim.attribute else ""
+    return f"{claim.measure}{about} is {_printed(claim.value)}"
+
+
+def _printed(value: Any) -> str:
+    return "not applicable" if value is None else f"{numeral(value):.6g}"
+
+
+def _instead(claim: Claim, again: Found) -> str:
+    if not _same(claim.value, again.value):
+        return f"the published cells give {_printed(again.value)}"
+    return "the value is right, but not what is said beside it"
+
+
+def _says(claim: Claim, again: Found) -> bool:
+    return (
+        claim.attribute == again.attribute
+        and claim.applicable == (claim.value is not None)
+        and _same(claim.value, again.value)
+        and _same(claim.baseline, again.baseline)
+        and _same(claim.interval, None if again.interval is None else list(again.interval))
+        and _same(claim.detail, again.detail)
+    )
+
+
+def _same(claimed: Any, found: Any) -> bool:
+    """Return whether a document says what was found, numbers up to rounding."""
+    if isinstance(found, Mapping):
+        return (
+            isinstance(claimed, Mapping)
+            and claimed.keys() == found.keys()
+            and all(_same(claimed[name], found[name]) for name in found)
+        )
+    if isinstance(found, list):
+        return isinstance(claimed, list) and len(claimed) == len(found) and all(map(_same, claimed, found))
+    if isinstance(found, OneOf):
+        return claimed in found.names
+    if isinstance(found, Between):
+        return _is_number(claimed) and found.low - _ROUNDING <= claimed <= found.high + _ROUNDING
+    if isinstance(found, bool) or found is None or isinstance(found, str):
+        return type(claimed) is type(found) and bool(claimed == found)
+    if isinstance(found, float) and math.isinf(found):
+        return bool(claimed == ("Infinity" if found > 0 else "-Infinity"))
+    return _is_number(claimed) and math.isclose(claimed, found, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# Requirements
+
+
+def _requirement_checks(seen: Published, manifest: Manifest) -> Iterator[Check]:
+    promised = manifest.recipe.parameters.get("model")
+    wanted = _promised(promised) if isinstance(promised, dict) else []
+    # a method may promise more than a model that it is given: anatomy promises diversity by itself
+    found = [each.model for each in manifest.requirements]
+    problem = "" if all(each in found for each in wanted) else "one is missing"
+    yield Check("every model of the recipe is a requirement", problem)
+    for requirement in manifest.requirements:
+        yield _requirement_check(seen, requirement)
+
+
+def _promised(model: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the single models of a recipe: (alpha, k)-anonymity asks for k-anonymity, too."""
+    parts: list[dict[str, Any]] = []
+    for name, parameters in model.items():
+        if name == "alpha-k-anonymity" and isinstance(parameters, dict):
+            parts.append({"k-anonymity": {"k": parameters.get("k")}})
+        parts.append({name: parameters})
+    return parts
+
+
+def _requirement_check(seen: Published, requirement: RequirementFacts) -> Check:
+    name, parameters = next(iter(requirement.model.items()), ("", {}))
+    what = (
+        f"{name} reaches {requirement.parameter} = {_printed(requirement.reached)}, "
+        f"asked was {requirement.limit:g}"
+    )
+    known = MODELS.get(name)
+    if known is None and len(requirement.model) == 1:
+        return Check(f"{what}, by a model that is no part of sfumato", word=True)
+    if known is None or len(requirement.model) != 1 or set(parameters) != known.parameters:
+        return Check(what, "the model does not have the parameters that it takes")
+    if requirement.parameter != known.limit or not _same(requirement.limit, parameters[known.limit]):
+        return Check(what, "the limit is not the one that the model names")
+    return _reached(seen, requirement, known, parameters, what)
+
+
+def _reached(
+    seen: Published, requirement: RequirementFacts, model: Model, parameters: Mapping[str, Any], what: str
+) -> Check:
+    try:
+        level = computed(MEASURES[next(iter(requirement.model))], seen, parameters)[0].value
+    except (TypeError, ValueError, KeyError, ArithmeticError):
+        level = None
+    if level is None or not _same(requirement.reached, level):
+        return Check(what, f"the published cells reach {_printed(level)}")
+    if model.keeps(level, requirement.limit):
+        problem = "" if requirement.prior == "released" else "it says that this is the publisher's word alone"
+        return Check(what, problem)
+    if requirement.prior == "released" or not model.by_prior or seen.n_suppressed == 0:
+        return Check(what, "what was asked is not reached")
+    return Check(
+        f"{what}: it is kept by the distribution of all original records, not by that of the released ones",
+        word=True,
+    )
+
+
+# Policy
+
+
+def _policy_checks(manifest: Manifest) -> Iterator[Check]:
+    for name, limit in manifest.policy.items():
+        what = f"the policy's {name} {_limit_words(limit)}"
+        claims = [each for each in manifest.claims if limit.speaks_of(each.measure, each.parameters)]
+        figures = [each for each in manifest.word.figures if limit.speaks_of(each.measure, each.parameters)]
+        if limit.at_least is None and limit.at_most is None:
+            yield Check(what, "it limits nothing")
+        elif claims:
+            kept = all(_allows(limit, claim.value) for claim in claims)
+            yield Check(f"{what} is met", "" if kept else "a claim does not meet it")
+        elif figures:
+            kept = all(figure.met for figure in figures)
+            problem = "" if kept else "it is said not to be"
+            yield Check(f"{what} is met by the owner's figure", problem, word=True)
+        else:
+            yield Check(what, "nothing is said of what it limits")
+
+
+def _limit_words(limit: LimitFacts) -> str:
+    parts = {"at least": limit.at_least, "at most": limit.at_most}
+    return " and ".join(f"{words} {value:g}" for words, value in parts.items() if value is not None)
+
+
+def _allows(limit: LimitFacts, value: Any) -> bool:
+    if value is None:
+        return False
+    found = numeral(value)
+    low = -math.inf if limit.at_least is None else limit.at_least
+    high = math.inf if limit.at_most is None else limit.at_most
+    return low - _TIE <= found <= high + _TIE
+
+
+# The publisher's word
+
+
+def _told_cells(seen: Published, tables: Mapping[str, Columns], name: str) -> int:
+    """Return how many cells of an attribute are not withheld."""
+    cells = tables[next(iter(tables))].cells.get(name)
+    return seen.n_records if cells is None else sum(cell != "*" for cell in cells)
+
+
+def _word_checks(seen: Published, manifest: Manifest, tables: Mapping[str, Columns]) -> Iterator[Check]:
+    word, released = manifest.word, {name: facts.role for name, facts in manifest.layout.attributes.items()}
+    said = {each.name: each.role for each in word.attributes if each.role != "identifying"}
+    identifying = {each.name for each in word.attributes if each.role == "identifying"}
+    wrong = (
+        said != released or identifying & set(released) or len(said) + len(identifying) < len(word.attributes)
+    )
+    yield Check(
+        "the attributes have the same roles wherever they are named", "they have not" if wrong else ""
+    )
+    many = [each.name for each in word.attributes if (each.exact or 0) > _told_cells(seen, tables, each.name)]
+    yield Check("no more cells are called exact than are told", f"{many[0]!r} has fewer" if many else "")
+    yield Check("roles, kinds and hierarchies of the attributes, and which cells are exact", word=True)
+    yield Check(f"the original has {manifest.layout.n_original:,} records", word=True)
+    yield Check(f"the release was made by {manifest.recipe.sanitizer} as the recipe says", word=True)
+    yield Check(f"sfumato {manifest.sfumato} wrote it", word=True)
+    yield Check(
+        "who decided, when and why, and what is said of purpose, recipients and safeguards", word=True
+    )
+    yield Check(f"how many candidates were tried: {sum(word.tried.values()):,}", word=True)
+    if word.figures:
+        names = ", ".join(dict.fromkeys(figure.measure for figure in word.figures))
+        yield Check(f"the owner's figures, told as bands ({names})", word=True)
+    if word.notes:
+        yield Check("the notes of the method", word=True)

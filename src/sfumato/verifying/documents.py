@@ -1,0 +1,289 @@
+"""Documents: what a published folder says of itself, read strictly.
+
+A key that is not known, that stands twice or is missing, and a value of the wrong type are errors: what
+nobody reads could say anything.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from sfumato.errors import VerificationFailed
+from sfumato.verifying.folder import MANIFEST, read_bytes
+
+FORMAT = 2
+_LARGEST = 64 << 20
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One part of the manifest: exactly these keys, exactly these types."""
+
+
+class AttributeFacts(_Part, frozen=True, omit_defaults=True):
+    """The role of a published attribute; kind and hierarchy where distances between values need them."""
+
+    role: Literal["quasi-identifying", "sensitive", "insensitive"]
+    kind: Literal["numeric", "categorical"] | None = None
+    hierarchy: list[list[str]] | None = None
+
+
+class LayoutFacts(_Part, frozen=True):
+    """How the data lies in its files."""
+
+    attributes: dict[str, AttributeFacts]
+    n_original: int
+    form: Literal["one-table", "two-tables"]
+    group: str | None
+
+
+class RecipeFacts(_Part, frozen=True):
+    """How the release was made; of this only the models that it promises can be checked."""
+
+    sanitizer: str
+    parameters: dict[str, Any]
+
+
+class Claim(_Part, frozen=True):
+    """One number about the published cells."""
+
+    measure: str
+    parameters: dict[str, Any]
+    attribute: str | None
+    value: int | float | str | None
+    axis: Literal["privacy", "utility"]
+    better: Literal["lower", "higher"]
+    applicable: bool
+    interval: list[int | float | str] | None
+    baseline: int | float | str | None
+    detail: dict[str, Any]
+
+
+class RequirementFacts(_Part, frozen=True):
+    """One model that the recipe promises, the limit, and the level that is reached."""
+
+    model: dict[str, dict[str, Any]]
+    parameter: str
+    limit: float
+    reached: int | float | str
+    prior: Literal["released", "original"]
+
+
+class LimitFacts(_Part, frozen=True):
+    """What a policy asks of a measure, with these parameters or, where they are ``None``, with any."""
+
+    measure: str
+    parameters: dict[str, Any] | None
+    at_least: float | None
+    at_most: float | None
+
+    def speaks_of(self, measure: str, parameters: dict[str, Any]) -> bool:
+        """Return whether a measurement is limited."""
+        return self.measure == measure and self.parameters in (None, parameters)
+
+
+class DecisionFacts(_Part, frozen=True):
+    """Who chose the release, why and when."""
+
+    candidate: str
+    why: str
+    by: str
+    when: str
+
+
+class FileFacts(_Part, frozen=True):
+    """What tells a file from every other."""
+
+    sha256: str
+    bytes: int
+
+
+class AttributeWord(_Part, frozen=True):
+    """What only the publisher knows of an attribute.
+
+    ``levels``, ``lowest`` and ``weight`` are those of its hierarchy and of the losses, ``exact`` the number
+    of released cells that are original values, ``noisy`` whether the cells are no sets of original values at
+    all, and ``ends_at_values`` whether intervals end at values that occur.
+    """
+
+    name: str
+    role: Literal["identifying", "quasi-identifying", "sensitive", "insensitive"]
+    kind: str | None
+    levels: int | None
+    lowest: int | None
+    weight: float | None
+    exact: int | None
+    noisy: bool
+    ends_at_values: bool
+
+
+class OwnerFigure(_Part, frozen=True):
+    """A figure that only the owner can compute, told in words.
+
+    ``worst`` says whether it is the worst of its measure over the sensitive attributes, ``met`` whether it
+    keeps the policy, where that speaks of it.
+    """
+
+    measure: str
+    parameters: dict[str, Any]
+    attribute: str | None
+    axis: Literal["privacy", "utility"]
+    better: Literal["lower", "higher"]
+    told: str
+    worst: bool
+    met: bool | None
+
+
+class Word(_Part, frozen=True):
+    """The publisher's word: what no reader can check from the files.
+
+    ``tried`` counts the candidates of each method, ``headline`` names the measures that the report begins
+    with.
+    """
+
+    name: str
+    title: str
+    purpose: str
+    recipients: str
+    safeguards: str
+    steward: str
+    review_by: str | None
+    missing: Literal["category", "drop"]
+    attributes: list[AttributeWord]
+    tried: dict[str, int]
+    efficient: bool | None
+    headline: list[str]
+    figures: list[OwnerFigure]
+    notes: list[str]
+
+
+class Manifest(_Part, frozen=True):
+    """Everything that a published folder says of itself. The seed is nowhere in it.
+
+    Parameters
+    ----------
+    format
+        The version of this layout.
+    sfumato
+        The version of sfumato that wrote the folder.
+    layout
+        What a reader must know to take the data files as a release.
+    recipe
+        Sanitizer and parameters, the seed left out.
+    claims
+        Measurements of the published cells alone: priors are those of the released records.
+    requirements
+        The models that the recipe promises, and the levels that the published cells reach.
+    policy
+        What had to hold, by measure.
+    decision
+        Who chose this release, why and when.
+    word
+        What only the publisher knows.
+    files
+        The checksum and the length of every file that lies beside this one.
+    signed_by
+        The fingerprint of the key that signs the manifest, if one does.
+    """
+
+    format: int
+    sfumato: str
+    layout: LayoutFacts
+    recipe: RecipeFacts
+    claims: list[Claim]
+    requirements: list[RequirementFacts]
+    policy: dict[str, LimitFacts]
+    decision: DecisionFacts
+    word: Word
+    files: dict[str, FileFacts]
+    signed_by: str | None
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a published folder, or say in one line why it cannot be believed."""
+    if not folder.is_dir():
+        raise VerificationFailed(f"no folder {folder.name}; give one that `sfumato publish` wrote")
+    if not (folder / MANIFEST).exists():
+        raise VerificationFailed(
+            f"{folder.name} has no {MANIFEST}; give a folder that `sfumato publish` wrote"
+        )
+    facts = read_json(folder, MANIFEST)
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise VerificationFailed(
+            f"{MANIFEST} is not one of format {FORMAT}; verify it with the version of sfumato that wrote it, "
+            "or publish the release again"
+        )
+    try:
+        return msgspec.convert(facts, Manifest, strict=True)
+    except msgspec.ValidationError as error:
+        raise VerificationFailed(f"{MANIFEST} is damaged: {_one_line(error)}") from None
+
+
+def read_json(folder: Path, name: str) -> Any:
+    """Read a JSON file strictly: no key twice, no NaN, no number that is not one."""
+    written = read_bytes(folder, name, at_most=_LARGEST)
+    try:
+        return json.loads(
+            written.decode("utf-8"), object_pairs_hook=_once, parse_constant=_refused, parse_float=_finite
+        )
+    except (ValueError, RecursionError):
+        raise VerificationFailed(f"{name} is damaged: it is not the JSON that `publish` writes") from None
+
+
+def written(document: msgspec.Struct | dict[str, Any]) -> str:
+    """Return the text of a JSON file."""
+    return json.dumps(msgspec.to_builtins(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def canonical(facts: Any) -> bytes:
+    """Return plain data as the bytes that are signed: JSON, keys sorted, no blanks, UTF-8.
+
+    Examples
+    --------
+    >>> canonical({"b": 1.0, "a": ["ü"]}).decode()
+    '{"a":["ü"],"b":1.0}'
+    """
+    return json.dumps(
+        facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+def numeral(value: Any) -> float:
+    """Return the number that a value of a JSON document stands for; infinity is written as text.
+
+    Examples
+    --------
+    >>> numeral("Infinity"), numeral(3)
+    (inf, 3.0)
+    """
+    if isinstance(value, str):
+        if value not in ("Infinity", "-Infinity"):
+            raise VerificationFailed(f"{MANIFEST} is damaged: a number is written as a text")
+        return math.inf if value == "Infinity" else -math.inf
+    return float(value)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _finite(written: str) -> float:
+    value = float(written)
+    if not math.isfinite(value):
+        raise ValueError("a number is too large")
+    return value
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

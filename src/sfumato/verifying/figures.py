@@ -1,0 +1,371 @@
+"""Figures: every measure that a publication may claim, computed once more from the published cells."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.verifying.levels import (
+    MODELS,
+    Model,
+    jensen_shannon,
+    largest_quotient,
+    relative_entropy,
+    total_variation,
+)
+from sfumato.verifying.records import Published, Row, SensitiveValues, Value, sum_of
+
+Integers = npt.NDArray[np.int64]
+
+# A figure this near to a threshold may lie on either side of it.
+_TIE = 1e-12
+_MOST_EXACT = 8
+_REACH = 2.1
+
+
+@dataclass(frozen=True)
+class Between:
+    """A figure that rounding leaves open: any number from low to high is right."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A name that a tie leaves open."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the published cells give for one measure, of one sensitive attribute where it speaks of one."""
+
+    value: float | None
+    attribute: str | None = None
+    baseline: float | None = None
+    interval: tuple[float, float] | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is known of a measure: its side, which values are better, its parameters, how it is computed."""
+
+    axis: Literal["privacy", "utility"]
+    better: Literal["lower", "higher"]
+    parameters: frozenset[str]
+    compute: Callable[[Published, Mapping[str, Any]], list[Found]]
+
+
+class DoesNotApply(Exception):
+    """Raised where a measure has nothing to say of a release; the message is the reason."""
+
+
+def computed(measure: Measure, seen: Published, given: Mapping[str, Any]) -> list[Found]:
+    """Return what the published cells give, or why the measure does not apply."""
+    try:
+        return measure.compute(seen, given)
+    except DoesNotApply as reason:
+        return [Found(None, detail={"reason": str(reason)})]
+
+
+# What classes tell
+
+
+def _risk(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+    detail = {**_at_risk(seen.sizes, 1.0, given["threshold"]), "uniques": seen.sizes.count(1)}
+    return [Found(1 / min(seen.sizes), detail=detail)]
+
+
+def _journalist(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+    if given["population-size"] is None:
+        raise DoesNotApply("no population is given; give population or population-size")
+    scale = _scale(seen, given)
+    smallest = min(seen.sizes) * scale
+    detail = {**_at_risk(seen.sizes, scale, given["threshold"]), "smallest": smallest}
+    return [Found(1 / smallest, detail=detail)]
+
+
+def _marketer(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+    matched = len(seen.sizes) / _scale(seen, given)
+    return [Found(matched / seen.n_records, detail={"matched": matched})]
+
+
+def _scale(seen: Published, given: Mapping[str, Any]) -> float:
+    """Return how many people of the population stand behind one record."""
+    size = given["population-size"]
+    if size is not None and size < seen.n_original:
+        raise ValueError("a population that is smaller than the table")
+    return 1.0 if size is None else size / seen.n_original
+
+
+def _at_risk(sizes: Sequence[int], scale: float, threshold: float) -> dict[str, Any]:
+    risks = [1 / (size * scale) for size in sizes]
+    return {
+        "average": len(sizes) / scale / sum(sizes),
+        "share-at-risk": _share_above(risks, sizes, threshold),
+    }
+
+
+def _share_above(figures: Sequence[float], sizes: Sequence[int], threshold: float) -> Between:
+    """Return the share of the records whose figure is above a threshold, ties on either side of it."""
+    total = sum(sizes)
+    pairs = list(zip(figures, sizes, strict=True))
+    surely = sum(size for figure, size in pairs if figure > threshold + _TIE)
+    perhaps = sum(size for figure, size in pairs if figure > threshold - _TIE)
+    return Between(surely / total, perhaps / total)
+
+
+def _percentile(figures: Sequence[float], sizes: Sequence[int], percent: int) -> float:
+    """Return the smallest figure that at least so many percent of the records do not exceed."""
+    total, reached = sum(sizes), 0
+    for figure, size in sorted(zip(figures, sizes, strict=True)):
+        reached += size
+        if 100 * reached >= percent * total:
+            return figure
+    raise AssertionError("all records are reached at last")
+
+
+def _weighted_k(seen: Published, _: Mapping[str, Any]) -> list[Found]:
+    sizes = seen.sizes
+    percentiles = {f"percentile-{p}": float(_percentile(sizes, sizes, p)) for p in (5, 25, 50, 75, 95)}
+    detail = {
+        "classes": len(sizes),
+        "smallest": float(min(sizes)),
+        **percentiles,
+        "largest": float(max(sizes)),
+    }
+    return [Found(sum(size * size for size in sizes) / sum(sizes), detail=detail)]
+
+
+def _suppression(seen: Published, _: Mapping[str, Any]) -> list[Found]:
+    detail = {"suppressed": seen.n_suppressed, "records": seen.n_original}
+    return [Found(seen.n_suppressed / seen.n_original, detail=detail)]
+
+
+def _discernibility(seen: Published, _: Mapping[str, Any]) -> list[Found]:
+    _require_sensitive_values(seen)
+    return [Found(float(sum(size * size for size in seen.sizes) + seen.n_original * seen.n_suppressed))]
+
+
+def _average_class(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+    _require_sensitive_values(seen)
+    n_classes = len(seen.sizes)
+    return [Found(seen.n_records / n_classes / given["k"], detail={"classes": n_classes})]
+
+
+def _require_sensitive_values(seen: Published) -> None:
+    if seen.has_groups:
+        raise DoesNotApply(
+            "sensitive values are exchanged within groups, and a loss of quasi-identifiers would not "
+            "count that"
+        )
+    for attribute in seen.sensitive:
+        if attribute.is_withheld:
+            raise DoesNotApply(
+                f"{attribute.name!r} is withheld, and a loss of quasi-identifiers would not count that"
+            )
+
+
+# What groups tell of a sensitive attribute
+
+
+def _of_each(
+    compute: Callable[[SensitiveValues, Mapping[str, Any]], Found],
+) -> Callable[[Published, Mapping[str, Any]], list[Found]]:
+    def all_of_them(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+        if not seen.sensitive:
+            raise DoesNotApply("the release has no sensitive attribute")
+        return [compute(attribute, given) for attribute in seen.sensitive]
+
+    return all_of_them
+
+
+def _sizes(attribute: SensitiveValues) -> list[int]:
+    return [group.total() for group in attribute.groups]
+
+
+def _mean(figures: Sequence[float], sizes: Sequence[int]) -> float:
+    return math.fsum(figure * size for figure, size in zip(figures, sizes, strict=True)) / sum(sizes)
+
+
+def _privacy_loss(attribute: SensitiveValues, given: Mapping[str, Any]) -> Found:
+    losses, sizes = [jensen_shannon(group, attribute) for group in attribute.groups], _sizes(attribute)
+    detail = {
+        "mean": _mean(losses, sizes),
+        "percentile-95": _percentile(losses, sizes, 95),
+        "share-at-risk": _share_above(losses, sizes, given["threshold"]),
+    }
+    return Found(max(losses), attribute.name, detail=detail)
+
+
+def _knowledge_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Found:
+    apart = [total_variation(group, attribute) for group in attribute.groups]
+    return Found(_mean(apart, _sizes(attribute)), attribute.name, detail={"worst": max(apart)})
+
+
+def _accuracy_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Found:
+    right = sum(max(group.values()) for group in attribute.groups) / attribute.n_records
+    without = max(attribute.prior.values())
+    return Found(right - without, attribute.name, baseline=without, detail={"accuracy": right})
+
+
+def _quotient(attribute: SensitiveValues, _: Mapping[str, Any]) -> Found:
+    largest = max(largest_quotient(group, attribute) for group in attribute.groups)
+    lacking = sum(group.total() for group in attribute.groups if len(group) < len(attribute.prior))
+    detail = {"largest-finite": largest, "share-ruled-out": lacking / attribute.n_records}
+    return Found(math.inf if lacking else largest, attribute.name, detail=detail)
+
+
+def _information_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Found:
+    sizes = _sizes(attribute)
+    gains = [relative_entropy(group, attribute) for group in attribute.groups]
+    left = [_entropy(group) for group in attribute.groups]
+    detail = {"entropy": _entropy(attribute.overall), "remaining-entropy": _mean(left, sizes)}
+    return Found(_mean(gains, sizes), attribute.name, detail=detail)
+
+
+def _entropy(counts: Counter[Value]) -> float:
+    total = counts.total()
+    return max(-math.fsum(count / total * math.log(count / total) for count in counts.values()), 0.0)
+
+
+# What each quasi-identifier adds to the average risk
+
+
+def _contribution(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+    names, classes = seen.names, list(seen.classes)
+    if not names:
+        raise DoesNotApply("the release has no quasi-identifier")
+    codes, known = [_codes(classes, place) for place in range(len(names))], {frozenset[int](): 1}
+    orders = _orders(len(names), given["permutations"])
+    rounds = [_mean_of([_added(codes, order, known) for order in each]) for each in orders]
+    parts = [part / seen.n_records for part in _mean_of(rounds)]
+    largest = max(parts)
+    first = frozenset(name for name, part in zip(names, parts, strict=True) if part > largest - _TIE)
+    interval = None
+    if len(names) > _MOST_EXACT:
+        place = parts.index(largest)
+        reach = _REACH * _standard_error([each[place] for each in rounds]) / seen.n_records
+        interval = (largest - reach, largest + reach)
+    detail = {
+        "coarsen-first": OneOf(first),
+        "average": len(classes) / seen.n_records,
+        "contribution": dict(zip(names, parts, strict=True)),
+        **_if_withheld(seen),
+    }
+    return [Found(largest, interval=interval, detail=detail)]
+
+
+def _orders(n_columns: int, n_sampled: int) -> Iterator[Sequence[Sequence[int]]]:
+    """Return every order of few columns, else rounds of drawn ones, each with all its rotations."""
+    if n_columns <= _MOST_EXACT:
+        yield list(itertools.permutations(range(n_columns)))
+        return
+    rng = np.random.default_rng(0)
+    for _ in range(max(n_sampled // n_columns, 2)):
+        order = rng.permutation(n_columns).tolist()
+        yield [order[-shift:] + order[:-shift] for shift in range(n_columns)]
+
+
+def _added(codes: Sequence[Integers], order: Sequence[int], known: dict[frozenset[int], int]) -> list[int]:
+    """Return how many classes each column adds to those before it; what was counted before is known."""
+    sets = [frozenset(order[:place]) for place in range(len(order) + 1)]
+    if not all(each in known for each in sets):
+        numbered = np.zeros(len(codes[0]), dtype=np.int64)
+        for place, after in zip(order, sets[1:], strict=True):
+            pairs = numbered * (int(codes[place].max()) + 1) + codes[place]
+            numbered = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+            known[after] = int(numbered.max()) + 1
+    added = [0] * len(order)
+    for place, (before, after) in zip(order, itertools.pairwise(sets), strict=True):
+        added[place] = known[after] - known[before]
+    return added
+
+
+def _codes(classes: Sequence[Row], place: int) -> Integers:
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(row[place] for row in classes))}
+    return np.array([numbers[row[place]] for row in classes], dtype=np.int64)
+
+
+def _mean_of(rows: Sequence[Sequence[float]]) -> list[float]:
+    return [math.fsum(column) / len(rows) for column in zip(*rows, strict=True)]
+
+
+def _standard_error(figures: Sequence[float]) -> float:
+    mean = math.fsum(figures) / len(figures)
+    variance = math.fsum((figure - mean) ** 2 for figure in figures) / (len(figures) - 1)
+    return math.sqrt(variance / len(figures))
+
+
+def _if_withheld(seen: Published) -> dict[str, dict[str, float]]:
+    """Return the average risk and the privacy loss, worst and mean, when one quasi-identifier is withheld."""
+    risks, worst, mean = {}, {}, {}
+    for place, name in enumerate(seen.names):
+        merged: defaultdict[Row, list[Counter[Row]]] = defaultdict(list)
+        for row, counted in seen.together.items():
+            merged[row[:place] + row[place + 1 :]].append(counted)
+        risks[name] = len(merged) / seen.n_records
+        if seen.sensitive and not seen.has_groups:
+            groups = [sum_of(parts) for parts in merged.values()]
+            losses = [_losses(attribute, groups, at) for at, attribute in enumerate(seen.sensitive)]
+            worst[name] = max(max(each) for each in losses)
+            mean[name] = max(_mean(each, [group.total() for group in groups]) for each in losses)
+    found = {"average-without": risks, "privacy-loss-without": worst, "mean-privacy-loss-without": mean}
+    return {key: figures for key, figures in found.items() if figures}
+
+
+def _losses(attribute: SensitiveValues, groups: Sequence[Counter[Row]], place: int) -> list[float]:
+    losses = []
+    for group in groups:
+        own: Counter[Value] = Counter()
+        for row, count in group.items():
+            own[row[place]] += count
+        losses.append(jensen_shannon(own, attribute))
+    return losses
+
+
+# What is known
+
+
+def _level_of(model: Model) -> Measure:
+    """Return the level that is reached in a model as a measure."""
+
+    def compute(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+        if model.level is not MODELS["k-anonymity"].level and not seen.sensitive:
+            raise DoesNotApply("the release has no sensitive attribute")
+        fixed = {name: value for name, value in given.items() if name != model.limit}
+        return [Found(model.level(seen, given), detail=fixed)]
+
+    return Measure("privacy", model.better, model.parameters, compute)
+
+
+def _privacy(*parameters: str, better: Literal["lower", "higher"] = "lower") -> Callable[..., Measure]:
+    return lambda compute: Measure("privacy", better, frozenset(parameters), compute)
+
+
+MEASURES: dict[str, Measure] = {
+    **{name: _level_of(model) for name, model in MODELS.items()},
+    "reidentification-risk": _privacy("threshold")(_risk),
+    "journalist-risk": _privacy("population", "population-size", "threshold")(_journalist),
+    "marketer-risk": _privacy("population", "population-size")(_marketer),
+    "weighted-k": _privacy(better="higher")(_weighted_k),
+    "quasi-identifier-contribution": _privacy("permutations")(_contribution),
+    "privacy-loss": _privacy("threshold")(_of_each(_privacy_loss)),
+    "knowledge-gain": _privacy()(_of_each(_knowledge_gain)),
+    "accuracy-gain": _privacy()(_of_each(_accuracy_gain)),
+    "disclosure-quotient": _privacy()(_of_each(_quotient)),
+    "information-gain": _privacy()(_of_each(_information_gain)),
+    "suppression-loss": Measure("utility", "lower", frozenset(), _suppression),
+    "discernibility": Measure("utility", "lower", frozenset(), _discernibility),
+    "average-class-size": Measure("utility", "lower", frozenset({"k"}), _average_class),
+}

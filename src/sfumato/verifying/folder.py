@@ -1,0 +1,60 @@
+"""Folder: the files of a publication, and nothing outside of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+
+from sfumato.errors import VerificationFailed
+
+MANIFEST, REPORT, DATAPACKAGE = "manifest.json", "report.html", "datapackage.json"
+SIGNATURE, CERTIFICATE = "signature.json", "certificate.json"
+UNLISTED = (MANIFEST, SIGNATURE, CERTIFICATE)
+"""The files that the manifest cannot list: itself, and what is written about it afterwards."""
+
+
+def file_names(folder: Path) -> list[str]:
+    """Return the names of everything that lies in a folder, hidden files included."""
+    try:
+        return sorted(entry.name for entry in os.scandir(folder))
+    except OSError as error:
+        raise VerificationFailed(f"cannot read {folder.name}: {error.strerror}") from None
+
+
+@contextmanager
+def opened(folder: Path, name: str) -> Iterator[BufferedReader]:
+    """Open a plain file of the folder; no link is followed, and nothing that is no plain file is opened."""
+    if name in ("", ".", "..") or Path(name).name != name or "\0" in name or "\\" in name:
+        raise VerificationFailed("a file is named that could not lie in the folder")
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    try:
+        descriptor = os.open(folder / name, flags)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        problem = "is missing" if missing else f"cannot be read: {error.strerror}"
+        raise VerificationFailed(f"{name} {problem}") from None
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise VerificationFailed(f"{name} is no plain file")
+        yield file
+
+
+def read_bytes(folder: Path, name: str, at_most: int) -> bytes:
+    """Read a file that must not be larger than so many bytes."""
+    with opened(folder, name) as file:
+        if os.fstat(file.fileno()).st_size > at_most:
+            raise VerificationFailed(f"{name} is larger than any that `publish` writes")
+        return file.read(at_most)
+
+
+def fingerprint(folder: Path, name: str) -> tuple[str, int]:
+    """Return the SHA-256 of a file and its length."""
+    with opened(folder, name) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest(), os.fstat(file.fileno()).st_size

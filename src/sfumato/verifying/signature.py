@@ -1,0 +1,175 @@
+"""Signature: who vouches for a manifest, by an Ed25519 key.
+
+What is signed is the manifest in its canonical form (see `documents.canonical`), so that neither blanks nor
+the order of keys matter. The manifest has the checksums of the other files, so the signature vouches for all.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sfumato.errors import UserError, VerificationFailed
+from sfumato.verifying.check import Check
+from sfumato.verifying.documents import Manifest, canonical, read_json
+from sfumato.verifying.folder import MANIFEST, SIGNATURE
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+_ALGORITHM = "Ed25519"
+_LARGEST_KEY = 1 << 16
+
+
+class SignatureFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What stands in ``signature.json``."""
+
+    algorithm: str
+    over: str
+    public_key: str
+    signature: str
+
+
+def read_private_key(path: Path, passphrase: bytes | None = None) -> Ed25519PrivateKey:
+    """Read an Ed25519 private key, PEM or OpenSSH.
+
+    Raises
+    ------
+    UserError
+        When the file is no such key, or it is locked and no passphrase is given.
+    """
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    written = _key_bytes(path)
+    is_ssh = b"OPENSSH PRIVATE KEY" in written
+    read = serialization.load_ssh_private_key if is_ssh else serialization.load_pem_private_key
+    try:
+        key = read(written, passphrase)
+    except TypeError:
+        raise UserError(
+            f"the key in {path.name} is locked by a passphrase, or has none; give the right one"
+        ) from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise UserError(f"{path.name} holds no private key, or the passphrase is another") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UserError(
+            f"{path.name} holds no Ed25519 key; make one with: openssl genpkey -algorithm ed25519"
+        )
+    return key
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a private key asks for a passphrase."""
+    from cryptography.hazmat.primitives import serialization
+
+    written = _key_bytes(path)
+    is_ssh = b"OPENSSH PRIVATE KEY" in written
+    read = serialization.load_ssh_private_key if is_ssh else serialization.load_pem_private_key
+    try:
+        read(written, None)
+    except TypeError:
+        return True
+    except ValueError:
+        return False
+    return False
+
+
+def read_public_key(path: Path) -> Ed25519PublicKey:
+    """Read an Ed25519 public key, PEM or OpenSSH (``ssh-ed25519 …``)."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    written = _key_bytes(path)
+    is_ssh = written.startswith(b"ssh-")
+    try:
+        key = (serialization.load_ssh_public_key if is_ssh else serialization.load_pem_public_key)(written)
+    except (ValueError, UnsupportedAlgorithm):
+        raise UserError(f"{path.name} holds no public key in PEM or OpenSSH form") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise UserError(f"{path.name} holds no Ed25519 key")
+    return key
+
+
+def fingerprint_of(key: Ed25519PublicKey) -> str:
+    """Return the SHA-256 of a key's 32 bytes, by which people compare keys."""
+    return "SHA256:" + hashlib.sha256(key.public_bytes_raw()).hexdigest()
+
+
+def signed(manifest: Manifest, key: Ed25519PrivateKey) -> SignatureFacts:
+    """Sign a manifest."""
+    return SignatureFacts(
+        algorithm=_ALGORITHM,
+        over=MANIFEST,
+        public_key=_text(key.public_key().public_bytes_raw()),
+        signature=_text(key.sign(canonical(msgspec.to_builtins(manifest)))),
+    )
+
+
+def signature_checks(folder: Path, manifest: Manifest, key: Ed25519PublicKey | None) -> list[Check]:
+    """Check the signature by the reader's key; without one say on what the integrity rests."""
+    if manifest.signed_by is None:
+        problem = "the manifest is not signed" if key is not None else ""
+        what = "nobody changed the folder on its way: it is not signed, so this rests on the channel"
+        return [Check(what, problem, word=True)]
+    try:
+        facts = msgspec.convert(read_json(folder, SIGNATURE), SignatureFacts, strict=True)
+        own = _key_of(facts)
+    except (msgspec.ValidationError, binascii.Error, ValueError):
+        return [Check(f"{SIGNATURE} holds a signature", "it is damaged")]
+    except VerificationFailed as error:
+        return [Check(f"{SIGNATURE} holds a signature", str(error))]
+    checks = [
+        Check(
+            f"{MANIFEST} is signed by the key {manifest.signed_by}",
+            "" if fingerprint_of(own) == manifest.signed_by and _vouches(facts, own, folder) else "it is not",
+        )
+    ]
+    if key is None:
+        return [*checks, Check("that key is the publisher's: give --key to check it", word=True)]
+    known = fingerprint_of(key) == manifest.signed_by
+    return [*checks, Check("that key is the one that was given", "" if known else "it is another key")]
+
+
+def _vouches(facts: SignatureFacts, key: Ed25519PublicKey, folder: Path) -> bool:
+    from cryptography.exceptions import InvalidSignature
+
+    if (facts.algorithm, facts.over) != (_ALGORITHM, MANIFEST):
+        return False
+    try:
+        key.verify(base64.b64decode(facts.signature, validate=True), canonical(read_json(folder, MANIFEST)))
+    except (InvalidSignature, binascii.Error):
+        return False
+    return True
+
+
+def _key_of(facts: SignatureFacts) -> Ed25519PublicKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    return Ed25519PublicKey.from_public_bytes(base64.b64decode(facts.public_key, validate=True))
+
+
+def _key_bytes(path: Path) -> bytes:
+    try:
+        import cryptography  # noqa: F401 - only whether it is there
+    except ImportError:
+        raise UserError("signatures need the package cryptography: pip install 'sfumato[sign]'") from None
+    try:
+        with path.open("rb") as file:
+            written = file.read(_LARGEST_KEY + 1)
+    except OSError as error:
+        raise UserError(f"cannot read the key {path.name}: {error.strerror}") from None
+    if len(written) > _LARGEST_KEY:
+        raise UserError(f"{path.name} is too large for a key")
+    return written
+
+
+def _text(raw: bytes) -> str:
+    return base64.b64encode(raw).decode("ascii")

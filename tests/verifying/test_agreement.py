@@ -1,0 +1,209 @@
+"""The second implementation finds what the first one claims, on many tables and by many methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato import registry
+from sfumato.publishing.layout import Layout
+from sfumato.publishing.manifest import claims_of, layout_facts
+from sfumato.publishing.publish import write_release
+from sfumato.publishing.verify import read_written
+from sfumato.verifying.figures import MEASURES, Between, OneOf, computed
+from sfumato.verifying.levels import MODELS
+from sfumato.verifying.records import published, read_csv, table_names
+
+ASKED: list[Any] = [
+    *MODELS,
+    {"t-closeness": {"distance": "js"}},
+    {"t-closeness": {"distance": "hierarchical"}},
+    {"delta-disclosure": {"base": 2.0, "absent": "ignored"}},
+    {"beta-likeness": {"variant": "enhanced"}},
+    {"recursive-diversity": {"l": 2}},
+    {"safety-order": {"d2": 2, "prefer": "k"}},
+    {"alpha-k-anonymity": {"alpha": 0.4, "alphas": {"flu": 0.2}}},
+    *(name for name in MEASURES if name not in MODELS),
+    {"journalist-risk": {"population-size": 90_000}},
+    {"marketer-risk": {"population-size": 90_000}},
+    {"privacy-loss": {"threshold": 0.02}},
+    {"average-class-size": {"k": 3}},
+]
+ILLNESSES = ["flu", "cold", "cough", None, "ulcer"]
+TREE = sf.Hierarchy.of_rows(
+    [
+        ["flu", "chest", "*"],
+        ["cold", "chest", "*"],
+        ["cough", "chest", "*"],
+        ["ulcer", "belly", "*"],
+        ["", "unknown", "*"],
+    ]
+)
+
+
+def agrees(claimed: Any, found: Any) -> bool:
+    """Return whether two figures are the same, written down here once more."""
+    if isinstance(found, OneOf):
+        return claimed in found.names
+    if isinstance(found, Between):
+        return found.low - 1e-12 <= claimed <= found.high + 1e-12
+    if isinstance(found, Mapping):
+        return set(claimed) == set(found) and all(agrees(claimed[name], found[name]) for name in found)
+    if isinstance(found, (tuple, list)):
+        return len(claimed) == len(found) and all(map(agrees, claimed, found))
+    if isinstance(found, float):
+        value = math.inf if claimed == "Infinity" else claimed
+        return value is not None and value == pytest.approx(found, rel=1e-9, abs=1e-9)
+    return bool(claimed == found)
+
+
+def disagreements(release: sf.Release, folder: Path, asked: list[Any]) -> list[str]:
+    """Write a release, and compare what both implementations say of the written cells."""
+    layout = Layout.of(release)
+    names = layout.tables
+    place = folder / ("data.csv" if len(names) == 1 else "x.csv")
+    written = write_release(release, place)
+    if len(names) > 1:
+        for name, file in zip(names, written, strict=True):
+            file.rename(folder / f"{name}.csv")
+    facts = layout_facts(layout)
+    seen = published({name: read_csv(folder, name) for name in table_names(facts)}, facts)
+    from sfumato.publishing.layout import read_back
+
+    claims = claims_of(read_back(read_written(folder, names), layout), asked)
+    wrong = []
+    for name, parameters in {(c.measure, registry.label("", c.parameters)): c for c in claims}:
+        own = [c for c in claims if (c.measure, registry.label("", c.parameters)) == (name, parameters)]
+        found = computed(MEASURES[name], seen, own[0].parameters)
+        if len(found) != len(own):
+            wrong.append(f"{name}: {len(own)} claims, {len(found)} found")
+            continue
+        for claim, again in zip(own, found, strict=True):
+            same = all(
+                agrees(getattr(claim, part), getattr(again, part))
+                for part in ("value", "attribute", "baseline", "detail")
+            )
+            interval = again.interval is None or agrees(claim.interval, again.interval)
+            if not same or not interval:
+                wrong.append(f"{name} {parameters}: {claim} is not {again}")
+    return wrong
+
+
+WAYS = [
+    sf.AsIs(),
+    sf.SuppressQuasiIdentifiers(),
+    sf.SuppressSensitive(),
+    sf.Mondrian(sf.KAnonymity(2)),
+    sf.Mondrian(sf.KAnonymity(2), "relaxed"),
+    sf.FullDomain({"town": 1}, sf.KAnonymity(2), suppression=0.9),
+    sf.Bucketize(sf.DistinctDiversity(1)),
+    sf.Bucketize(sf.DistinctDiversity(1), form="two-tables"),
+]
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> sf.Table:
+    n = draw(st.integers(3, 30))
+    ages = draw(st.lists(st.integers(1, 4), min_size=n, max_size=n))
+    towns = draw(st.lists(st.sampled_from(["A", "B", "ä,", 'q"']), min_size=n, max_size=n))
+    ills = draw(st.lists(st.sampled_from(ILLNESSES), min_size=n, max_size=n))
+    pays = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    return sf.Table.from_arrow({"age": ages, "town": towns, "ill": ills, "pay": pays})
+
+
+def schema_of(table: sf.Table) -> sf.Schema:
+    present = set(table["ill"].domain)
+    rows = [row for row in TREE.rows() if (row[0] or None) in present]
+    return sf.Schema(
+        (
+            sf.Attribute("age", "quasi-identifying"),
+            sf.Attribute("town", "quasi-identifying"),
+            sf.Attribute("ill", "sensitive", hierarchy=sf.Hierarchy.of_rows(rows)),
+            sf.Attribute("pay", "sensitive", kind="numeric"),
+        )
+    )
+
+
+@pytest.mark.parametrize("how", WAYS, ids=lambda how: str(sf.Recipe.of(how)))
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(table=tables())
+def test_both_say_the_same_of_drawn_tables(
+    how: Any, table: sf.Table, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    try:
+        release = sf.sanitize(table, schema_of(table), how)
+    except sf.errors.Infeasible:
+        return
+    asked = [each for each in ASKED if "flu" in set(release.cells["ill"].labels) or "alphas" not in str(each)]
+    assert not disagreements(release, tmp_path_factory.mktemp("drawn"), asked)
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical", "js"])
+def test_the_distances_agree_where_order_and_tree_matter(distance: str, tmp_path: Path) -> None:
+    table = sf.Table.from_arrow(
+        {
+            "age": [1, 1, 1, 2, 2, 2, 3, 3, 3],
+            "town": ["A"] * 9,
+            "ill": ["flu", "cold", "ulcer", "flu", "flu", "cough", "ulcer", "ulcer", None],
+            "pay": [1, 2, 9, 1, 1, 30, 9, 9, 2],
+        }
+    )
+    release = sf.sanitize(table, schema_of(table), sf.AsIs())
+    asked: list[Any] = [{"t-closeness": {"distance": distance}}]
+    assert not disagreements(release, tmp_path, asked)
+
+
+def test_many_quasi_identifiers_are_sampled_alike(tmp_path: Path) -> None:
+    columns = {f"q{place}": [(row * (place + 2)) % 5 for row in range(40)] for place in range(10)}
+    table = sf.Table.from_arrow({**columns, "ill": [ILLNESSES[row % 3] for row in range(40)]})
+    schema = sf.Schema.of(**dict.fromkeys(columns, "quasi-identifying"), ill="sensitive")
+    release = sf.sanitize(table, schema, sf.AsIs())
+    assert not disagreements(release, tmp_path, [{"quasi-identifier-contribution": {"permutations": 40}}])
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        sf.Mondrian(sf.KAnonymity(25) & sf.TCloseness(0.4)),
+        sf.Bucketize(sf.ProbabilisticDiversity(4)),
+        sf.FullDomain({"age": 3, "education": 2, "marital-status": 1, "race": 1}, sf.KAnonymity(5), 0.4),
+    ],
+    ids=lambda how: str(sf.Recipe.of(how)),
+)
+def test_both_say_the_same_of_the_census(how: Any, tmp_path: Path, adult: Any) -> None:
+    release = sf.sanitize(*adult, how)
+    asked = [each for each in ASKED if "alphas" not in str(each) and "ordered" not in str(each)]
+    assert not disagreements(release, tmp_path, asked)
+
+
+def test_every_measure_that_can_be_claimed_is_known_here() -> None:
+    models = registry.registered("model")
+    measures = {
+        name
+        for name, cls in registry.registered("measure").items()
+        if cls.__module__.startswith("sfumato.") and getattr(cls, "needs", "") == "release"
+    }
+    own = {name for name, cls in models.items() if cls.__module__.startswith("sfumato.")}
+    assert set(MODELS) == own
+    assert set(MEASURES) == own | measures
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_what_is_known_of_a_model_is_what_it_declares(name: str) -> None:
+    known, cls = MODELS[name], registry.look_up("model", name)
+    assert (known.limit, known.better, known.strict) == (cls.parameter, cls.better, cls.strict)
+    assert known.parameters == set(registry.parameters_of(cls))
+
+
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - set(MODELS)))
+def test_what_is_known_of_a_measure_is_what_it_declares(name: str) -> None:
+    known, cls = MEASURES[name], registry.look_up("measure", name)
+    assert (known.axis, known.better) == (cls.axis, cls.better)
+    assert known.parameters == set(registry.parameters_of(cls))

@@ -1,0 +1,43 @@
+"""The verifier shares nothing with what it verifies."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import sfumato
+
+ROOM = Path(sfumato.__file__).parent / "verifying"
+MAY_BE_SHARED = {"errors"}
+
+
+def test_it_imports_nothing_of_the_package_but_itself_and_the_errors() -> None:
+    """No model, measure, sanitizer, kernel, class or release: not even inside a function."""
+    modules = sorted(ROOM.glob("*.py"))
+    assert len(modules) > 6
+    for module in modules:
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            names = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else []
+            )
+            for name in names:
+                if name.split(".")[0] == "sfumato":
+                    parts = name.split(".")
+                    assert len(parts) > 1, f"{module.name} imports {name}"
+                    assert parts[1] in MAY_BE_SHARED | {"verifying"}, f"{module.name} imports {name}"
+
+
+def test_importing_it_loads_nothing_that_makes_or_measures_releases() -> None:
+    code = (
+        "import sys, sfumato.verifying.check, sfumato.verifying.signature, sfumato.verifying.certificate;"
+        "print(*sorted(name for name in sys.modules if name.startswith('sfumato.')))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in run.stdout.split()}
+    assert loaded == {"errors", "verifying"}
