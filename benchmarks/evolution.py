@@ -58,7 +58,7 @@ def run(problem: PublisherProblem, population: int, generations: int = 250) -> t
 
 
 def losses(front: Archive, n_records: int) -> np.ndarray[Any, Any]:
-    return front.figures[:, LOSS] + front.figures[:, SUPPRESSED] / n_records
+    return front.traits[:, LOSS] + front.traits[:, SUPPRESSED] / n_records
 
 
 def weighted_k_at(front: Archive, loss: float) -> float:
@@ -69,7 +69,7 @@ def weighted_k_at(front: Archive, loss: float) -> float:
 def loss_of(
     front: Archive, n_records: int, k: int, diversity: int = 0, columns: tuple[int, int] = (K, L)
 ) -> str:
-    enough = (front.figures[:, columns[0]] >= k) & (front.figures[:, columns[1]] >= diversity)
+    enough = (front.traits[:, columns[0]] >= k) & (front.traits[:, columns[1]] >= diversity)
     return f"{losses(front, n_records)[enough].min():.1%}" if enough.any() else "not found"
 
 
@@ -129,8 +129,8 @@ def main() -> None:
             beside = "" if guarantee else f"; by the formula {formula}"
             print(f"  ({k}, {diversity})-safe at {found}{beside} (published {published})")
         if not guarantee:
-            figures = judge.archive.figures[losses(judge.archive, n) <= 0.3]
-            claims = figures[figures[:, D2] >= 2]
+            traits = judge.archive.traits[losses(judge.archive, n) <= 0.3]
+            claims = traits[traits[:, D2] >= 2]
             true = claims[:, L] >= claims[:, D2]
             print(
                 f"  of {len(claims)} pairs (d1, d2) with d2 of 2 and more and a loss up to 30% {true.sum()} "

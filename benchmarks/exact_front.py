@@ -84,7 +84,7 @@ def compare_with_exact(
     bound_table, bound_schema = schema.bind(table)
     whole = profile(bound_table, bound_schema, sensitive=())
     nodes = whole.pareto([privacy, "general-loss"])
-    points = np.stack([-whole.figure(privacy)[nodes], whole.figure("general-loss")[nodes]], axis=1)
+    points = np.stack([-whole.score(privacy)[nodes], whole.score("general-loss")[nodes]], axis=1)
     exact = Archive.empty(0, 2, 0).joined(nodes[:, np.newaxis][:, :0], points, points[:, :0])
     numbers = [name for name in bound_schema.quasi_identifiers if bound_table[name].kind == "numeric"]
     cuts = CutSpace.of(bound_table, bound_schema, free, dict.fromkeys(numbers, 0.0))

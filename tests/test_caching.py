@@ -69,8 +69,8 @@ MINERS = ("majority", "naive-bayes")
 class Board(dict[str, Any]):
     """A shelf in memory."""
 
-    figure = dict.get
-    keep_figure = dict.__setitem__
+    sums = dict.get
+    keep_sums = dict.__setitem__
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def release() -> Release:
     return sanitize(*people(3000), Mondrian(KAnonymity(20)))
 
 
-def test_a_figure_is_made_once_for_all_that_it_depends_on() -> None:
+def test_sums_are_made_once_for_all_that_they_depend_on() -> None:
     made: list[int] = []
 
     def make() -> list[float]:
@@ -159,7 +159,7 @@ MEASURES = {
 
 
 @pytest.mark.parametrize("which", MEASURES)
-def test_nothing_is_fitted_twice_and_the_figures_are_the_same(which: str, release: Release) -> None:
+def test_nothing_is_fitted_twice_and_the_sums_are_the_same(which: str, release: Release) -> None:
     board, measured = Board(), MEASURES[which]
     with fits() as made, kept_on(board):
         first = measure(release, [measured])
@@ -187,7 +187,7 @@ def test_a_measure_that_was_broken_off_goes_on_with_the_next_miner(which: str, r
             broken_off(release, measured, made, stop)
         with fits() as made, kept_on(board):
             assert measure(release, [measured]) == whole
-        # a miner of which the last figure was not yet added up is fitted again, all others are not
+        # a miner of which the last sum was not yet added up is fitted again, all others are not
         assert len([each for each in made if each != "Majority"]) <= n_fits - stop + 1
 
 
@@ -216,7 +216,7 @@ def test_the_original_is_fitted_once_for_all_releases() -> None:
     assert counts == [2, 1, 1]
 
 
-def test_a_changed_scenario_or_release_has_figures_of_its_own(release: Release) -> None:
+def test_a_changed_scenario_or_release_has_sums_of_its_own(release: Release) -> None:
     board = Board()
     user = User("sex", miners=("naive-bayes",))
     other = sanitize(*people(3000), Mondrian(KAnonymity(100)))
@@ -248,17 +248,17 @@ def test_a_function_of_the_user_s_own_is_no_key(release: Release) -> None:
     assert board == {}
 
 
-def test_no_figure_is_as_long_as_the_table(release: Release) -> None:
+def test_nothing_kept_is_as_long_as_the_table(release: Release) -> None:
     board = Board()
     with kept_on(board):
         measure(release, list(MEASURES.values()))
 
-    def n_numbers(figure: Any) -> int:
-        inner = figure.values() if isinstance(figure, dict) else figure if isinstance(figure, list) else ()
-        return sum(map(n_numbers, inner)) if isinstance(figure, (dict, list, tuple)) else 1
+    def n_numbers(sums: Any) -> int:
+        inner = sums.values() if isinstance(sums, dict) else sums if isinstance(sums, list) else ()
+        return sum(map(n_numbers, inner)) if isinstance(sums, (dict, list, tuple)) else 1
 
     assert release.original is not None
-    assert max(n_numbers(figure) for figure in board.values()) <= release.original.n_rows / 20 + 2
+    assert max(n_numbers(sums) for sums in board.values()) <= release.original.n_rows / 20 + 2
 
 
 def test_the_interval_from_mixed_sums_is_nearly_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,13 +83,13 @@ def forget() -> None:
 
 
 class Shelf(Protocol):
-    """A place for figures. What is put there is added up over many records and speaks of no single one."""
+    """A place for sums: what is put there is added up over many records and speaks of no single one."""
 
-    def figure(self, key: str) -> Any | None:
-        """Return the figure of this key, if there is one."""
+    def sums(self, key: str) -> Any | None:
+        """Return the sums of this key, if they are there."""
 
-    def keep_figure(self, key: str, figure: Any) -> None:
-        """Keep a figure, as plain data."""
+    def keep_sums(self, key: str, sums: Any) -> None:
+        """Keep sums, as plain data."""
 
 
 _shelf: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
@@ -97,7 +97,7 @@ _shelf: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
 
 @contextmanager
 def kept_on(shelf: Shelf) -> Iterator[None]:
-    """Keep the figures that are made inside on a shelf, and take from it those that it has."""
+    """Keep the sums that are made inside on a shelf, and take from it those that it has."""
     token = _shelf.set(shelf)
     try:
         yield
@@ -106,20 +106,20 @@ def kept_on(shelf: Shelf) -> Iterator[None]:
 
 
 def kept(key: Sequence[object] | None, make: Callable[[], Any]) -> Any:
-    """Return the figure of this key from the shelf, or make it and put it there.
+    """Return the sums of this key from the shelf, or make them and put them there.
 
     Parameters
     ----------
     key
-        The kind of the figure and everything that it depends on: texts, numbers, arrays. ``None`` where
-        that cannot be written down, as with functions; then it is made every time.
+        The kind of the sums and everything that they depend on: texts, numbers, arrays. ``None`` where
+        that cannot be written down, as with functions; then they are made every time.
     make
-        Makes the figure, as plain data; ``None`` is not kept.
+        Makes the sums, as plain data; ``None`` is not kept.
 
     Examples
     --------
     >>> class Board(dict):
-    ...     figure, keep_figure = dict.get, dict.__setitem__
+    ...     sums, keep_sums = dict.get, dict.__setitem__
     >>> with kept_on(Board()):
     ...     kept(["sum", 3], lambda: 6), kept(["sum", 3], lambda: 7)
     (6, 6)
@@ -128,11 +128,11 @@ def kept(key: Sequence[object] | None, make: Callable[[], Any]) -> Any:
     if shelf is None or key is None:
         return make()
     name = _hashed(key)
-    found = shelf.figure(name)
+    found = shelf.sums(name)
     if found is None:
         found = make()
         if found is not None:
-            shelf.keep_figure(name, found)
+            shelf.keep_sums(name, found)
     return found
 
 

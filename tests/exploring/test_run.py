@@ -532,8 +532,8 @@ class TestMining:
     ) -> None:
         explore(project, store, workers=1)
         table, _ = project.read()
-        for (figure,) in store._connection.execute("select facts from figure"):
-            assert figure.count(",") <= table.n_rows / 20 + 2
+        for (sums,) in store._connection.execute("select facts from figure"):
+            assert sums.count(",") <= table.n_rows / 20 + 2
 
 
 COMMAND = [sys.executable, "-c", "from sfumato.cli import run; import sys; sys.exit(run(sys.argv[1:]))"]

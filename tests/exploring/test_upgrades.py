@@ -115,21 +115,19 @@ def test_a_new_version_of_a_search_searches_again(store: Path, monkeypatch: pyte
         assert len(searched) == times
 
 
-def test_kept_figures_are_those_of_the_versions_of_today(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kept_sums_are_those_of_the_versions_of_today(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sfumato.store.base import Store
 
     explored(store, TRIES)
     with Store(store) as opened:
-        opened.keep_figure("key", 5)
+        opened.keep_sums("key", 5)
     explored(store, TRIES)
     with Store(store) as opened:
-        assert opened.figure("key") == 5
+        assert opened.sums("key") == 5
     monkeypatch.setattr(GeneralLoss, "version", 2, raising=False)
     explored(store, TRIES)
     with Store(store) as opened:
-        assert opened.figure("key") is None
+        assert opened.sums("key") is None
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -53,3 +54,46 @@ def test_threads_that_call_their_first_kernel_at_once_all_get_an_answer() -> Non
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["12"] * 4
+
+
+WITH_A_TUPLE = """\
+from typing import NamedTuple
+
+from sfumato.kernels.compiling import njit
+
+
+class {name}(NamedTuple):
+    one: int
+    other: int
+
+
+@njit(cache=True)
+def total(pair: {name}) -> int:
+    return pair.one {sign} pair.other
+
+"""
+
+
+def run_kernel(folder: Path, name: str, sign: str = "+") -> tuple[int, int]:
+    """Return what a module with a kernel computes, and how often it found it compiled."""
+    (folder / "kernel.py").write_text(WITH_A_TUPLE.format(name=name, sign=sign))
+    code = (
+        f"import kernel\nprint(kernel.total(kernel.{name}(3, 2)))\n"
+        "print(sum(kernel.total.stats.cache_hits.values()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    result, hits = map(int, done.stdout.split())
+    return result, hits
+
+
+def test_what_was_compiled_is_used_again(tmp_path: Path) -> None:
+    assert [run_kernel(tmp_path, "Pair"), run_kernel(tmp_path, "Pair")] == [(5, 0), (5, 1)]
+
+
+def test_after_an_upgrade_that_renames_a_tuple_the_kernel_is_compiled_anew(tmp_path: Path) -> None:
+    assert run_kernel(tmp_path, "Pair") == (5, 0)
+    assert list(tmp_path.glob("__pycache__/*.nbi")), "nothing is left for the second run to stumble over"
+    assert [run_kernel(tmp_path, "Both"), run_kernel(tmp_path, "Both", "-")] == [(5, 0), (1, 0)]

@@ -1,4 +1,4 @@
-"""The kernels of the evolution against counting by hand: every figure of every recoding."""
+"""The kernels of the evolution against counting by hand: every trait of every recoding."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ByHand:
     def _loss(key: tuple[tuple[int, int], ...]) -> float:
         return sum((high - low) / (n - 1) for (low, high), n in zip(key, VALUES, strict=True)) / len(VALUES)
 
-    def figures(self, kept: list[Any]) -> tuple[float, ...]:
+    def traits(self, kept: list[Any]) -> tuple[float, ...]:
         sizes = [size for size, *_ in kept]
         return (
             min(sizes),
@@ -98,10 +98,10 @@ def close(found: Any, wanted: tuple[float, ...], first: int = 0) -> None:
 def test_without_suppression_everything_is_counted(case: Any) -> None:
     records, cuts, _ = case
     space = space_of(records)
-    figures = evolving.keep_all(space.rows.records, space.recodings(genes_of(cuts)))
-    for found, cut in zip(figures[:, 0], cuts, strict=True):
+    traits = evolving.keep_all(space.rows.records, space.recodings(genes_of(cuts)))
+    for found, cut in zip(traits[:, 0], cuts, strict=True):
         hand = ByHand(records, cut)
-        k, _, weighted, loss, gone = hand.figures(hand.classes)
+        k, _, weighted, loss, gone = hand.traits(hand.classes)
         close(found, (k, 0, weighted, loss, gone, weighted))
 
 
@@ -110,13 +110,13 @@ def test_without_suppression_everything_is_counted(case: Any) -> None:
 def test_the_largest_k_within_the_limit_is_taken(case: Any) -> None:
     records, cuts, limit = case
     space = space_of(records)
-    figures = evolving.suppress_small(space.rows.records, space.recodings(genes_of(cuts)), limit)
-    for found, cut in zip(figures[:, 0], cuts, strict=True):
+    traits = evolving.suppress_small(space.rows.records, space.recodings(genes_of(cuts)), limit)
+    for found, cut in zip(traits[:, 0], cuts, strict=True):
         hand = ByHand(records, cut)
         largest = max(
             k for k in range(1, hand.n + 1) if hand.larger_than(k) and hand.gone(hand.larger_than(k)) <= limit
         )
-        k, _, weighted, loss, gone = hand.figures(hand.larger_than(largest))
+        k, _, weighted, loss, gone = hand.traits(hand.larger_than(largest))
         close(found, (k, 0, weighted, loss, gone, k))
 
 
@@ -125,11 +125,11 @@ def test_the_largest_k_within_the_limit_is_taken(case: Any) -> None:
 def test_classes_below_weighted_k_are_suppressed(case: Any) -> None:
     records, cuts, _ = case
     space = space_of(records)
-    figures = evolving.suppress_below_average(space.rows.records, space.recodings(genes_of(cuts)))
-    for found, cut in zip(figures[:, 0], cuts, strict=True):
+    traits = evolving.suppress_below_average(space.rows.records, space.recodings(genes_of(cuts)))
+    for found, cut in zip(traits[:, 0], cuts, strict=True):
         hand = ByHand(records, cut)
         squares = sum(size**2 for size, *_ in hand.classes)
-        k, _, weighted, loss, gone = hand.figures([one for one in hand.classes if one[0] * hand.n >= squares])
+        k, _, weighted, loss, gone = hand.traits([one for one in hand.classes if one[0] * hand.n >= squares])
         close(found, (k, 0, weighted, loss, gone, squares / hand.n))
 
 
@@ -138,7 +138,7 @@ def safe_pairs(hand: ByHand, limit: int) -> Iterator[tuple[float, ...]]:
         for k in range(hand.n, 0, -1):
             kept = [one for one in hand.classes if one[0] >= k and one[1] >= l]
             if kept and hand.gone(kept) <= limit:
-                yield hand.figures(kept)
+                yield hand.traits(kept)
                 break
 
 
@@ -148,8 +148,8 @@ def test_every_pair_of_k_and_l_is_found_and_none_that_does_not_hold(case: Any) -
     records, cuts, limit = case
     space = space_of(records)
     rows = space.rows
-    figures = evolving.suppress_unsafe(rows.records, rows.sensitive, space.recodings(genes_of(cuts)), limit)
-    for found, cut in zip(figures, cuts, strict=True):
+    traits = evolving.suppress_unsafe(rows.records, rows.sensitive, space.recodings(genes_of(cuts)), limit)
+    for found, cut in zip(traits, cuts, strict=True):
         hand = ByHand(records, cut)
         used = found[found[:, 0] > 0]
         wanted = {tuple(np.round(pair, 9)) for pair in safe_pairs(hand, limit)}
@@ -164,10 +164,10 @@ def test_the_order_of_the_paper_is_followed(sizes_first: bool, case: Any) -> Non
     records, cuts, limit = case
     space = space_of(records)
     rows = space.rows
-    figures = evolving.suppress_in_order(
+    traits = evolving.suppress_in_order(
         rows.records, rows.sensitive, space.recodings(genes_of(cuts)), limit, sizes_first
     )
-    for found, cut in zip(figures[:, 0], cuts, strict=True):
+    for found, cut in zip(traits[:, 0], cuts, strict=True):
         hand = ByHand(records, cut)
 
         def place(one: Any) -> tuple[int, int]:
@@ -177,7 +177,7 @@ def test_the_order_of_the_paper_is_followed(sizes_first: bool, case: Any) -> Non
             if sum(one[0] for one in hand.classes if place(one) <= pair) > limit:
                 break
         kept = [one for one in hand.classes if place(one) >= pair]
-        close(found, (*hand.figures(kept), *(pair if sizes_first else pair[::-1])))
+        close(found, (*hand.traits(kept), *(pair if sizes_first else pair[::-1])))
 
 
 def test_keys_beyond_64_bits_and_large_tables_are_counted_alike() -> None:
@@ -191,8 +191,8 @@ def test_keys_beyond_64_bits_and_large_tables_are_counted_alike() -> None:
     genes[2:5] = 1
     genes[3, :-200] = 0
     blocks = space.recodings(genes).blocks
-    figures = evolving.keep_all(space.rows.records, space.recodings(genes))
-    for found, block_of in zip(figures[:, 0], blocks, strict=True):
+    traits = evolving.keep_all(space.rows.records, space.recodings(genes))
+    for found, block_of in zip(traits[:, 0], blocks, strict=True):
         keys = Counter(
             tuple(block_of[60 * place + columns[f"q{place}"][row]] for place in range(n_attributes))
             for row in range(n)

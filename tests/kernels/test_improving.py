@@ -10,8 +10,8 @@ import pytest
 
 from sfumato.kernels.clustering import Covers
 from sfumato.kernels.improving import (
-    Classes,
     Journal,
+    Partition,
     gather,
     improve,
     introduce_neighbours,
@@ -33,14 +33,14 @@ def cost(codes: np.ndarray) -> float:
     return float((codes.max(axis=0) - codes.min(axis=0)).sum() / (N_CODES - 1))
 
 
-def total(classes: Classes) -> float:
+def total(classes: Partition) -> float:
     return sum(
         cost(classes.codes[classes.class_of == place]) * classes.weights[classes.class_of == place].sum()
         for place in np.unique(classes.class_of)
     )
 
 
-def partition(seed: int, n_parts: int = 15) -> tuple[Classes, np.random.Generator]:
+def partition(seed: int, n_parts: int = 15) -> tuple[Partition, np.random.Generator]:
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, N_CODES, (N_ROWS, 3)).astype(np.int32)
     covers = intervals(3)
@@ -52,7 +52,7 @@ def partition(seed: int, n_parts: int = 15) -> tuple[Classes, np.random.Generato
     ranges = np.zeros((2, N_ROWS, 3), dtype=np.int32)
     weights = rng.integers(1, 3, N_ROWS)
     arrays: Any = [*covers, codes, weights, neighbours, class_of, *integers, *ranges, np.zeros(N_ROWS)]
-    classes = Classes(*arrays)
+    classes = Partition(*arrays)
     gather(classes)
     return classes, rng
 
@@ -65,7 +65,7 @@ def unlocked() -> np.ndarray:
     return np.zeros(N_ROWS, dtype=np.bool_)
 
 
-def check(classes: Classes) -> None:
+def check(classes: Partition) -> None:
     """What is kept up to date step by step equals what is worked out anew."""
     seen: Counter[int] = Counter()
     for place in range(N_ROWS):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.arrays import Integers
 from sfumato.kernels.populations import large_conjunctions
-from sfumato.measures.estimation.populations import Nodes
+from sfumato.measures.estimation.populations import AttributeNodes
 
 N_CODES = [3, 4, 2]
 
@@ -32,7 +32,7 @@ def cases(draw: st.DrawFn) -> tuple[list[list[Any]], Any, Any, int]:
 
 
 def search(sets: Any, rows: Any, weights: Any, least: int, limit: int = 10**6) -> Any:
-    nodes = Nodes.of(sets, N_CODES)
+    nodes = AttributeNodes.of(sets, N_CODES)
     return large_conjunctions(
         np.ascontiguousarray(rows),
         weights,
@@ -88,7 +88,7 @@ def test_the_search_stops_at_the_limit(case: Any, limit: int) -> None:
 def test_more_conjunctions_than_the_first_arrays_hold() -> None:
     sets: list[list[Integers]] = [[np.array([code], dtype=np.int32) for code in range(40)] for _ in range(2)]
     rows = np.array(list(np.ndindex(40, 40)), dtype=np.int32).T
-    nodes = Nodes.of(sets, [40, 40])
+    nodes = AttributeNodes.of(sets, [40, 40])
     found = large_conjunctions(
         np.ascontiguousarray(rows),
         np.ones(1600, dtype=np.int64),

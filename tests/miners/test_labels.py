@@ -22,11 +22,11 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import DataError
-from sfumato.miners import problem as posing
+from sfumato.miners import learning_task as posing
 from sfumato.miners.base import Predicts
 from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of
-from sfumato.miners.problem import pose
+from sfumato.miners.learning_task import pose
 from sfumato.schema import Attribute
 
 Bound = tuple[Table, Schema]
@@ -117,12 +117,12 @@ def test_true_labels_need_the_original() -> None:
 def weights_by_example(release: Release, seed: int = 0) -> dict[tuple[int, int], float]:
     labels = labels_of(release, "illness", "category", "released", seed)
     held = held_out(release.weights, labels.likeliest, 2, 0)
-    problem, pattern_of = pose(release, ["age"], "columns", labels, held)
-    assert problem.asked.sum(axis=1).min() >= 1
+    task, pattern_of = pose(release, ["age"], "columns", labels, held)
+    assert task.asked.sum(axis=1).min() >= 1
     assert len(pattern_of) == release.n_rows
-    found = dict.fromkeys(zip(problem.pattern.tolist(), problem.label.tolist(), strict=True), 0.0)
-    assert len(found) == len(problem.pattern)
-    for example, weight in zip(found, problem.held.sum(axis=1), strict=True):
+    found = dict.fromkeys(zip(task.pattern.tolist(), task.label.tolist(), strict=True), 0.0)
+    assert len(found) == len(task.pattern)
+    for example, weight in zip(found, task.held.sum(axis=1), strict=True):
         found[example] += weight
     return found
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import MinMaxScaler
 
-from sfumato.miners.simple import BestRule, DependentBayes, Neighbours
+from sfumato.miners.simple import BestRule, Neighbours, OneDependence
 
 
 def drawn(seed: int, n_rows: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -38,7 +38,7 @@ def test_one_dependence_is_averaged_over_all_parents() -> None:
             summed += product
         return summed
 
-    found = DependentBayes(1.0).fit(features, labels, weights.astype(float)).predict(features)
+    found = OneDependence(1.0).fit(features, labels, weights.astype(float)).predict(features)
     expected = [max(range(3), key=lambda label: joint(line, label)) for line in features]
     assert found.tolist() == expected
 
@@ -46,8 +46,8 @@ def test_one_dependence_is_averaged_over_all_parents() -> None:
 def test_a_column_that_is_absent_everywhere_does_no_harm() -> None:
     features, labels, weights = drawn(1)
     padded = np.concatenate([features, np.zeros((len(features), 1))], axis=1)
-    found = DependentBayes(1.0).fit(features, labels, weights.astype(float)).predict(features)
-    assert (DependentBayes(1.0).fit(padded, labels, weights.astype(float)).predict(padded) == found).all()
+    found = OneDependence(1.0).fit(features, labels, weights.astype(float)).predict(features)
+    assert (OneDependence(1.0).fit(padded, labels, weights.astype(float)).predict(padded) == found).all()
 
 
 def test_one_rule_takes_the_attribute_with_the_fewest_errors() -> None:

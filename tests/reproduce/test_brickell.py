@@ -12,7 +12,7 @@ from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
 from sfumato.reproduce.brickell import rerun as brickell
-from sfumato.reproduce.brickell.figures import learning_another, learning_the_same
+from sfumato.reproduce.brickell.gains import learning_another, learning_the_same
 from sfumato.reproduce.brickell.releases import rows
 from sfumato.reproduce.exhibits import Cell, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found, run

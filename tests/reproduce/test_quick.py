@@ -102,7 +102,7 @@ def test_page_results_and_pictures_are_written(told, folder):
         for key, each in exhibits(told, paper).items():
             assert f'id="{paper}-{key}"' in page
             assert each["title"]
-    assert any((folder / "figures").glob("*.svg"))
+    assert any((folder / "pictures").glob("*.svg"))
 
 
 @pytest.mark.parametrize(("paper", "key", "row", "column", "figure"), EXACT)

@@ -114,8 +114,8 @@ def test_an_unknown_paper_is_named_with_a_near_miss(tmp_path):
 
 def test_a_file_in_the_place_of_the_pictures_is_said_in_one_line(tiny, monkeypatch):
     monkeypatch.setattr(run, "_pictures", lambda _: [("one", "<svg/>")])
-    (tiny / "figures").write_text("")
-    with pytest.raises(UserError, match=r"cannot create the folder .*figures"):
+    (tiny / "pictures").write_text("")
+    with pytest.raises(UserError, match=r"cannot create the folder .*pictures"):
         run.reproduce(["together"], tiny, quick=True, workers=1)
 
 

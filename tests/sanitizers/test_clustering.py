@@ -111,7 +111,7 @@ def first_record(table: Table, seed: int) -> int:
 
 def grown(table: Table, schema: Schema, k: int, seed: int = 0) -> list[Counter[int]]:
     """Return how many records of which row each cluster has before any are merged."""
-    space = clusters_of.Space.of(table, schema, KAnonymity(k))
+    space = clusters_of.PointSpace.of(table, schema, KAnonymity(k))
     clusters = clustering.grown_clusters(space, k, Recipe("clustering", seed=seed).generator())
     found: list[Counter[int]] = [Counter() for _ in clusters.low]
     for cluster, row, weight in zip(clusters.cluster_of, clusters.rows, clusters.weights, strict=True):

@@ -31,7 +31,7 @@ from sfumato import (
 from sfumato.errors import Infeasible, ParameterError, SchemaError
 from sfumato.kernels.clustering import range_costs
 from sfumato.models import BetaLikeness, DeltaDisclosure, DistinctDiversity, EntropyDiversity
-from sfumato.sanitizers.clusters import Space, classes_of
+from sfumato.sanitizers.clusters import PointSpace, classes_of
 from sfumato.sanitizers.peeling import peeled
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "arx-adult"
@@ -138,7 +138,7 @@ def test_what_covers_are_said_to_cost_is_what_they_are_released_for(sets: bool) 
     one = Attribute("one", "quasi-identifying", hierarchy=Hierarchy.of_rows(rows))
     two = Attribute("two", "quasi-identifying", "categorical", weight=0.5)
     bound, schema = Schema((one, two)).bind(table)
-    space = Space.of(bound, schema, KAnonymity(1), sets=sets)
+    space = PointSpace.of(bound, schema, KAnonymity(1), sets=sets)
     ends = np.sort(rng.integers(0, 10, (60, 2, 2)), axis=2).astype(np.int32)
     low, high = ends[:, :, 0].copy(), ends[:, :, 1].copy()
     cells = space.cells(low, high)
@@ -176,7 +176,7 @@ def test_bad_parameters_and_tables_are_refused() -> None:
 @pytest.mark.parametrize("model", [model for model in MODELS if model != KAnonymity(3)], ids=str)
 def test_peeling_takes_every_record_once_into_classes_that_hold(model: PrivacyModel) -> None:
     table, schema = people(4)
-    space = Space.of(table, schema, model)
+    space = PointSpace.of(table, schema, model)
     clusters = peeled(space, schema, model, 40, np.random.default_rng(0))
     taken = np.bincount(clusters.rows, clusters.weights, minlength=table.n_rows)
     assert (taken == table.weights).all()

@@ -290,15 +290,15 @@ def _checked(bound: Bound) -> Bound:
     return bound
 
 
-class _Token(NamedTuple):
+class _QuestionToken(NamedTuple):
     kind: str
     text: str
     start: int
     end: int
 
 
-def _tokens(text: str, offset: int = 0) -> list[_Token]:
-    found: list[_Token] = []
+def _tokens(text: str, offset: int = 0) -> list[_QuestionToken]:
+    found: list[_QuestionToken] = []
     place = 0
     while text[place:].strip():
         match = _TOKEN.match(text, place)
@@ -309,7 +309,7 @@ def _tokens(text: str, offset: int = 0) -> list[_Token]:
             raise Misread(said, start, start + len(sign))
         kind = str(match.lastgroup)
         start, end = match.span(kind)
-        found.append(_Token(kind, " ".join(match.group(kind).split()), offset + start, offset + end))
+        found.append(_QuestionToken(kind, " ".join(match.group(kind).split()), offset + start, offset + end))
         place = match.end()
     return found
 
@@ -317,8 +317,8 @@ def _tokens(text: str, offset: int = 0) -> list[_Token]:
 class _Reader:
     """Reads tokens one after the other."""
 
-    def __init__(self, tokens: list[_Token], length: int) -> None:
-        self._tokens = [*tokens, _Token("end", "", length, length)]
+    def __init__(self, tokens: list[_QuestionToken], length: int) -> None:
+        self._tokens = [*tokens, _QuestionToken("end", "", length, length)]
         self._place = 0
 
     def question(self) -> Question:
@@ -372,8 +372,8 @@ class _Reader:
             name, _, number = text.partition("=")
             sign = start + len(name)
             self._tokens[self._place : self._place + 1] = [
-                _Token("word", name, start, sign),
-                _Token("sign", "=", sign, sign + 1),
+                _QuestionToken("word", name, start, sign),
+                _QuestionToken("sign", "=", sign, sign + 1),
                 *_tokens(number, sign + 1),
             ]
 

@@ -137,7 +137,7 @@ def fill(
     with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, now=words))):
         every = _tasks(tries, measures, store, table, schema, chosen_seed)
     open_tasks = _open(every, store)
-    store.keep_figures_of(all_versions())
+    store.keep_sums_of(all_versions())
     state = Progress(0, len(open_tasks), len(every) - len(open_tasks), 0, 0.0)
     progress(state)
     began = time.monotonic()

@@ -61,7 +61,7 @@ def finished(tasks: list[Task], table: Table, schema: Schema, store: Path, worke
     """Yield the candidates as they are finished.
 
     The first of every sanitizer is made here, so that its kernels are compiled (and cached) once and
-    not by every worker at the same time; and so are the figures of the original, which all compare with.
+    not by every worker at the same time; and so are the sums of the original, which all compare with.
     """
     first = {task.recipe.sanitizer: task for task in reversed(tasks)}
     rest = [task for task in tasks if first[task.recipe.sanitizer] is not task]
@@ -102,7 +102,7 @@ _Words = Any
 
 @dataclass(frozen=True, eq=False)
 class _Worker:
-    """What a worker works with: the bound table, the store for its figures, and the parent's ear."""
+    """What a worker works with: the bound table, the store for its sums, and the parent's ear."""
 
     table: Table
     schema: Schema

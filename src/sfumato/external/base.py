@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.arrays import Booleans, Integers
 from sfumato.cells import Cells
 from sfumato.errors import DataError
-from sfumato.external.columns import Columns, named_as_in
+from sfumato.external.columns import ReleaseColumns, named_as_in
 from sfumato.external.files import open_files
 from sfumato.external.matching import matched_rows
 from sfumato.external.written import WrittenColumn, withheld_cells
@@ -73,7 +73,7 @@ def read_release(
     original = table if isinstance(table, Table) else Table.from_arrow(table)
     bound, bound_schema = schema.bind(original)
     files = named_as_in(bound_schema, open_files(release, sensitive, group, bound_schema), match)
-    columns = Columns.of(files, bound_schema, match)
+    columns = ReleaseColumns.of(files, bound_schema, match)
     records = Table.from_arrow(files.records.select(columns.read), missing_values=missing_values)
     _check_number(records.n_records, files.n_original, bound.n_records, schema)
     rows = None if match is None else matched_rows(records, original, bound, schema, match)

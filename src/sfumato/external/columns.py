@@ -12,7 +12,7 @@ from sfumato.schema import Schema
 
 
 @dataclass(frozen=True)
-class Columns:
+class ReleaseColumns:
     """The columns of a release.
 
     Parameters
@@ -30,7 +30,7 @@ class Columns:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, files: Files, schema: Schema, match: str | None) -> Columns:
+    def of(cls, files: Files, schema: Schema, match: str | None) -> ReleaseColumns:
         """Tell the columns apart."""
         names = files.records.column_names
         attributes = tuple(name for name in schema.released if name in names)

@@ -141,8 +141,8 @@ class Partners(NamedTuple):
 # What runs long fills arrays and returns no new ones: to hand one to Python runs Python code, and a
 # keyboard interrupt that waited for that moment would become another error.
 # A compiled loop counts the references to every array that it takes out of a tuple, or hands to a
-# function with a loop of its own: that would be most of the work. So the inner functions take the
-# arrays of a tree one by one, and there is a single one that looks up costs.
+# function with a loop of its own: that would be most of the work. So what loops takes the arrays out of a
+# tree before, the inner functions take them one by one, and there is a single one that looks up costs.
 
 
 @njit(cache=True)
@@ -341,45 +341,9 @@ def nearest(
     found, increases
         Filled with the items and what they add, the least first.
     """
-    _nearest(
-        low,
-        high,
-        size,
-        cost,
-        own,
-        found,
-        increases,
-        tree.prices,
-        tree.columns,
-        tree.nodes,
-        tree.low,
-        tree.high,
-        tree.sizes,
-        tree.costs,
-        tree.ranks,
-        tree.starts,
-    )
-
-
-@njit(cache=True)
-def _nearest(
-    low: Codes,
-    high: Codes,
-    size: int,
-    cost: float,
-    own: int,
-    found: Integers,
-    increases: Floats,
-    prices: Floats,
-    columns: Integers,
-    nodes: Integers,
-    lows: Codes,
-    highs: Codes,
-    sizes: Integers,
-    costs: Floats,
-    ranks: Integers,
-    starts: Integers,
-) -> None:
+    prices, columns, nodes = tree.prices, tree.columns, tree.nodes
+    lows, highs, sizes, costs = tree.low, tree.high, tree.sizes, tree.costs
+    ranks, starts = tree.ranks, tree.starts
     n_leaves = starts.size - 1
     n_found = 0
     worst = np.inf

@@ -1,16 +1,24 @@
 """Compiling: kernels that wait for their first call before numba is even imported.
 
 Most commands look at what is stored and call no kernel; numba alone takes longer to import than they take.
+
+What numba compiled is kept beside the sources. It is used again only if no kernel has changed since: numba
+itself looks at one file at a time, though kernels call those of other files, and it stumbles over what was
+kept for a named tuple that has another name today.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_ROOM = Path(__file__).parent
 
 _waiting: list[_Kernel] = []
 _lock = threading.RLock()
@@ -49,6 +57,8 @@ def _prepare() -> None:
 
     with _lock:
         made = {kernel: numba_njit(**kernel.options)(kernel.function) for kernel in _waiting}
+        for kernel, compiled in made.items():
+            _stamp(compiled, kernel.function.__code__.co_filename)
         for kernel in _waiting:
             seen = kernel.function.__globals__
             found = {name: each for name, each in seen.items() if isinstance(each, _Kernel)}
@@ -57,3 +67,22 @@ def _prepare() -> None:
         for kernel in _waiting:
             kernel.compiled = made[kernel]
         _waiting.clear()
+
+
+def _stamp(compiled: Any, source: str) -> None:
+    """Let what was kept on disk name the sources that it was compiled from, where numba names its version.
+
+    What was kept by another version is not even read.
+    """
+    on_disk = getattr(compiled._cache, "_cache_file", None)
+    if on_disk is not None:
+        on_disk._version = f"{on_disk._version} {_digest(source)}"
+
+
+@functools.cache
+def _digest(source: str) -> str:
+    """Return a hash of all kernels and of the file that a kernel stands in."""
+    digest = hashlib.sha256()
+    for place in sorted({*_ROOM.glob("*.py"), Path(source)}):
+        digest.update(place.read_bytes() if place.is_file() else b"")
+    return digest.hexdigest()

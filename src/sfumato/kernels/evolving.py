@@ -15,7 +15,7 @@ from sfumato.arrays import Codes, Floats, Integers
 from sfumato.kernels.compiling import njit
 from sfumato.kernels.grouping import rows_by_group
 
-FIGURES = ("k", "l", "weighted-k", "general-loss", "suppressed", "d1", "d2")
+TRAITS = ("k", "l", "weighted-k", "general-loss", "suppressed", "d1", "d2")
 """What is known of each solution, one column for each; ``l`` is 0 where nothing is sensitive."""
 
 _K, _L, _WEIGHTED, _LOSS, _SUPPRESSED, _FIRST, _SECOND = range(7)
@@ -287,9 +287,9 @@ def _describe(
     diversities: Integers,
     kept: npt.NDArray[np.bool_],
     n_weighted: int,
-    figures: Floats,
+    traits: Floats,
 ) -> None:
-    """Write the figures of the kept classes of one recoding."""
+    """Write the traits of the kept classes of one recoding."""
     loss = _whole_loss(records, losses)
     smallest = n_weighted
     diversity = n_weighted
@@ -304,50 +304,50 @@ def _describe(
         else:
             gone += size
             loss -= size * _class_loss(records, losses, room.first[number])
-    figures[_K] = smallest
-    figures[_L] = diversity
-    figures[_WEIGHTED] = squares / (n_weighted - gone)
-    figures[_LOSS] = max(loss, 0.0) / n_weighted
-    figures[_SUPPRESSED] = gone
+    traits[_K] = smallest
+    traits[_L] = diversity
+    traits[_WEIGHTED] = squares / (n_weighted - gone)
+    traits[_LOSS] = max(loss, 0.0) / n_weighted
+    traits[_SUPPRESSED] = gone
 
 
 @njit(cache=True)
 def keep_all(records: Records, recodings: Recodings) -> Floats:
-    """Return the figures of every recoding when no record is suppressed; ``d1`` is weighted-k."""
+    """Return the traits of every recoding when no record is suppressed; ``d1`` is weighted-k."""
     n_records = records.weights.sum()
     room = _room(records)
-    figures = np.zeros((recodings.blocks.shape[0], 1, len(FIGURES)))
+    traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
         none = np.zeros(n_classes, np.int64)
         kept = np.ones(n_classes, np.bool_)
-        _describe(records, recodings.losses[one], room, none, kept, n_records, figures[one, 0])
-        figures[one, 0, _FIRST] = figures[one, 0, _WEIGHTED]
-    return figures
+        _describe(records, recodings.losses[one], room, none, kept, n_records, traits[one, 0])
+        traits[one, 0, _FIRST] = traits[one, 0, _WEIGHTED]
+    return traits
 
 
 @njit(cache=True)
 def suppress_small(records: Records, recodings: Recodings, limit: int) -> Floats:
-    """Return the figures when the smallest classes are suppressed, at most ``limit`` records; ``d1`` is k."""
+    """Return the traits when the smallest classes are suppressed, at most ``limit`` records; ``d1`` is k."""
     n_records = records.weights.sum()
     room = _room(records)
-    figures = np.zeros((recodings.blocks.shape[0], 1, len(FIGURES)))
+    traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
         sizes = room.sizes[:n_classes]
         none = np.zeros(n_classes, np.int64)
         kept = sizes >= _smallest_kept(sizes, none, 0, 0, limit)
-        _describe(records, recodings.losses[one], room, none, kept, n_records, figures[one, 0])
-        figures[one, 0, _FIRST] = figures[one, 0, _K]
-    return figures
+        _describe(records, recodings.losses[one], room, none, kept, n_records, traits[one, 0])
+        traits[one, 0, _FIRST] = traits[one, 0, _K]
+    return traits
 
 
 @njit(cache=True)
 def suppress_below_average(records: Records, recodings: Recodings) -> Floats:
-    """Return the figures when classes below weighted-k are suppressed; ``d1`` is weighted-k before that."""
+    """Return the traits when classes below weighted-k are suppressed; ``d1`` is weighted-k before that."""
     n_records = records.weights.sum()
     room = _room(records)
-    figures = np.zeros((recodings.blocks.shape[0], 1, len(FIGURES)))
+    traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
         sizes = room.sizes[:n_classes]
@@ -360,22 +360,22 @@ def suppress_below_average(records: Records, recodings: Recodings) -> Floats:
             none,
             sizes * n_records >= squares,
             n_records,
-            figures[one, 0],
+            traits[one, 0],
         )
-        figures[one, 0, _FIRST] = squares / n_records
-    return figures
+        traits[one, 0, _FIRST] = squares / n_records
+    return traits
 
 
 @njit(cache=True)
 def suppress_unsafe(records: Records, sensitive: Sensitive, recodings: Recodings, limit: int) -> Floats:
-    """Return the figures of every pair (k, l) that suppressing at most ``limit`` records can reach.
+    """Return the traits of every pair (k, l) that suppressing at most ``limit`` records can reach.
 
     For each l the largest k is taken. There are as many rows for each recoding as the longest list needs;
     a row that is not used has k = 0.
     """
     n_records = records.weights.sum()
     room = _room(records)
-    found = np.zeros((recodings.blocks.shape[0], 8, len(FIGURES)))
+    found = np.zeros((recodings.blocks.shape[0], 8, len(TRAITS)))
     longest = 0
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
@@ -411,14 +411,14 @@ def suppress_unsafe(records: Records, sensitive: Sensitive, recodings: Recodings
 def suppress_in_order(
     records: Records, sensitive: Sensitive, recodings: Recodings, limit: int, sizes_first: bool
 ) -> Floats:
-    """Return the figures when classes go in the order of size and diversity, at most ``limit`` records.
+    """Return the traits when classes go in the order of size and diversity, at most ``limit`` records.
 
     ``d1`` and ``d2`` are size and diversity of the first class that stays; what comes behind it may be
     less diverse (sizes first) or smaller (diversities first).
     """
     n_records = records.weights.sum()
     room = _room(records)
-    figures = np.zeros((recodings.blocks.shape[0], 1, len(FIGURES)))
+    traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
         sizes = room.sizes[:n_classes]
@@ -444,7 +444,7 @@ def suppress_in_order(
         else:
             first = _smallest_kept(sizes, diversities, second, second, limit - gone)
             kept = (diversities > second) | ((diversities == second) & (sizes >= first))
-        _describe(records, recodings.losses[one], room, diversities, kept, n_records, figures[one, 0])
-        figures[one, 0, _FIRST] = first
-        figures[one, 0, _SECOND] = second
-    return figures
+        _describe(records, recodings.losses[one], room, diversities, kept, n_records, traits[one, 0])
+        traits[one, 0, _FIRST] = first
+        traits[one, 0, _SECOND] = second
+    return traits

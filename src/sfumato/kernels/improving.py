@@ -29,7 +29,7 @@ _N_WIDE = 8
 _WIDE = 2.0
 
 
-class Classes(NamedTuple):
+class Partition(NamedTuple):
     """A partition that can be changed: the rows of a class are a doubly linked list.
 
     There is a place for as many classes as there are rows; one without rows is free.
@@ -166,7 +166,7 @@ def _keep_nearest(neighbours: Codes, distances: Floats, row: int, name: int, dis
 
 
 @njit(cache=True)
-def gather(classes: Classes) -> None:
+def gather(classes: Partition) -> None:
     """Fill in the lists, sizes, ranges and costs of the classes; only the class of each row is given."""
     classes.first[:] = -1
     classes.sizes[:] = 0
@@ -177,7 +177,7 @@ def gather(classes: Classes) -> None:
 
 
 @njit(cache=True)
-def _attach(classes: Classes, row: int, place: int) -> None:
+def _attach(classes: Partition, row: int, place: int) -> None:
     first = classes.first[place]
     classes.class_of[row] = place
     classes.following[row] = first
@@ -189,7 +189,7 @@ def _attach(classes: Classes, row: int, place: int) -> None:
 
 
 @njit(cache=True)
-def _detach(classes: Classes, row: int) -> None:
+def _detach(classes: Partition, row: int) -> None:
     place, following, preceding = classes.class_of[row], classes.following[row], classes.preceding[row]
     if preceding >= 0:
         classes.following[preceding] = following
@@ -201,7 +201,7 @@ def _detach(classes: Classes, row: int) -> None:
 
 
 @njit(cache=True)
-def _tighten(classes: Classes, place: int) -> None:
+def _tighten(classes: Partition, place: int) -> None:
     """Work out the range of a class and what it costs anew."""
     classes.costs[place] = 0.0
     if classes.first[place] >= 0:
@@ -240,7 +240,7 @@ def _range_of(codes: Codes, following: Integers, first: int, without: int, low: 
 
 
 @njit(cache=True)
-def _is_at_an_end(classes: Classes, row: int) -> bool:
+def _is_at_an_end(classes: Partition, row: int) -> bool:
     """Return whether the range of its class could become smaller without the row."""
     place = classes.class_of[row]
     for column in range(classes.codes.shape[1]):
@@ -251,7 +251,7 @@ def _is_at_an_end(classes: Classes, row: int) -> bool:
 
 
 @njit(cache=True)
-def _cost_with(classes: Classes, place: int, row: int, limit: float) -> float:
+def _cost_with(classes: Partition, place: int, row: int, limit: float) -> float:
     """Return what a class that a row joins costs one record, or infinity if it passes the limit."""
     return joint_cost(
         classes.low[place],
@@ -267,7 +267,7 @@ def _cost_with(classes: Classes, place: int, row: int, limit: float) -> float:
 
 
 @njit(cache=True)
-def _move(classes: Classes, row: int, target: int) -> float:
+def _move(classes: Partition, row: int, target: int) -> float:
     """Move a row to another class and return by how much the loss rises."""
     sizes, costs = classes.sizes, classes.costs
     origin = classes.class_of[row]
@@ -289,7 +289,7 @@ def _move(classes: Classes, row: int, target: int) -> float:
 
 
 @njit(cache=True)
-def take_back_steps(classes: Classes, journal: Journal, n_moves: int, fails: Booleans) -> None:
+def take_back_steps(classes: Partition, journal: Journal, n_moves: int, fails: Booleans) -> None:
     """Take every step of a wave back that changed a class which fails now."""
     begin = 0
     for end in range(1, n_moves + 1):
@@ -303,7 +303,7 @@ def take_back_steps(classes: Classes, journal: Journal, n_moves: int, fails: Boo
 
 
 @njit(cache=True)
-def _take_back(classes: Classes, journal: Journal, begin: int, end: int) -> None:
+def _take_back(classes: Partition, journal: Journal, begin: int, end: int) -> None:
     """Move the rows back, those that moved last first."""
     for entry in range(end - 1, begin - 1, -1):
         _detach(classes, journal.rows[entry])
@@ -318,7 +318,7 @@ def _take_back(classes: Classes, journal: Journal, begin: int, end: int) -> None
 
 @njit(cache=True)
 def improve(
-    classes: Classes,
+    classes: Partition,
     journal: Journal,
     locked: Booleans,
     in_waves: bool,
@@ -404,7 +404,7 @@ def improve(
 
 
 @njit(cache=True)
-def _free_places(classes: Classes) -> tuple[Integers, int]:
+def _free_places(classes: Partition) -> tuple[Integers, int]:
     free = np.empty(classes.first.size + 1, np.int64)
     n_free = 0
     for place in range(classes.first.size - 1, -1, -1):
@@ -415,7 +415,7 @@ def _free_places(classes: Classes) -> tuple[Integers, int]:
 
 
 @njit(cache=True)
-def _list_wide(classes: Classes, least: int, wide: Integers) -> int:
+def _list_wide(classes: Partition, least: int, wide: Integers) -> int:
     sizes, costs = classes.sizes, classes.costs
     mean = (sizes * costs).sum() / max(sizes.sum(), 1)
     n_wide = 0
@@ -436,7 +436,7 @@ def _note(journal: Journal, entry: int, row: int, origin: int, target: int) -> i
 
 @njit(cache=True)
 def _found(
-    classes: Classes,
+    classes: Partition,
     journal: Journal,
     locked: Booleans,
     seed: int,
@@ -493,7 +493,7 @@ def _found(
 
 
 @njit(cache=True)
-def _relief(classes: Classes, row: int, least: int, low: Codes, high: Codes) -> float:
+def _relief(classes: Partition, row: int, least: int, low: Codes, high: Codes) -> float:
     """Return by how much the loss of its class falls when a row leaves, guessed where that ends the class."""
     place = classes.class_of[row]
     size, cost, weight = classes.sizes[place], classes.costs[place], classes.weights[row]
@@ -514,7 +514,7 @@ def _relief(classes: Classes, row: int, least: int, low: Codes, high: Codes) -> 
 
 @njit(cache=True)
 def _end_the_broken(
-    classes: Classes,
+    classes: Partition,
     journal: Journal,
     locked: Booleans,
     place: int,
@@ -558,7 +558,7 @@ def _end_the_broken(
 
 @njit(cache=True)
 def _end(
-    classes: Classes,
+    classes: Partition,
     journal: Journal,
     locked: Booleans,
     place: int,

@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.kernels.compiling import njit
 
-FIGURES = (
+SCORES = (
     "distinct-diversity",
     "probabilistic-diversity",
     "entropy-diversity",
@@ -60,15 +60,15 @@ class Prior(NamedTuple):
     node_shares: Floats
 
 
-class Nodes(NamedTuple):
-    """What is found out about every node; ``figures`` are those of the sensitive attribute."""
+class DescribedNodes(NamedTuple):
+    """What is found out about every node; ``scores`` are those of the sensitive attribute."""
 
     n_classes: Integers
     smallest: Integers
     squares: Integers
     small_classes: Integers
     small_losses: Floats
-    figures: Floats
+    scores: Floats
 
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -235,8 +235,8 @@ def describe_sizes(
 
 
 @njit(cache=True)
-def describe_values(groups: Groups, prior: Prior, figures: Floats) -> None:
-    """Write what each of `FIGURES` is over all groups."""
+def describe_values(groups: Groups, prior: Prior, scores: Floats) -> None:
+    """Write what each of `SCORES` is over all groups."""
     counts, pure = groups.counts, groups.pure
     n_records = 0
     alone = np.zeros(prior.shares.size, np.int64)
@@ -244,12 +244,12 @@ def describe_values(groups: Groups, prior: Prior, figures: Floats) -> None:
         n_records += counts[group]
         if pure[group] >= 0:
             alone[pure[group]] += counts[group]
-    figures[:] = 0.0
-    figures[0] = prior.n_values
-    figures[1] = np.inf
-    figures[2] = np.inf
-    figures[9] = 1.0
-    figures[10] = 1.0
+    scores[:] = 0.0
+    scores[0] = prior.n_values
+    scores[1] = np.inf
+    scores[2] = np.inf
+    scores[9] = 1.0
+    scores[10] = 1.0
     # all pure groups of one value have one distribution; they come first because they are the worst
     taken = np.zeros(alone.size, np.int32)
     single = np.zeros((alone.size, alone.size), np.int32)
@@ -257,22 +257,22 @@ def describe_values(groups: Groups, prior: Prior, figures: Floats) -> None:
         if alone[value] > 0:
             taken[value] = -1
             single[value, value] = alone[value]
-    _worsen(taken, alone, single, prior, figures)
-    _worsen(pure, counts, groups.histograms, prior, figures)
-    figures[6] = min(figures[6], _LOG_2)
-    figures[7] /= n_records
-    figures[8] = figures[8] / n_records - prior.shares.max()
-    all_occur = figures[0] == prior.n_values
-    figures[9] = max(np.log(figures[10]), -np.log(figures[9])) if all_occur else np.inf
-    figures[10] -= 1.0
+    _worsen(taken, alone, single, prior, scores)
+    _worsen(pure, counts, groups.histograms, prior, scores)
+    scores[6] = min(scores[6], _LOG_2)
+    scores[7] /= n_records
+    scores[8] = scores[8] / n_records - prior.shares.max()
+    all_occur = scores[0] == prior.n_values
+    scores[9] = max(np.log(scores[10]), -np.log(scores[9])) if all_occur else np.inf
+    scores[10] -= 1.0
 
 
 @njit(cache=True, fastmath={"reassoc", "nsz", "nnan", "contract"})
-def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, figures: Floats) -> None:
+def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, scores: Floats) -> None:
     """Take the groups that are not pure into account: add to sums, and keep the worst of the rest.
 
     Meanwhile the place of delta-disclosure holds the lowest and that of beta-likeness the highest ratio
-    of a share to its prior. What takes long is computed only where a cheaper figure does not show it
+    of a share to its prior. What takes long is computed only where a cheaper score does not show it
     to be harmless: exp(entropy) is never below 1 / the largest share; a distance is convex and so never
     above the mean distance of its values alone, nor above total variation (Jensen-Shannon: log 2 times
     that).
@@ -285,14 +285,14 @@ def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, figu
     alone_hierarchical = prior.alone_hierarchical
     node_of = prior.node_of
     node_shares = prior.node_shares
-    fewest, least_diverse, least_entropy = figures[0], figures[1], figures[2]
+    fewest, least_diverse, least_entropy = scores[0], scores[1], scores[2]
     farthest, farthest_ordered, farthest_hierarchical, farthest_js = (
-        figures[3],
-        figures[4],
-        figures[5],
-        figures[6],
+        scores[3],
+        scores[4],
+        scores[5],
+        scores[6],
     )
-    moved, right, lowest, highest = figures[7], figures[8], figures[9], figures[10]
+    moved, right, lowest, highest = scores[7], scores[8], scores[9], scores[10]
     for group in range(counts.size):
         if pure[group] >= 0:
             continue
@@ -331,14 +331,14 @@ def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, figu
         if fewest == n_values:
             for value in range(n_values):
                 lowest = min(lowest, histograms[group, value] * inverse[value] / size)
-    figures[0], figures[1], figures[2] = fewest, least_diverse, least_entropy
-    figures[3], figures[4], figures[5], figures[6] = (
+    scores[0], scores[1], scores[2] = fewest, least_diverse, least_entropy
+    scores[3], scores[4], scores[5], scores[6] = (
         farthest,
         farthest_ordered,
         farthest_hierarchical,
         farthest_js,
     )
-    figures[7], figures[8], figures[9], figures[10] = moved, right, lowest, highest
+    scores[7], scores[8], scores[9], scores[10] = moved, right, lowest, highest
 
 
 @njit(cache=True)
@@ -405,7 +405,7 @@ def walk(
     starts: Integers,
     groups: Groups,
     prior: Prior,
-    nodes: Nodes,
+    nodes: DescribedNodes,
 ) -> None:
     """Describe every node of the lattice.
 
@@ -449,7 +449,7 @@ def walk(
             nodes.small_losses[node],
         )
         if prior.n_values > 0:
-            describe_values(_between(groups, first, last), prior, nodes.figures[node])
+            describe_values(_between(groups, first, last), prior, nodes.scores[node])
         turning = n_attributes - 1
         while turning >= 0 and level[turning] == heights[turning]:
             node -= level[turning] * strides[turning]

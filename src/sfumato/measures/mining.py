@@ -175,10 +175,10 @@ class Dealt(Protocol):
         """Decides on the parts."""
 
 
-def figure_key(
+def sums_key(
     kind: str, release: Release, names: Sequence[str], miners: Sequence[str], dealt: Dealt, *more: object
 ) -> list[object] | None:
-    """Return all that a figure depends on; nothing if a function of the user's is among it."""
+    """Return all that sums over records depend on; nothing if a function of the user's is among it."""
     if any(callable(each) for each in more):
         return None
     return [

@@ -13,7 +13,7 @@ from sfumato.errors import DataError, ParameterError
 from sfumato.facts import AttributeName, Axis, Better, Detail, MinerName, Words
 from sfumato.measures.adversary import AccuracyGain
 from sfumato.measures.base import Measure, Measurement, NotApplicable
-from sfumato.measures.mining import figure_key
+from sfumato.measures.mining import sums_key
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
@@ -155,7 +155,7 @@ class WorkloadUtility(Measure):
         """Return the accuracy of each miner that finished."""
         found = {
             name: kept(
-                figure_key("accuracy", view, [target], [name], self, features),
+                sums_key("accuracy", view, [target], [name], self, features),
                 lambda name=name: self._accuracy(view, target, name, features),  # type: ignore[misc]
             )
             for name in dict.fromkeys(self.miners)

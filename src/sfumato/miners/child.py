@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.miners.base import Miner
-from sfumato.miners.problem import Problem
+from sfumato.miners.learning_task import LearningTask
 
 COMMAND = "from sfumato.miners.child import main; main()"
 
@@ -28,13 +28,13 @@ def main() -> None:
     asked: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, asked), daemon=True).start()
     _say(answers, "ready")
-    problem: Problem | None = None
+    task: LearningTask | None = None
     while True:
         question = asked.get()
-        if isinstance(question, Problem):
-            problem = question
+        if isinstance(question, LearningTask):
+            task = question
         else:
-            _say(answers, _answered(problem, *question))
+            _say(answers, _answered(task, *question))
 
 
 def _listen(questions: BinaryIO, asked: queue.SimpleQueue[Any]) -> None:
@@ -52,23 +52,23 @@ def _say(answers: BinaryIO, answer: object) -> None:
 
 
 def _answered(
-    problem: Problem | None, places: list[str], pickled: bytes, seed: int, fold: int
+    task: LearningTask | None, places: list[str], pickled: bytes, seed: int, fold: int
 ) -> Floats | str:
     """Return the predictions of a fold, or the kind of the error: its text could show a value."""
     sys.path[:] = places
     try:
-        assert problem is not None
-        return fit_fold(pickle.loads(pickled), problem, seed, fold)
+        assert task is not None
+        return fit_fold(pickle.loads(pickled), task, seed, fold)
     except Exception as error:
         return type(error).__name__
 
 
-def fit_fold(miner: Miner, problem: Problem, seed: int, fold: int) -> Floats:
+def fit_fold(miner: Miner, task: LearningTask, seed: int, fold: int) -> Floats:
     """Train on all examples outside a fold and predict the patterns inside it."""
-    weights = problem.held.sum(axis=1) - problem.held[:, fold]
+    weights = task.held.sum(axis=1) - task.held[:, fold]
     used = weights > 1e-9
-    features, labels = problem.patterns[problem.pattern[used]], problem.label[used]
-    asked = problem.patterns[problem.asked[:, fold]]
+    features, labels = task.patterns[task.pattern[used]], task.label[used]
+    asked = task.patterns[task.asked[:, fold]]
     if not used.any():
         raise ValueError("no record has a label")
     if not features.shape[1] or (labels == labels[0]).all():

@@ -88,7 +88,7 @@ class DependentBayes(Classifier):
     smoothing: float = 1.0
 
     encoding: ClassVar[Encoding] = "bins"
-    made: ClassVar[Made] = Made("sfumato.miners.simple.DependentBayes", {"smoothing": "smoothing"})
+    made: ClassVar[Made] = Made("sfumato.miners.simple.OneDependence", {"smoothing": "smoothing"})
 
 
 @register

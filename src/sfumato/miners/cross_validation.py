@@ -19,7 +19,7 @@ from sfumato.errors import DataError, ParameterError, suggestion
 from sfumato.miners.base import Encoding, Listener, Miner, Predictions
 from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
-from sfumato.miners.problem import Problem, pose
+from sfumato.miners.learning_task import LearningTask, pose
 from sfumato.miners.runner import run
 from sfumato.release import Release, released
 from sfumato.schema import Schema
@@ -95,8 +95,8 @@ def predict(
     if known is not None:
         return known
     began = time.perf_counter()
-    problem, held, pattern_of = _posed(release, target, chosen, names, label, folds, seed)
-    answers, trouble = run(chosen, problem, seed, time_limit, workers, progress)
+    task, held, pattern_of = _posed(release, target, chosen, names, label, folds, seed)
+    answers, trouble = run(chosen, task, seed, time_limit, workers, progress)
     rows, fold = np.nonzero(held) if trouble is None else (np.empty(0, np.int64),) * 2
     found = Predictions(
         target=target,
@@ -153,9 +153,9 @@ def predict_from_all(
     labels = labels_of(release, target, chosen.predicts, "released", seed)
     # nothing is left out of the first fold's training, and the second one asks for nothing
     held = np.column_stack([np.zeros_like(trained), trained])
-    problem, pattern_of = pose(release, names, _encoding(chosen), labels, held)
-    problem = replace(problem, asked=np.tile([True, False], (len(problem.patterns), 1)))
-    answers, trouble = run(chosen, problem, seed, time_limit, 1, None)
+    task, pattern_of = pose(release, names, _encoding(chosen), labels, held)
+    task = replace(task, asked=np.tile([True, False], (len(task.patterns), 1)))
+    answers, trouble = run(chosen, task, seed, time_limit, 1, None)
     rows = np.arange(release.n_rows) if trouble is None else np.empty(0, np.int64)
     found = Predictions(
         target=target,
@@ -235,12 +235,12 @@ def _posed(
     label: Label,
     folds: int,
     seed: int,
-) -> tuple[Problem, Integers, Integers]:
+) -> tuple[LearningTask, Integers, Integers]:
     labels = labels_of(release, target, miner.predicts, label, seed)
     strata = labels.likeliest if labels.numbers is None else np.zeros(release.n_rows, dtype=np.int64)
     held = held_out(release.weights, strata, min(folds, release.n_records), seed)
-    problem, pattern_of = pose(release, names, _encoding(miner), labels, held)
-    return problem, held, pattern_of
+    task, pattern_of = pose(release, names, _encoding(miner), labels, held)
+    return task, held, pattern_of
 
 
 def _chosen(miner: str | Miner) -> Miner:

@@ -26,7 +26,7 @@ from sfumato import registry
 from sfumato.arrays import Floats
 from sfumato.miners.base import FoldsDone, Listener, Miner
 from sfumato.miners.child import COMMAND
-from sfumato.miners.problem import Problem
+from sfumato.miners.learning_task import LearningTask
 from sfumato.progress import tell
 
 _START_LIMIT = 300.0
@@ -40,7 +40,7 @@ class _Child:
 
     def __init__(self) -> None:
         self.owner = os.getpid()
-        self.problem = ""
+        self.task = ""
         self.process = subprocess.Popen(
             [sys.executable, "-c", COMMAND],
             stdin=subprocess.PIPE,
@@ -148,7 +148,7 @@ def end_children() -> None:
 
 
 def run(
-    miner: Miner, problem: Problem, seed: int, time_limit: float, workers: int, progress: Listener | None
+    miner: Miner, task: LearningTask, seed: int, time_limit: float, workers: int, progress: Listener | None
 ) -> tuple[Floats, str | None]:
     """Return what the miner predicts for each pattern in each fold, and what went wrong, if anything.
 
@@ -159,17 +159,17 @@ def run(
     workers
         How many processes share the folds.
     """
-    answers = np.zeros(problem.asked.shape, dtype=np.float64)
+    answers = np.zeros(task.asked.shape, dtype=np.float64)
     pickled = _pickled(miner)
-    name, n_folds, began = registry.label_of(miner), len(problem.folds), time.monotonic()
+    name, n_folds, began = registry.label_of(miner), len(task.folds), time.monotonic()
     _tell(name, 1, n_folds)
-    with contextlib.closing(_folds(pickled, problem, seed, time_limit, min(workers, n_folds))) as found:
+    with contextlib.closing(_folds(pickled, task, seed, time_limit, min(workers, n_folds))) as found:
         trouble = None
         for done, (fold, answer) in enumerate(found, start=1):
             if isinstance(answer, str):
                 trouble = answer
                 continue
-            answers[problem.asked[:, fold], fold] = answer
+            answers[task.asked[:, fold], fold] = answer
             if done < n_folds:
                 _tell(name, done + 1, n_folds)
             if progress is not None:
@@ -190,17 +190,17 @@ def _pickled(miner: Miner) -> bytes:
 
 
 def _folds(
-    pickled: bytes, problem: Problem, seed: int, time_limit: float, workers: int
+    pickled: bytes, task: LearningTask, seed: int, time_limit: float, workers: int
 ) -> Generator[tuple[int, Any], None, None]:
     with contextlib.ExitStack() as lent:
         children = [lent.enter_context(_borrowed()) for _ in range(max(workers, 1))]
         deadline = time.monotonic() + time_limit
         for child in children:
-            if child.problem != problem.key:
-                child.problem = problem.key
-                child.tell(problem)
+            if child.task != task.key:
+                child.task = task.key
+                child.tell(task)
         work = _shared if len(children) > 1 else _in_turn
-        with contextlib.closing(work(children, pickled, problem.folds, seed, deadline)) as answers:
+        with contextlib.closing(work(children, pickled, task.folds, seed, deadline)) as answers:
             for fold, answer in answers:
                 yield fold, answer
                 if isinstance(answer, str):

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 
 
-class DependentBayes:
+class OneDependence:
     """Averaged one-dependence estimators: naive Bayes once for each column that the others may depend on.
 
     Parameters
@@ -21,7 +21,7 @@ class DependentBayes:
     def __init__(self, smoothing: float) -> None:
         self.smoothing = smoothing
 
-    def fit(self, features: Floats, labels: Integers, sample_weight: Floats) -> DependentBayes:
+    def fit(self, features: Floats, labels: Integers, sample_weight: Floats) -> OneDependence:
         """Count how often columns occur together under each label."""
         self._classes, index = np.unique(labels, return_inverse=True)
         usual = sample_weight @ features / sample_weight.sum()

@@ -44,6 +44,7 @@ class KAnonymity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "k"
+    asks_only_size: ClassVar[bool] = True
     words: ClassVar[Words] = Words(
         "k-anonymity",
         "The size of the smallest class of records with equal released quasi-identifiers.",

@@ -37,6 +37,9 @@ class PrivacyModel(ABC):
         Whether a score exactly at the limit fails.
     parameter
         The field that holds the limit.
+    asks_only_size
+        Whether ``smallest_class`` is all that it asks of a class. A derived model may ask for more, so that
+        it must declare it again.
     words
         What the level reached means to a reader; without them the docstring speaks.
 
@@ -49,6 +52,7 @@ class PrivacyModel(ABC):
     better: ClassVar[Better]
     strict: ClassVar[bool] = False
     parameter: ClassVar[str]
+    asks_only_size: ClassVar[bool] = False
     words: ClassVar[Words]
 
     @abstractmethod

@@ -56,8 +56,8 @@ def frontier_chart(
     plane = Plane.of(frontier, limits)
     stretch = steepest_stretch(plane) if frontier.comparable else None
 
-    def draw(figure: Figure) -> None:
-        axes = figure.add_subplot() if stretch is None else figure.add_subplot(5, 1, (1, 3))
+    def draw(plate: Figure) -> None:
+        axes = plate.add_subplot() if stretch is None else plate.add_subplot(5, 1, (1, 3))
         plane.prepare(axes)
         if not frontier.comparable:
             say_empty(axes, "no candidate can be compared")
@@ -65,7 +65,7 @@ def frontier_chart(
         draw_limits(axes, plane, limits)
         draw_line(axes, plane)
         draw_candidates(axes, plane)
-        below = None if stretch is None else figure.add_subplot(5, 1, (4, 5))
+        below = None if stretch is None else plate.add_subplot(5, 1, (4, 5))
         _draw_marked(axes, plane, chosen)
         if stretch is not None and below is not None:
             draw_stretch(axes, below, stretch, limits)

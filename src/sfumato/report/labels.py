@@ -43,8 +43,8 @@ def write_labels(
     axes: Axes, labels: Sequence[tuple[Point, str]], *, points: Sequence[Point], line: Sequence[Point]
 ) -> None:
     """Write each label where it covers the fewest points, other labels and the least of the line."""
-    figure: Any = axes.figure
-    figure.draw_without_rendering()
+    plate: Any = axes.figure
+    plate.draw_without_rendering()
     frame: _Box = axes.get_window_extent().extents
     to_pixels = axes.transData.transform
     marks, along = to_pixels(points), _sampled(to_pixels(line))

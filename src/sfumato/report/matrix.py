@@ -60,8 +60,8 @@ def scatter_matrix(
         raise ParameterError(f"a matrix has three to {MOST_AXES} axes, not {n_axes}")
     scales = [Scale.of(name, frontier, limits.get(name, Limit())) for name in frontier.axes]
 
-    def draw(figure: Figure) -> None:
-        panels = figure.subplots(n_axes - 1, n_axes - 1, sharex="col", sharey="row", squeeze=False)
+    def draw(plate: Figure) -> None:
+        panels = plate.subplots(n_axes - 1, n_axes - 1, sharex="col", sharey="row", squeeze=False)
         for row, column in itertools.product(range(n_axes - 1), repeat=2):
             axes = panels[row, column]
             if column > row:

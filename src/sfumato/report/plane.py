@@ -226,8 +226,8 @@ def draw_legend(axes: Axes, *more: Axes, columns: int = 4) -> None:
     for panel in (axes, *more):
         for handle, name in zip(*panel.get_legend_handles_labels(), strict=True):
             each.setdefault(name, handle)
-    figure: Any = axes.figure
-    figure.legend(each.values(), each.keys(), loc="outside lower center", ncols=columns, frameon=False)
+    plate: Any = axes.figure
+    plate.legend(each.values(), each.keys(), loc="outside lower center", ncols=columns, frameon=False)
 
 
 def draw_ring(axes: Axes, point: tuple[float, float], size: float, line: str, label: str) -> None:

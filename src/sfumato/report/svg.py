@@ -1,6 +1,6 @@
 """SVG: draw with matplotlib and return one clean element of a page, the same bytes for the same drawing.
 
-Figures are our own (never pyplot, never a display). Text stays text, so it can be selected and searched.
+Plates are our own (never pyplot, never a display). Text stays text, so it can be selected and searched.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ _LOOK: dict[str, Any] = {
 
 def draw_svg(name: str, description: str, height: float, draw: Callable[[Axes], None]) -> str:
     """Draw on fresh axes with settings of our own and return the SVG element."""
-    return draw_panels(name, description, height, lambda figure: draw(figure.add_subplot()))
+    return draw_panels(name, description, height, lambda plate: draw(plate.add_subplot()))
 
 
 def draw_panels(name: str, description: str, height: float, draw: Callable[[Figure], None]) -> str:
-    """Draw on a fresh figure with settings of our own and return the SVG element."""
+    """Draw on a fresh plate with settings of our own and return the SVG element."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -73,10 +73,10 @@ def draw_panels(name: str, description: str, height: float, draw: Callable[[Figu
         settings: Any = _LOOK | {"svg.hashsalt": f"sfumato {name}"}
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(settings)
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        draw(figure)
+        plate = Figure(figsize=(_WIDTH, height), layout="constrained")
+        draw(plate)
         no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(written, format="svg", metadata=no_metadata)
+        plate.savefig(written, format="svg", metadata=no_metadata)
     return _inlined(written.getvalue(), description)
 
 

@@ -1,7 +1,7 @@
 """The four papers, rerun: every published figure beside ours, with a verdict.
 
-One room per paper says which explorations it needs (project files like anybody's) and how its tables
-and figures are read from the candidates that were explored.
+One room per paper says which explorations it needs (project files like anybody's) and how its exhibits
+are read from the candidates that were explored.
 """
 
 from __future__ import annotations

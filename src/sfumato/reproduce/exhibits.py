@@ -1,4 +1,4 @@
-"""Exhibits: a table or a figure of a paper, the published figures beside ours, and the verdicts."""
+"""Exhibits: a table or a Figure of a paper, the published figures beside ours, and the verdicts."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure in the paper's axes.
+    """A chart in the paper's axes.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or a figure of a paper, rerun.
+    """A table or a Figure of a paper, rerun.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class Exhibit:
     title
         What it shows.
     source
-        Paper, table or figure, page.
+        Paper, table or Figure, page.
     cells
         The figures, in the order of the table.
     claims

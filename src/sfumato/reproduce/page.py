@@ -1,4 +1,4 @@
-"""Page: every table and figure of the papers on one HTML page without scripts."""
+"""Page: every exhibit of the papers on one HTML page without scripts."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Paper:
     experiments
         The explorations that it needs.
     exhibits
-        Reads its tables and figures from what they found.
+        Reads its exhibits from what they found.
     """
 
     key: str

@@ -12,14 +12,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Published:
-    """What a paper prints in one table or figure.
+    """What a paper prints in one table or Figure.
 
     Parameters
     ----------
     title
         What it shows.
     source
-        Paper, table or figure, page.
+        Paper, table or Figure, page.
     tolerance
         How far ours may lie from the figures.
     why
@@ -41,7 +41,7 @@ class Published:
 
 @cache
 def published(paper: str, exhibit: str) -> Published:
-    """Return what a paper prints in a table or figure."""
+    """Return what a paper prints in a table or Figure."""
     return Published(**_file()[paper][exhibit])
 
 

@@ -118,7 +118,7 @@ def reproduce(
     _write(done.results, json.dumps(done.to_dict(), indent=1, ensure_ascii=False, allow_nan=False))
     _write(done.page, reproduction_html({paper(key): shown for key, shown in exhibits.items()}, quick=quick))
     for name, drawn in _pictures(exhibits):
-        _write(folder / "figures" / f"{name}.svg", drawn)
+        _write(folder / "pictures" / f"{name}.svg", drawn)
     return done
 
 

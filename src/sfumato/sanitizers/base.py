@@ -110,8 +110,8 @@ def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppres
             letter = part.parameter
             extreme = "largest" if part.better == "higher" else "smallest"
             raise Infeasible(
-                f"{registry.name_of(type(part))} with {letter} = {_figure(part.limit)} cannot hold: with all "
-                f"{table.n_records:,} records in one class {letter} is {_figure(reached)}, "
+                f"{registry.name_of(type(part))} with {letter} = {_shown(part.limit)} cannot hold: with all "
+                f"{table.n_records:,} records in one class {letter} is {_shown(reached)}, "
                 f"the {extreme} possible",
                 reached,
             )
@@ -167,5 +167,5 @@ def without_failing(release: Release, model: PrivacyModel, limit: float) -> Rele
     return without_rows(release, fails)
 
 
-def _figure(value: float) -> str:
+def _shown(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"

@@ -15,7 +15,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers.base import check_feasible
-from sfumato.sanitizers.clusters import AT_ONCE, Clusters, Space, merged_where_failing, released_clusters
+from sfumato.sanitizers.clusters import AT_ONCE, Clusters, PointSpace, merged_where_failing, released_clusters
 from sfumato.schema import Schema
 from sfumato.table import Table
 
@@ -65,12 +65,12 @@ class Clustering:
         """Release every quasi-identifier as the smallest cover of its cluster's values."""
         schema.require("quasi-identifying", "clustering")
         check_feasible(table, schema, self.model)
-        space = Space.of(table, schema, self.model)
+        space = PointSpace.of(table, schema, self.model)
         grown = grown_clusters(space, self.model.smallest_class, rng)
         return released_clusters(space, schema, merged_where_failing(space, grown, self.model))
 
 
-def grown_clusters(space: Space, k: int, rng: np.random.Generator) -> Clusters:
+def grown_clusters(space: PointSpace, k: int, rng: np.random.Generator) -> Clusters:
     """Grow clusters of k records; with k = 1 every point is one."""
     table = space.table
     if k == 1:
@@ -97,7 +97,7 @@ def grown_clusters(space: Space, k: int, rng: np.random.Generator) -> Clusters:
     return _with_joined(space, clusters, np.sort(np.repeat(stock.rows, stock.weights)))
 
 
-def _stocked(space: Space) -> tuple[Tree, Stock]:
+def _stocked(space: PointSpace) -> tuple[Tree, Stock]:
     """Return the points as a tree, each with its rows and their records."""
     rows, starts = rows_by_group(space.point_of, len(space.points))
     no_size = np.zeros(len(space.points), dtype=np.int64)
@@ -107,7 +107,7 @@ def _stocked(space: Space) -> tuple[Tree, Stock]:
     return tree, Stock(rows, space.table.weights[rows], first, end)
 
 
-def _with_joined(space: Space, clusters: Clusters, left_over: Integers) -> Clusters:
+def _with_joined(space: PointSpace, clusters: Clusters, left_over: Integers) -> Clusters:
     """Let each of these records join the cluster that loses least."""
     numbers = np.arange(len(clusters.low))
     tree, places = planted(space.covers, clusters.low, clusters.high, clusters.sizes, numbers)

@@ -34,7 +34,7 @@ Covering = Literal["interval", "set", "node"]
 
 
 @dataclass(frozen=True)
-class Space:
+class PointSpace:
     """The records as points (rows with equal quasi-identifiers are one), and what covering them costs.
 
     Parameters
@@ -60,7 +60,7 @@ class Space:
     watched: Mapping[str, SensitiveCounts]
 
     @classmethod
-    def of(cls, table: Table, schema: Schema, model: PrivacyModel, *, sets: bool = False) -> Space:
+    def of(cls, table: Table, schema: Schema, model: PrivacyModel, *, sets: bool = False) -> PointSpace:
         """Return the space of a bound table, for a model; categories are covered by sets or by nodes."""
         names, watched = schema.quasi_identifiers, watched_attributes(schema, model)
         columns = [table[name] for name in names]
@@ -112,7 +112,7 @@ class Clusters:
         return sum_by_group(self.cluster_of, len(self.low), self.weights)
 
 
-def tightened(space: Space, cluster_of: Integers, rows: Integers, weights: Integers) -> Clusters:
+def tightened(space: PointSpace, cluster_of: Integers, rows: Integers, weights: Integers) -> Clusters:
     """Return clusters with the smallest ranges that hold their rows."""
     order = np.argsort(cluster_of, kind="stable")
     starts = np.searchsorted(cluster_of[order], np.arange(int(cluster_of.max()) + 1))
@@ -121,7 +121,7 @@ def tightened(space: Space, cluster_of: Integers, rows: Integers, weights: Integ
     return Clusters(low, high, cluster_of, rows, weights)
 
 
-def released_clusters(space: Space, schema: Schema, clusters: Clusters) -> Release:
+def released_clusters(space: PointSpace, schema: Schema, clusters: Clusters) -> Release:
     """Release every quasi-identifier as the smallest cover of its cluster's values."""
     cluster_of, rows, weights = put_together(clusters.cluster_of, clusters.rows, clusters.weights)
     cells = {
@@ -131,7 +131,7 @@ def released_clusters(space: Space, schema: Schema, clusters: Clusters) -> Relea
     return released(space.table, schema, cells, rows, weights)
 
 
-def merged_where_failing(space: Space, clusters: Clusters, model: PrivacyModel) -> Clusters:
+def merged_where_failing(space: PointSpace, clusters: Clusters, model: PrivacyModel) -> Clusters:
     """Merge clusters in rounds of disjoint pairs, until the model holds in all of them."""
     while True:
         clusters = _with_equals_united(space, clusters)
@@ -143,7 +143,7 @@ def merged_where_failing(space: Space, clusters: Clusters, model: PrivacyModel) 
 
 
 def _pairs(
-    space: Space, clusters: Clusters, classes: EquivalenceClasses, failing: Integers, model: PrivacyModel
+    space: PointSpace, clusters: Clusters, classes: EquivalenceClasses, failing: Integers, model: PrivacyModel
 ) -> Integers:
     """Return for each cluster the one that it becomes part of."""
     n_clusters = classes.n_classes
@@ -191,7 +191,7 @@ def _unions(classes: EquivalenceClasses, first: Integers, second: Integers) -> E
     return EquivalenceClasses(np.arange(len(first)), classes.sizes[first] + classes.sizes[second], sensitive)
 
 
-def classes_of(space: Space, clusters: Clusters) -> EquivalenceClasses:
+def classes_of(space: PointSpace, clusters: Clusters) -> EquivalenceClasses:
     """Return the clusters as classes, with the sensitive values that the model looks at."""
     sensitive = {
         name: (space.table[name].codes[clusters.rows], everybody.prior)
@@ -201,7 +201,7 @@ def classes_of(space: Space, clusters: Clusters) -> EquivalenceClasses:
     return count_classes(clusters.cluster_of, len(clusters.low), clusters.weights, sensitive, domains)
 
 
-def _with_equals_united(space: Space, clusters: Clusters) -> Clusters:
+def _with_equals_united(space: PointSpace, clusters: Clusters) -> Clusters:
     """Unite clusters that are released alike, until no two are: a reader sees one class."""
     while True:
         class_of, n_classes = _released_alike(space, clusters)
@@ -210,7 +210,7 @@ def _with_equals_united(space: Space, clusters: Clusters) -> Clusters:
         clusters = _united(clusters, first_row_of_group(class_of, n_classes)[class_of])
 
 
-def _released_alike(space: Space, clusters: Clusters) -> tuple[Integers, int]:
+def _released_alike(space: PointSpace, clusters: Clusters) -> tuple[Integers, int]:
     """Number the clusters; those with equal intervals and equal labels get one number."""
     columns, cardinalities = [], []
     for i, (name, hierarchy) in enumerate(space.hierarchies.items()):

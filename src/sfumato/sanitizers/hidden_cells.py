@@ -25,21 +25,21 @@ OPEN = -1
 
 
 @dataclass(frozen=True)
-class Classes:
+class PointClasses:
     """Points in classes: the class of each, numbered from 0. A class may have no points."""
 
     points: Integers
     class_of: Integers
     n_classes: int
 
-    def only(self, chosen: Booleans) -> Classes:
+    def only(self, chosen: Booleans) -> PointClasses:
         """Return the same classes with the chosen ones of their points."""
-        return Classes(self.points[chosen], self.class_of[chosen], self.n_classes)
+        return PointClasses(self.points[chosen], self.class_of[chosen], self.n_classes)
 
-    def these(self, chosen: Booleans) -> Classes:
+    def these(self, chosen: Booleans) -> PointClasses:
         """Return the chosen classes, numbered anew."""
         here, number = chosen[self.class_of], np.cumsum(chosen) - 1
-        return Classes(self.points[here], number[self.class_of[here]], int(np.count_nonzero(chosen)))
+        return PointClasses(self.points[here], number[self.class_of[here]], int(np.count_nonzero(chosen)))
 
     def count(self, chosen: Booleans) -> Integers:
         """Return how many of the chosen points each class has."""
@@ -85,7 +85,7 @@ class Points:
     watched: Mapping[str, SensitiveCounts]
     sensitive: Mapping[str, Codes]
 
-    def hold(self, classes: Classes) -> Booleans:
+    def hold(self, classes: PointClasses) -> Booleans:
         """Return for each class whether the model holds in it, or it has no points."""
         held = np.ones(classes.n_classes, dtype=np.bool_)
         held[classes.class_of] = False
@@ -99,22 +99,24 @@ class Points:
             held[~held] = self.model.satisfied(counted)
         return held
 
-    def alike(self, points: Integers, hidden: Booleans) -> Classes:
+    def alike(self, points: Integers, hidden: Booleans) -> PointClasses:
         """Return the classes of these points when all of them lose the same cells."""
         shown = np.flatnonzero(~hidden)
         columns = [self.codes[attribute, points] for attribute in shown]
-        return Classes(points, *number_rows(columns, self.cardinalities[shown].tolist(), len(points)))
+        return PointClasses(points, *number_rows(columns, self.cardinalities[shown].tolist(), len(points)))
 
-    def apart(self, points: Integers, hidden: Booleans) -> Classes:
+    def apart(self, points: Integers, hidden: Booleans) -> PointClasses:
         """Return the classes of these points when each of them loses its own cells."""
         columns = np.where(hidden.T, self.cardinalities[:, None], self.codes[:, points])
-        return Classes(points, *number_rows(list(columns), (self.cardinalities + 1).tolist(), len(points)))
+        return PointClasses(
+            points, *number_rows(list(columns), (self.cardinalities + 1).tolist(), len(points))
+        )
 
     def fit(self, hidden: Booleans) -> Booleans:
         """Return whether each point can lose just these cells: what reads ``*`` anyway counts as lost."""
         return ~np.asarray(self.stars[~hidden].any(axis=0), dtype=np.bool_)
 
-    def excess(self, classes: Classes, settled: Booleans) -> Floats:
+    def excess(self, classes: PointClasses, settled: Booleans) -> Floats:
         """Return for each point how frequent its sensitive values are in its class, compared with the table.
 
         The points of a class are counted one after the other, the settled ones first. Those with the
@@ -275,7 +277,9 @@ def _helped(points: Points, patterns: Patterns, pattern_of: Integers, pattern: i
     return classes.only(~settled & (ranks < n_helped[classes.class_of])).points
 
 
-def _bisected(points: Points, classes: Classes, ranks: Integers, safe: Integers, wish: Integers) -> Integers:
+def _bisected(
+    points: Points, classes: PointClasses, ranks: Integers, safe: Integers, wish: Integers
+) -> Integers:
     """Return for each class how many of its points, lowest rank first, it can have so that the model holds.
 
     Parameters
@@ -327,7 +331,7 @@ def _merged(points: Points, patterns: Patterns, pattern_of: Integers, pattern: i
     return merged
 
 
-def _turns(points: Points, patterns: Patterns, pattern_of: Integers, groups: Classes) -> Integers:
+def _turns(points: Points, patterns: Patterns, pattern_of: Integers, groups: PointClasses) -> Integers:
     """Return when the class of each point would be pulled into its group: the dearest first; others -1."""
     homes = points.apart(groups.points, patterns.hidden[pattern_of[groups.points]])
     group_of = np.empty(homes.n_classes, dtype=np.int64)
@@ -335,7 +339,7 @@ def _turns(points: Points, patterns: Patterns, pattern_of: Integers, groups: Cla
     costs = np.empty(homes.n_classes)
     costs[homes.class_of] = patterns.costs[pattern_of[homes.points]]
     sizes = homes.total(points.weights[homes.points].astype(np.float64))
-    turns = Classes(np.arange(homes.n_classes), group_of, groups.n_classes).ranks(-costs, sizes)
+    turns = PointClasses(np.arange(homes.n_classes), group_of, groups.n_classes).ranks(-costs, sizes)
     turn_of = np.full(len(pattern_of), -1, dtype=np.int64)
     turn_of[homes.points] = turns[homes.class_of]
     return turn_of
@@ -373,14 +377,14 @@ def _regrouped(points: Points, patterns: Patterns, pattern_of: Integers, pattern
     return regrouped
 
 
-def _homes(points: Points, patterns: Patterns, pattern_of: Integers, movable: Integers) -> Classes:
+def _homes(points: Points, patterns: Patterns, pattern_of: Integers, movable: Integers) -> PointClasses:
     """Return the classes that points may leave."""
     kept = np.flatnonzero(pattern_of != OPEN)
     classes = points.apart(kept, patterns.hidden[pattern_of[kept]])
     return classes.these(classes.count(np.isin(kept, movable)) > 0)
 
 
-def _free_to_leave(points: Points, homes: Classes, movable: Booleans, gains: Floats) -> Booleans:
+def _free_to_leave(points: Points, homes: PointClasses, movable: Booleans, gains: Floats) -> Booleans:
     """Return which points can leave their classes: the model holds for those who stay, or nobody stays."""
     gain = gains[homes.points]
     sizes = homes.count(np.ones_like(movable))
@@ -394,7 +398,7 @@ def _free_to_leave(points: Points, homes: Classes, movable: Booleans, gains: Flo
     return free
 
 
-def _with_fewest(points: Points, groups: Classes, moves: Booleans, gains: Floats) -> Classes:
+def _with_fewest(points: Points, groups: PointClasses, moves: Booleans, gains: Floats) -> PointClasses:
     """Return the groups in which the model holds, with as few of the points that would lose as it takes."""
     gain = gains[groups.points]
     loses = moves[groups.points] & (gain <= 0)
@@ -406,8 +410,8 @@ def _with_fewest(points: Points, groups: Classes, moves: Booleans, gains: Floats
 
 
 def _without_conflicts(
-    points: Points, homes: Classes, movers: Classes, gains: Floats, slight: float
-) -> Classes:
+    points: Points, homes: PointClasses, movers: PointClasses, gains: Floats, slight: float
+) -> PointClasses:
     """Give up groups, those that save least first, until the model holds in every class that points leave."""
     saved = movers.total(gains[movers.points] * points.weights[movers.points])
     while True:

@@ -11,8 +11,8 @@ from sfumato.arrays import Codes, Floats
 from sfumato.errors import ParameterError
 from sfumato.kernels.clustering import Covers, range_costs
 from sfumato.kernels.improving import (
-    Classes,
     Journal,
+    Partition,
     gather,
     improve,
     introduce_neighbours,
@@ -27,7 +27,7 @@ from sfumato.sanitizers.base import check_feasible
 from sfumato.sanitizers.clustering import grown_clusters
 from sfumato.sanitizers.clusters import (
     Clusters,
-    Space,
+    PointSpace,
     classes_of,
     merged_where_failing,
     released_clusters,
@@ -112,7 +112,7 @@ class LocalRecoding:
         """Release every quasi-identifier as the smallest cover of its class's values."""
         schema.require("quasi-identifying", "local-recoding")
         check_feasible(table, schema, self.model)
-        space = Space.of(table, schema, self.model, sets=self.cells == "sets")
+        space = PointSpace.of(table, schema, self.model, sets=self.cells == "sets")
         parts = partition(table, schema, self.model, "strict", rng)
         classes = tightened(space, parts.part_of, parts.rows, parts.weights)
         if self.effort and space.watched:
@@ -121,7 +121,7 @@ class LocalRecoding:
             classes = self._annealed(space, classes, rng)
         return released_clusters(space, schema, merged_where_failing(space, classes, self.model))
 
-    def _annealed(self, space: Space, start: Clusters, rng: np.random.Generator) -> Clusters:
+    def _annealed(self, space: PointSpace, start: Clusters, rng: np.random.Generator) -> Clusters:
         """Improve classes that only need to be large enough."""
         work = _Work.of(space, start, rng)
         n_steps = self.effort * len(start.rows)
@@ -132,7 +132,7 @@ class LocalRecoding:
         return min(start, work.clusters, key=lambda clusters: _loss(space, clusters))
 
     def _improved_in_waves(
-        self, space: Space, schema: Schema, start: Clusters, rng: np.random.Generator
+        self, space: PointSpace, schema: Schema, start: Clusters, rng: np.random.Generator
     ) -> Clusters:
         """Improve classes in which a model of sensitive values holds, from the best of three beginnings."""
         n_waves = self.effort * _ROWS_PER_STEP
@@ -148,7 +148,7 @@ class LocalRecoding:
         return best.clusters
 
 
-def _loss(space: Space, clusters: Clusters) -> float:
+def _loss(space: PointSpace, clusters: Clusters) -> float:
     return float(clusters.sizes @ range_costs(clusters.low, clusters.high, *space.covers))
 
 
@@ -156,19 +156,19 @@ def _loss(space: Space, clusters: Clusters) -> float:
 class _Work:
     """Classes at work: a partition that can be changed, and where its rows come from."""
 
-    space: Space
+    space: PointSpace
     start: Clusters
-    classes: Classes
+    classes: Partition
     journal: Journal
     rng: np.random.Generator
 
     @classmethod
-    def of(cls, space: Space, start: Clusters, rng: np.random.Generator) -> _Work:
+    def of(cls, space: PointSpace, start: Clusters, rng: np.random.Generator) -> _Work:
         codes = space.points[space.point_of[start.rows]]
         neighbours = _neighbours(codes, space.covers, rng)
         numbers = np.empty((4, len(codes)), dtype=np.int64)
         ranges = np.empty((2, *codes.shape), dtype=np.int32)
-        classes = Classes(
+        classes = Partition(
             *space.covers,
             codes=codes,
             weights=start.weights.copy(),

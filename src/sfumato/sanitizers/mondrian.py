@@ -19,7 +19,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.sanitizers.base import check_feasible, put_together, watched_attributes, whole_table
-from sfumato.sanitizers.clusters import Space, merged_where_failing, released_clusters, tightened
+from sfumato.sanitizers.clusters import PointSpace, merged_where_failing, released_clusters, tightened
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
 
@@ -93,7 +93,7 @@ class Mondrian:
         if self.model.satisfied(release.classes).all():
             return release
         # parts that are released alike are one class, in which a model that is not monotone may fail
-        space = Space.of(table, schema, self.model, sets=True)
+        space = PointSpace.of(table, schema, self.model, sets=True)
         clusters = tightened(space, parts.part_of, parts.rows, parts.weights)
         return released_clusters(space, schema, merged_where_failing(space, clusters, self.model))
 

@@ -13,7 +13,7 @@ from sfumato.hierarchy import Hierarchy
 from sfumato.kernels.clustering import range_costs
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
-from sfumato.sanitizers.clusters import Clusters, Space, tightened
+from sfumato.sanitizers.clusters import Clusters, PointSpace, tightened
 from sfumato.schema import Schema
 from sfumato.table import Column
 
@@ -23,7 +23,7 @@ _ALL = 2**40
 
 
 def peeled(
-    space: Space, schema: Schema, model: PrivacyModel, n_partitions: int, rng: np.random.Generator
+    space: PointSpace, schema: Schema, model: PrivacyModel, n_partitions: int, rng: np.random.Generator
 ) -> Clusters:
     """Return classes in which the model holds, and those records that fit nowhere as one more class.
 
@@ -79,7 +79,7 @@ def _levels(column: Column, hierarchy: Hierarchy) -> list[Codes]:
 
 
 def _partitions(
-    space: Space, levels: list[list[Codes]], n_wanted: int, rng: np.random.Generator
+    space: PointSpace, levels: list[list[Codes]], n_wanted: int, rng: np.random.Generator
 ) -> list[tuple[int, ...]]:
     """Return one level of each attribute, for some partitions, the one that loses least first."""
     sizes = tuple(len(of_attribute) for of_attribute in levels)
@@ -94,7 +94,7 @@ def _partitions(
     return [tuple(row) for row in chosen[np.argsort(costs, kind="stable")].tolist()]
 
 
-def _mean_cost(space: Space, column: int, node_of: Codes) -> float:
+def _mean_cost(space: PointSpace, column: int, node_of: Codes) -> float:
     """Return what a record loses on average when one attribute is released as its nodes."""
     first = np.searchsorted(node_of, np.arange(int(node_of[-1]) + 2)).astype(np.int32)
     low, high = first[:-1, np.newaxis], first[1:, np.newaxis] - 1
@@ -120,13 +120,13 @@ class _Values:
         The share of each in all records.
     """
 
-    space: Space
+    space: PointSpace
     of_row: Integers
     first: Integers
     due: Floats
 
     @classmethod
-    def of(cls, space: Space) -> _Values:
+    def of(cls, space: PointSpace) -> _Values:
         table = space.table
         columns = [table[name] for name in space.watched]
         sizes = [len(column.domain) for column in columns]

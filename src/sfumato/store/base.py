@@ -121,19 +121,19 @@ class Store:
                 [(search, position, recipe.to_json()) for position, recipe in enumerate(recipes)],
             )
 
-    def figure(self, key: str) -> Any | None:
-        """Return a figure that a measure kept, if it did."""
+    def sums(self, key: str) -> Any | None:
+        """Return the sums that a measure kept, if it did."""
         with self._reading():
             rows = self._connection.execute("select facts from figure where key = ?", (key,))
             return next((json.loads(facts) for (facts,) in rows), None)
 
-    def keep_figure(self, key: str, figure: Any) -> None:
-        """Write down a figure that took long, so that it need not be computed again."""
+    def keep_sums(self, key: str, sums: Any) -> None:
+        """Write down sums that took long, so that they need not be computed again."""
         with self._writing():
-            self._connection.execute("insert or replace into figure values (?, ?)", (key, json.dumps(figure)))
+            self._connection.execute("insert or replace into figure values (?, ?)", (key, json.dumps(sums)))
 
-    def keep_figures_of(self, versions: Mapping[str, int]) -> None:
-        """Remove the kept figures unless the same versions of all methods had made them."""
+    def keep_sums_of(self, versions: Mapping[str, int]) -> None:
+        """Remove the kept sums unless the same versions of all methods had made them."""
         today = json.dumps(versions, sort_keys=True)
         with self._reading():
             rows = self._connection.execute("select value from fact where name = 'figures'")

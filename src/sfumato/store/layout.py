@@ -43,7 +43,7 @@ _TABLES = (
     primary key (search, position)
 )""",
     """create table if not exists figure (
-    key text primary key,          -- hash of all that the figure depends on
+    key text primary key,          -- hash of all that the sums depend on
     facts text not null            -- added up over many records
 )""",
     """create table if not exists decision (

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
-from sfumato.measures.estimation.populations import Nodes
+from sfumato.measures.estimation.populations import AttributeNodes
 
 CODES = (3, 4, 2)
 VALUES = 3
@@ -92,7 +92,7 @@ def test_suppressed_records_may_be_anything(estimate: Estimate, n_suppressed: in
 @given(estimate=estimates())
 @settings(max_examples=30)
 def test_a_label_that_lies_in_a_node_lies_in_it_exactly(estimate: Estimate) -> None:
-    whole = Nodes.of([[np.arange(n_codes, dtype=np.int32)] for n_codes in CODES], list(CODES))
+    whole = AttributeNodes.of([[np.arange(n_codes, dtype=np.int32)] for n_codes in CODES], list(CODES))
     starts, labels, shares, _ = estimate.shares_in(whole)
     assert np.diff(starts).tolist() == [spread.n_labels for spread in estimate.spreads]
     assert (shares == 1.0).all()

@@ -1,4 +1,4 @@
-"""The space of cuts: every individual is a valid recipe, and its figures are those of the release."""
+"""The space of cuts: every individual is a valid recipe, and its traits are those of the release."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_nodes_that_would_be_released_under_one_name_are_refused() -> None:
 
 @given(data=st.data())
 @settings(max_examples=150)
-def test_the_figures_of_a_cut_are_those_of_its_release(
+def test_the_traits_of_a_cut_are_those_of_its_release(
     data: st.DataObject, tiny_tables: Any, floored_tables: Any
 ) -> None:
     table, schema = data.draw(tiny_tables | floored_tables)
@@ -186,10 +186,10 @@ def test_the_figures_of_a_cut_are_those_of_its_release(
     genes = space.sample(np.random.default_rng(data.draw(st.integers(0, 1000))), 4)[2:]
     problem = PublisherProblem(space, "zero-suppression")
     found = problem.evaluate(genes)
-    for row, figures in zip(genes, found.figures, strict=True):
-        release = sanitize(table, schema, problem.recipe(row, figures))
+    for row, traits in zip(genes, found.traits, strict=True):
+        release = sanitize(table, schema, problem.recipe(row, traits))
         values = [m.value for m in measure(release, ["k-anonymity", "weighted-k", "general-loss"])]
-        assert list(figures[[0, 2, 3]]) == pytest.approx(values, abs=1e-12)
+        assert list(traits[[0, 2, 3]]) == pytest.approx(values, abs=1e-12)
 
 
 def test_adult_has_the_bits_that_the_paper_would_have() -> None:

@@ -23,7 +23,7 @@ Bound = tuple[Table, Schema]
 
 @given(data=st.data())
 @settings(max_examples=100)
-def test_the_figures_of_a_node_are_those_of_its_release(
+def test_the_traits_of_a_node_are_those_of_its_release(
     data: st.DataObject, tiny_tables: Any, floored_tables: Any
 ) -> None:
     """Also where two nodes are released under one name, or where an attribute has a lowest level."""
@@ -31,11 +31,11 @@ def test_the_figures_of_a_node_are_those_of_its_release(
     space = LatticeSpace.of(table, schema)
     genes = space.sample(np.random.default_rng(data.draw(st.integers(0, 1000))), 5)
     problem = PublisherProblem(space, "suppression", eta=0.3)
-    for row, figures in zip(genes, problem.evaluate(genes).figures, strict=True):
-        release = sanitize(table, schema, problem.recipe(row, figures))
+    for row, traits in zip(genes, problem.evaluate(genes).traits, strict=True):
+        release = sanitize(table, schema, problem.recipe(row, traits))
         k, loss = (m.value for m in measure(release, ["k-anonymity", "general-loss"]))
-        assert (k, release.n_suppressed) == (figures[0], figures[4])
-        assert loss == pytest.approx(figures[3], abs=1e-12)
+        assert (k, release.n_suppressed) == (traits[0], traits[4])
+        assert loss == pytest.approx(traits[3], abs=1e-12)
 
 
 def test_levels_are_drawn_crossed_and_changed_within_their_hierarchies(hospital: Bound) -> None:

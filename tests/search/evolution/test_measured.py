@@ -51,10 +51,10 @@ def test_the_whole_front_of_two_measures_is_found(limits: dict[str, Limit], hosp
     problem = problem_of(hospital, limits)
     judge = evolve(problem.space, problem, Settings(20, 15))
     improve(judge)
-    found = {(round(t, 12), round(loss, 12)) for t, loss in judge.archive.figures.tolist()}
+    found = {(round(t, 12), round(loss, 12)) for t, loss in judge.archive.traits.tolist()}
     assert found == every_point(hospital, limits, 0.2)
-    for genes, figures in zip(judge.archive.genes, judge.archive.figures, strict=True):
-        release = sanitize(*hospital, problem.recipe(genes, figures))
+    for genes, traits in zip(judge.archive.genes, judge.archive.traits, strict=True):
+        release = sanitize(*hospital, problem.recipe(genes, traits))
         assert release.n_suppressed <= 0.2 * 12
 
 
@@ -74,15 +74,15 @@ def test_the_parameters_of_a_sanitizer_are_searched(hospital: Bound) -> None:
         release = sanitize(*hospital, space.recipe(np.array([k - 2]), KAnonymity(1), 0.0))
         points.add(tuple(m.value for m in measure(release, objectives)))
     best: Any = {p for p in points if not any(q != p and q[0] >= p[0] and q[1] <= p[1] for q in points)}
-    assert {tuple(row) for row in front.figures.tolist()} == best
+    assert {tuple(row) for row in front.traits.tolist()} == best
 
 
 def test_a_measure_may_be_infinite(hospital: Bound) -> None:
     space = LatticeSpace.of(*hospital)
     problem = MeasuredProblem(space, *hospital, ("delta-disclosure", "general-loss"), KAnonymity(1), 0.0, {})
     front = improve(evolve(space, problem, Settings(12, 8)))
-    assert np.isinf(front.figures[:, 0]).sum() == 1
-    assert front.figures[:, 0].min() == 0
+    assert np.isinf(front.traits[:, 0]).sum() == 1
+    assert front.traits[:, 0].min() == 0
 
 
 def test_a_measure_that_does_not_apply_excludes_the_release(hospital: Bound) -> None:

@@ -1,4 +1,4 @@
-"""The four problems: the whole true front on tables that can be searched entirely, and honest figures."""
+"""The four problems: the whole true front on tables that can be searched entirely, and honest traits."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def reached(release: Release, *measures: str) -> list[float]:
 @PROBLEM
 @given(seed=st.integers(0, 1000), eta=st.sampled_from([0.0, 0.05, 0.1, 0.3, 1.0]))
 @settings(max_examples=15)
-def test_every_solution_is_a_recipe_with_the_claimed_figures(
+def test_every_solution_is_a_recipe_with_the_claimed_traits(
     name: ProblemName, prefer: Preferred, guarantee: bool, seed: int, eta: float
 ) -> None:
     bound = people(seed)
@@ -175,17 +175,17 @@ def test_every_solution_is_a_recipe_with_the_claimed_figures(
     problem = PublisherProblem(space, name, eta, prefer, guarantee)
     found = problem.evaluate(space.sample(np.random.default_rng(seed), 6))
     genes = space.sample(np.random.default_rng(seed), 6)
-    for owner, figures in zip(found.owner, found.figures, strict=True):
-        recipe = Recipe.from_json(problem.recipe(genes[owner], figures).to_json())
+    for owner, traits in zip(found.owner, found.traits, strict=True):
+        recipe = Recipe.from_json(problem.recipe(genes[owner], traits).to_json())
         release = sanitize(*bound, recipe)
         k, weighted, loss = reached(release, "k-anonymity", "weighted-k", "general-loss")
-        assert (k, release.n_suppressed) == (figures[0], figures[4])
-        assert (weighted, loss) == pytest.approx((figures[2], figures[3]))
+        assert (k, release.n_suppressed) == (traits[0], traits[4])
+        assert (weighted, loss) == pytest.approx((traits[2], traits[3]))
         if name in ("suppression", "k-l-safety"):
             assert release.n_suppressed <= eta * 60
         if name == "k-l-safety":
             (diversity,) = reached(release, "probabilistic-diversity")
-            assert int(diversity) == figures[1]
+            assert int(diversity) == traits[1]
 
 
 def test_with_a_guarantee_the_pair_holds_in_the_published_cells() -> None:
@@ -194,15 +194,15 @@ def test_with_a_guarantee_the_pair_holds_in_the_published_cells() -> None:
     problem = PublisherProblem(space, "k-l-safety", eta=0.1)
     judge = evolve(space, problem, Settings(40, 20))
     assert len(judge.archive) > 5
-    for genes, figures in zip(judge.archive.genes, judge.archive.figures, strict=True):
-        release = sanitize(*bound, problem.recipe(genes, figures))
+    for genes, traits in zip(judge.archive.genes, judge.archive.traits, strict=True):
+        release = sanitize(*bound, problem.recipe(genes, traits))
         classes: dict[Any, list[str]] = {}
         for record in release.to_arrow(typed=False).to_pylist():
             classes.setdefault((record["age"], record["land"], record["sex"]), []).append(record["ill"])
         sizes = [len(values) for values in classes.values()]
         shares = [max(values.count(v) for v in set(values)) / len(values) for values in classes.values()]
-        assert min(sizes) == figures[0] == figures[5]
-        assert int(1 / max(shares) + 1e-9) == figures[1] == figures[6]
+        assert min(sizes) == traits[0] == traits[5]
+        assert int(1 / max(shares) + 1e-9) == traits[1] == traits[6]
 
 
 def test_the_formula_claims_more_than_the_release_has() -> None:
@@ -212,7 +212,7 @@ def test_the_formula_claims_more_than_the_release_has() -> None:
     bound = Schema.of(q="quasi-identifying", s="sensitive").bind(table)
     space = CutSpace.of(*bound)
     problem = PublisherProblem(space, "k-l-safety", eta=0.2, guarantee=False)
-    found = problem.evaluate(np.ones((1, 2), dtype=np.int8)).figures[0]
+    found = problem.evaluate(np.ones((1, 2), dtype=np.int8)).traits[0]
     assert (found[5], found[6]) == (3, 3)
     assert (found[0], found[1]) == (3, 1)
     release = sanitize(*bound, problem.recipe(np.ones(2, dtype=np.int8), found))
@@ -238,7 +238,7 @@ class TestDewrisExample:
         space = CutSpace.of(*self.bound(sensitive=False))
         genes = np.array([[int(bit) for bit in age + "10"]], dtype=np.int8)
         assert space.is_valid(genes[0])
-        found = PublisherProblem(space, "zero-suppression").evaluate(genes).figures[0]
+        found = PublisherProblem(space, "zero-suppression").evaluate(genes).traits[0]
         over, under = DEWRI["releases"][table]["weighted-k"]
         assert (found[0], found[2]) == (2, pytest.approx(over / under))
 
@@ -247,13 +247,13 @@ class TestDewrisExample:
         """The paper calls T1 (2, 2)-safe by its married tuples; the two that never married are one value."""
         space = CutSpace.of(*self.bound(sensitive=True))
         genes = np.array([[int(bit) for bit in age]], dtype=np.int8)
-        found = PublisherProblem(space, "k-l-safety", eta=0.0).evaluate(genes).figures[0]
+        found = PublisherProblem(space, "k-l-safety", eta=0.0).evaluate(genes).traits[0]
         assert (found[0], found[1]) == pair
 
     def test_without_the_two_outliers_k_is_5(self) -> None:
         space = CutSpace.of(*self.bound(sensitive=True))
         genes = np.array([[0, 1, 0, 0, 0]], dtype=np.int8)
-        found = PublisherProblem(space, "suppression", eta=2 / 7).evaluate(genes).figures[0]
+        found = PublisherProblem(space, "suppression", eta=2 / 7).evaluate(genes).traits[0]
         assert (found[0], found[4]) == (5, 2)
 
 
@@ -279,18 +279,16 @@ def test_a_problem_refuses_what_makes_no_sense() -> None:
 def test_both_forms_suppress_by_their_own_model() -> None:
     space = CutSpace.of(*people(1))
     genes = space.sample(np.random.default_rng(0), 3)[2]
-    figures = np.array([5.0, 2.0, 9.0, 0.1, 3.0, 5.0, 3.0])
-    honest = PublisherProblem(space, "k-l-safety").recipe(genes, figures).build()
+    traits = np.array([5.0, 2.0, 9.0, 0.1, 3.0, 5.0, 3.0])
+    honest = PublisherProblem(space, "k-l-safety").recipe(genes, traits).build()
     assert honest.model == KAnonymity(5) & ProbabilisticDiversity(2.0)
-    formula = (
-        PublisherProblem(space, "k-l-safety", prefer="k", guarantee=False).recipe(genes, figures).build()
-    )
+    formula = PublisherProblem(space, "k-l-safety", prefer="k", guarantee=False).recipe(genes, traits).build()
     assert formula.model == SafetyOrder(5, 3, "k")
 
 
 @given(data=st.data())
 @settings(max_examples=80)
-def test_any_table_gives_releases_with_the_claimed_figures(data: st.DataObject, tiny_tables: Any) -> None:
+def test_any_table_gives_releases_with_the_claimed_traits(data: st.DataObject, tiny_tables: Any) -> None:
     table, schema = data.draw(tiny_tables)
     try:
         space = CutSpace.of(table, schema)
@@ -302,8 +300,8 @@ def test_any_table_gives_releases_with_the_claimed_figures(data: st.DataObject, 
     genes = space.sample(np.random.default_rng(data.draw(st.integers(0, 99))), 3)
     found = problem.evaluate(genes)
     assert set(found.owner) | set(np.flatnonzero(found.main < 0)) == {0, 1, 2}
-    for owner, figures in zip(found.owner, found.figures, strict=True):
-        release = sanitize(table, schema, problem.recipe(genes[owner], figures))
+    for owner, traits in zip(found.owner, found.traits, strict=True):
+        release = sanitize(table, schema, problem.recipe(genes[owner], traits))
         k, diversity, loss = reached(release, "k-anonymity", "probabilistic-diversity", "general-loss")
-        assert (k, int(diversity), release.n_suppressed) == (figures[0], figures[1], figures[4])
-        assert loss == pytest.approx(figures[3], abs=1e-12)
+        assert (k, int(diversity), release.n_suppressed) == (traits[0], traits[1], traits[4])
+        assert loss == pytest.approx(traits[3], abs=1e-12)

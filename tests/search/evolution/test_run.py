@@ -68,7 +68,7 @@ def test_equal_seeds_give_equal_fronts(name: Any) -> None:
     problem = PublisherProblem(space, name)
     fronts = [improve(evolve(space, problem, Settings(20, 8), seed=seed), 10) for seed in (3, 3, 4)]
     np.testing.assert_array_equal(fronts[0].genes, fronts[1].genes)
-    np.testing.assert_array_equal(fronts[0].figures, fronts[1].figures)
+    np.testing.assert_array_equal(fronts[0].traits, fronts[1].traits)
     assert fronts[0].genes.shape != fronts[2].genes.shape or (fronts[0].genes != fronts[2].genes).any()
 
 
@@ -116,7 +116,7 @@ class _Counting:
     def __init__(self, problem: PublisherProblem) -> None:
         self.problem = problem
         self.n_objectives = problem.n_objectives
-        self.figures = problem.figures
+        self.traits = problem.traits
         self.recipe = problem.recipe
         self.asked: list[bytes] = []
 
@@ -194,4 +194,4 @@ def test_a_table_that_cannot_be_cut_has_one_solution() -> None:
     bound = Schema.of(q="quasi-identifying").bind(Table.from_arrow({"q": ["x", "x"]}))
     space = CutSpace.of(*bound)
     front = improve(evolve(space, PublisherProblem(space)))
-    assert front.figures[:, 0].tolist() == [2]
+    assert front.traits[:, 0].tolist() == [2]

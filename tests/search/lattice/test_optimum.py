@@ -213,7 +213,7 @@ def every_node(problem: Any) -> dict[tuple[int, ...], float]:
 @pytest.mark.parametrize("model", WITH_NAMED_VALUES, ids=str)
 def test_pruning_never_changes_the_answer(model: PrivacyModel, correlated: Bound) -> None:
     for suppression, objective in itertools.product((0.0, 0.05, 0.25, 1.0), OBJECTIVES):
-        problem = optimum._Problem.of(*correlated, model, suppression, objective)
+        problem = optimum._NodeProblem.of(*correlated, model, suppression, objective)
         try:
             found = optimal_node(*correlated, model, suppression=suppression, objective=objective)
         except Infeasible:
@@ -226,7 +226,7 @@ def test_pruning_never_changes_the_answer(model: PrivacyModel, correlated: Bound
 def test_what_a_node_says_of_finer_nodes_is_true(
     model: PrivacyModel, objective: Any, correlated: Bound
 ) -> None:
-    problem = optimum._Problem.of(*correlated, model, 0.25, objective)
+    problem = optimum._NodeProblem.of(*correlated, model, 0.25, objective)
     ranges = [range(height + 1) for height in problem.lattice.heights]
     nodes = {levels: problem.evaluate(levels) for levels in itertools.product(*ranges)}
     for coarse, fine in itertools.product(list(nodes.values())[::7], list(nodes.values())[::3]):
@@ -321,7 +321,7 @@ def test_a_lattice_that_is_not_nested_is_searched_without_pruning() -> None:
         )
     )
     bound = schema.bind(table)
-    problem = optimum._Problem.of(*bound, KAnonymity(2), 0.3, "total-loss")
+    problem = optimum._NodeProblem.of(*bound, KAnonymity(2), 0.3, "total-loss")
     assert not all(problem.lattice.nested)
     for suppression, objective in itertools.product((0.0, 0.3), OBJECTIVES):
         found = optimal_node(*bound, KAnonymity(2), suppression=suppression, objective=objective)

@@ -73,20 +73,20 @@ def check_node(bound: Bound, whole: LatticeProfile, node: int) -> None:
     assert whole.squares[node] == (release.classes.sizes**2).sum()
     for name in (*SAME_NAME, *OTHER_NAME):
         if name == "t-closeness-ordered" and not has_order(bound[1]):
-            with pytest.raises(ParameterError, match="no figure 't-closeness-ordered'"):
-                whole.figure(name)
+            with pytest.raises(ParameterError, match="no score 't-closeness-ordered'"):
+                whole.score(name)
             continue
-        assert whole.figure(name)[node] == pytest.approx(measured(release, name), rel=1e-9, abs=1e-11), name
-    for attribute, figures in whole.sensitive.items():
+        assert whole.score(name)[node] == pytest.approx(measured(release, name), rel=1e-9, abs=1e-11), name
+    for attribute, scores in whole.sensitive.items():
         for name in ("privacy-loss", "knowledge-gain", "accuracy-gain"):
-            assert figures[name][node] == pytest.approx(
+            assert scores[name][node] == pytest.approx(
                 measured(release, name, attribute), rel=1e-9, abs=1e-11
             )
 
 
 @given(data=st.data())
 @settings(max_examples=60)
-def test_every_figure_is_what_the_measures_say_of_the_release(
+def test_every_score_is_what_the_measures_say_of_the_release(
     tiny_tables: st.SearchStrategy[Bound], floored_tables: st.SearchStrategy[Bound], data: st.DataObject
 ) -> None:
     bound = data.draw(tiny_tables | floored_tables)
@@ -99,11 +99,9 @@ def same(one: LatticeProfile, other: LatticeProfile) -> None:
     for name in ("levels", "n_classes", "smallest", "squares", "small_classes"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     np.testing.assert_allclose(one.small_losses, other.small_losses, atol=1e-12)
-    assert one.figures.keys() == other.figures.keys()
-    for name in one.figures:
-        np.testing.assert_allclose(
-            one.figures[name], other.figures[name], rtol=1e-9, atol=1e-11, err_msg=name
-        )
+    assert one.scores.keys() == other.scores.keys()
+    for name in one.scores:
+        np.testing.assert_allclose(one.scores[name], other.scores[name], rtol=1e-9, atol=1e-11, err_msg=name)
 
 
 @given(data=st.data())
@@ -200,7 +198,7 @@ def test_the_front_is_that_of_brute_force(
     _, whole = people
     signs = [-1 if axis in ("k-anonymity", "precision") else 1 for axis in axes]
     points = [
-        tuple(sign * round(whole.figure(axis)[node], 12) for sign, axis in zip(signs, axes, strict=True))
+        tuple(sign * round(whole.score(axis)[node], 12) for sign, axis in zip(signs, axes, strict=True))
         for node in range(len(whole.levels))
     ]
     expected = {
@@ -257,11 +255,11 @@ def test_only_the_sensitive_attributes_that_are_asked_for_are_described(
     bound, both = people
     one = profile(*bound, sensitive=["t"])
     assert list(one.sensitive) == ["t"]
-    np.testing.assert_array_equal(one.figure("t-closeness"), both.sensitive["t"]["t-closeness"])
+    np.testing.assert_array_equal(one.score("t-closeness"), both.sensitive["t"]["t-closeness"])
     none = profile(*bound, sensitive=[])
     np.testing.assert_array_equal(none.smallest, both.smallest)
-    with pytest.raises(ParameterError, match="no figure 't-closeness'"):
-        none.figure("t-closeness")
+    with pytest.raises(ParameterError, match="no score 't-closeness'"):
+        none.score("t-closeness")
 
 
 def test_what_cannot_be_described_is_refused(people: tuple[Bound, LatticeProfile]) -> None:
@@ -282,7 +280,7 @@ def test_the_arrays_of_a_profile_are_read_only(people: tuple[Bound, LatticeProfi
         whole.levels,
         whole.smallest,
         whole.small_losses,
-        *whole.figures.values(),
+        *whole.scores.values(),
         *whole.sensitive["s"].values(),
     ]
     assert not any(array.flags.writeable for array in arrays)

@@ -102,7 +102,7 @@ def test_the_front_with_suppression_beats_the_one_without(hospital: Bound) -> No
 
 
 @pytest.mark.parametrize("privacy", ["t-closeness", "privacy-loss", "probabilistic-diversity"])
-def test_the_front_of_another_figure_holds_as_proposed(privacy: str, hospital: Bound) -> None:
+def test_the_front_of_another_score_holds_as_proposed(privacy: str, hospital: Bound) -> None:
     releases = proposed(LatticeFront(privacy=privacy, utility="precision"), hospital)
     reached = [value(release, privacy) for release in releases]
     assert reached == sorted(reached, reverse=privacy == "probabilistic-diversity")
@@ -132,6 +132,6 @@ def test_a_front_refuses_what_makes_no_sense(wrong: dict[str, Any], complaint: s
         build("search", "lattice-front", wrong)
 
 
-def test_a_figure_that_a_profile_does_not_have_is_named_when_it_is_asked_for(hospital: Bound) -> None:
-    with pytest.raises(ParameterError, match="no figure 'utility-loss'"):
+def test_a_score_that_a_profile_does_not_have_is_named_when_it_is_asked_for(hospital: Bound) -> None:
+    with pytest.raises(ParameterError, match="no score 'utility-loss'"):
         list(LatticeFront(utility="utility-loss").propose(*hospital, np.random.default_rng(0)))

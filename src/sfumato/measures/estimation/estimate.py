@@ -23,7 +23,7 @@ from sfumato.kernels.estimating import (
     row_densities,
     shares_by_node,
 )
-from sfumato.measures.estimation.populations import Nodes, Populations
+from sfumato.measures.estimation.populations import AttributeNodes, Populations
 
 _BLOCK = 2**17
 """How many numbers of a result are computed at a time, so that little is held and Ctrl-C is heard."""
@@ -215,7 +215,7 @@ class Estimate:
         """
         order = np.argsort([-spread.n_codes for spread in self.spreads], kind="stable")
         by_beginning = np.lexsort(rows[order[::-1]])
-        singles = Nodes.single_codes([spread.n_codes for spread in self.spreads])
+        singles = AttributeNodes.single_codes([spread.n_codes for spread in self.spreads])
         found = np.empty(len(values))
         found[by_beginning] = row_densities(
             np.ascontiguousarray(rows[:, by_beginning]),
@@ -249,7 +249,7 @@ class Estimate:
             mixtures,
         )
 
-    def shares_in(self, nodes: Nodes) -> NodeShares:
+    def shares_in(self, nodes: AttributeNodes) -> NodeShares:
         """Return for each node the labels of its attribute that reach into it, with their shares."""
         parts = []
         for place, spread in enumerate(self.spreads):

@@ -25,7 +25,7 @@ class TooManyPopulations(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
+class AttributeNodes:
     """The nodes of all quasi-identifiers' hierarchies that matter, numbered through.
 
     A node is a set of values of one attribute. Nodes with the same values count once, and one with all
@@ -64,7 +64,7 @@ class Nodes:
         return self.codes_of_node[self.code_starts[node] : self.code_starts[node + 1]]
 
     @classmethod
-    def single_codes(cls, n_codes: list[int]) -> Nodes:
+    def single_codes(cls, n_codes: list[int]) -> AttributeNodes:
         """Return every code of every attribute as a node."""
         every = np.arange(sum(n_codes))
         ends = np.append(every, len(every))
@@ -73,7 +73,7 @@ class Nodes:
         return cls(attribute_of, ends, codes, np.cumsum([0, *n_codes]), ends, every)
 
     @classmethod
-    def of(cls, sets: list[list[Codes]], n_codes: list[int]) -> Nodes:
+    def of(cls, sets: list[list[Codes]], n_codes: list[int]) -> AttributeNodes:
         """Number the nodes: for each attribute the codes of each node, and how many codes there are."""
         every = [codes for of_attribute in sets for codes in of_attribute]
         attribute_of = np.repeat(np.arange(len(sets)), [len(of_attribute) for of_attribute in sets])
@@ -108,7 +108,7 @@ class Populations:
         The number of records of each population.
     """
 
-    nodes: Nodes
+    nodes: AttributeNodes
     depths: Codes
     last_nodes: Codes
     supports: Integers
@@ -191,7 +191,7 @@ def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
         on_code = sum_by_group(rows[place], len(column.domain), weights)
         nodes_of = distinct_nodes(schema.hierarchy(name))
         sets.append([codes for codes in nodes_of if on_code[codes].sum() >= least])
-    nodes = Nodes.of(sets, [len(column.domain) for column in columns])
+    nodes = AttributeNodes.of(sets, [len(column.domain) for column in columns])
     if not len(nodes):
         none = np.empty(0, dtype=np.int64)
         return Populations(nodes, none, none, none)

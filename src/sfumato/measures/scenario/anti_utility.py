@@ -23,9 +23,9 @@ from sfumato.measures.mining import (
     common_entries,
     commonest,
     exactly,
-    figure_key,
     suited,
     suits,
+    sums_key,
     worth_to_adversary,
 )
 from sfumato.measures.percentiles import NORMAL_95
@@ -236,7 +236,7 @@ class _Gain:
         )
 
 
-_Figures = dict[str, list[_Gained]]
+_Gains = dict[str, list[_Gained]]
 """For each adversary what is gained about each kind of people."""
 
 
@@ -260,33 +260,33 @@ class _Attack:
     people: tuple[_Counted, ...]
     mine: Mine | None = None
 
-    def alone(self) -> tuple[_Figures, list[str]]:
+    def alone(self) -> tuple[_Gains, list[str]]:
         """Return what each miner gains by itself, and the miners that did not come to an end."""
         miners = [suited(self.release, name, self.scenario.adversary.miners) for name in self.names]
-        found: _Figures = {}
+        found: _Gains = {}
         lacking = []
         for miner in dict.fromkeys(itertools.chain(*miners)):
-            gained = self._with_miners((miner,))._figures(fused=False)
+            gained = self._with_miners((miner,))._gains(fused=False)
             found |= gained
             lacking += [] if gained else [miner]
         if not found:
             raise NotApplicable(f"no miner finished for {', '.join(map(repr, self.names))}; raise time-limit")
         return found, lacking
 
-    def together(self, lacking: Sequence[str]) -> _Figures:
+    def together(self, lacking: Sequence[str]) -> _Gains:
         """Return what the miners that came to an end gain by voting, where several predict the same."""
         ended = tuple(each for each in self.scenario.adversary.miners if each not in lacking)
-        return self._with_miners(ended)._figures(fused=True) if self.scenario.adversary.fusion else {}
+        return self._with_miners(ended)._gains(fused=True) if self.scenario.adversary.fusion else {}
 
     def _with_miners(self, miners: tuple[str, ...]) -> _Attack:
         adversary = replace(self.scenario.adversary, miners=miners)
         names = [name for name in self.names if any(suits(self.release, name, miner) for miner in miners)]
         return replace(self, names=names, scenario=replace(self.scenario, adversary=adversary))
 
-    def _figures(self, *, fused: bool) -> _Figures:
+    def _gains(self, *, fused: bool) -> _Gains:
         """Return the gains of single miners or of their votes, from the shelf if they lie there."""
         adversary = self.scenario.adversary
-        key = figure_key(
+        key = sums_key(
             f"gains {'fused' if fused else 'alone'} {'out of fold' if self.mine is None else 'of all'}",
             self.release,
             self.names,
@@ -295,8 +295,8 @@ class _Attack:
             *(adversary.reduction, adversary.c, adversary.guesses),
             *(part for some in self.people for part in (some.weights, some.records)),
         )
-        figure = kept(key, lambda: self._computed(fused))
-        return {miner: [_Gained(*each) for each in gained] for miner, gained in (figure or {}).items()}
+        sums = kept(key, lambda: self._computed(fused))
+        return {miner: [_Gained(*each) for each in gained] for miner, gained in (sums or {}).items()}
 
     def _computed(self, fused: bool) -> dict[str, list[tuple[float, ...]]] | None:
         """Return the gains as plain data; nothing if some miner did not come to an end."""

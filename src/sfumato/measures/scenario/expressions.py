@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats
 from sfumato.errors import ParameterError, suggestion
-from sfumato.measures.scenario.formulas import COMPARISONS, Step, steps_of
+from sfumato.measures.scenario.formulas import COMPARISONS, FormulaStep, steps_of
 from sfumato.table import Column, Value
 
 Type = Literal["number", "text", "truth", "any"]
@@ -43,7 +43,7 @@ class Expression:
     """
 
     text: str
-    _steps: tuple[Step, ...] = field(init=False, repr=False, compare=False)
+    _steps: tuple[FormulaStep, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_steps", steps_of(self.text))
@@ -91,7 +91,7 @@ def _popped(stack: list[Any], count: int) -> list[Any]:
 # Checking
 
 
-def _type_of(step: Step, operands: Sequence[Type], types: Mapping[str, Type]) -> Type:
+def _type_of(step: FormulaStep, operands: Sequence[Type], types: Mapping[str, Type]) -> Type:
     if step.operation == "constant":
         return "text" if isinstance(step.given, str) else "number"
     if step.operation == "column":
@@ -158,7 +158,7 @@ class _Operand(NamedTuple):
     codes: Codes | None = None
 
 
-def _performed(step: Step, operands: list[_Operand], columns: Mapping[str, Column]) -> _Operand:
+def _performed(step: FormulaStep, operands: list[_Operand], columns: Mapping[str, Column]) -> _Operand:
     if step.operation == "constant":
         value = np.array([step.given], dtype=object if isinstance(step.given, str) else np.float64)
         return _Operand(value, np.zeros(1, dtype=np.bool_))

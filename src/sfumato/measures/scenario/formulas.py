@@ -39,13 +39,13 @@ _WORDS = frozenset({"and", "or", "not", "in", *_FUNCTIONS})
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 
 
-class _Token(NamedTuple):
+class _FormulaToken(NamedTuple):
     kind: str
     text: str
     place: int
 
 
-class Step(NamedTuple):
+class FormulaStep(NamedTuple):
     """One step of the stack machine: what to do, with how many operands, and what it knows itself."""
 
     operation: str
@@ -53,7 +53,7 @@ class Step(NamedTuple):
     given: Any = None
 
 
-def steps_of(text: str) -> tuple[Step, ...]:
+def steps_of(text: str) -> tuple[FormulaStep, ...]:
     """Return the steps of a formula, operands before operations, or say where it cannot be read.
 
     Examples
@@ -71,16 +71,16 @@ class _Parser:
         self._tokens = _tokens(text)
         self._next = 0
         self._depth = 0
-        self._steps: list[Step] = []
+        self._steps: list[FormulaStep] = []
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[FormulaStep, ...]:
         self._formula()
         if self._token.kind != "end":
             raise self._trouble("an operator or the end")
         return tuple(self._steps)
 
     @property
-    def _token(self) -> _Token:
+    def _token(self) -> _FormulaToken:
         return self._tokens[self._next]
 
     def _trouble(self, wanted: str) -> ParameterError:
@@ -110,7 +110,7 @@ class _Parser:
         part()
         while operator := self._take(*operators):
             part()
-            self._steps.append(Step(operator, 2))
+            self._steps.append(FormulaStep(operator, 2))
 
     def _formula(self) -> None:
         self._chain(self._and_part, "or")
@@ -121,7 +121,7 @@ class _Parser:
     def _not_part(self) -> None:
         if self._take("not"):
             self._deeper(self._not_part)
-            self._steps.append(Step("not", 1))
+            self._steps.append(FormulaStep("not", 1))
         else:
             self._comparison()
 
@@ -129,15 +129,15 @@ class _Parser:
         self._sum()
         if operator := self._take("==", *COMPARISONS):
             self._sum()
-            self._steps.append(Step("=" if operator == "==" else operator, 2))
+            self._steps.append(FormulaStep("=" if operator == "==" else operator, 2))
             if self._token.text in ("==", *COMPARISONS) and self._token.kind == "sign":
                 raise self._trouble("'and' between two comparisons")
             return
         negated = self._take("not")
         if self._take("in"):
-            self._steps.append(Step("in", 1, self._constants()))
+            self._steps.append(FormulaStep("in", 1, self._constants()))
             if negated:
-                self._steps.append(Step("not", 1))
+                self._steps.append(FormulaStep("not", 1))
         elif negated:
             raise self._trouble("'in' after 'not'")
 
@@ -169,7 +169,7 @@ class _Parser:
         token = self._token
         if self._take("-"):
             self._deeper(self._factor)
-            self._steps.append(Step("negative", 1))
+            self._steps.append(FormulaStep("negative", 1))
         elif self._take("("):
             self._deeper(self._formula)
             self._require(")")
@@ -177,10 +177,10 @@ class _Parser:
             self._next += 1
             self._deeper(lambda: self._call(token.text))
         elif token.kind in ("number", "text"):
-            self._steps.append(Step("constant", given=self._constant()))
+            self._steps.append(FormulaStep("constant", given=self._constant()))
         elif token.kind == "quoted" or (token.kind == "name" and token.text not in _WORDS):
             self._next += 1
-            self._steps.append(Step("column", given=token.text.strip("`")))
+            self._steps.append(FormulaStep("column", given=token.text.strip("`")))
         else:
             raise self._trouble("a number, a quoted text, an attribute or '('")
 
@@ -196,10 +196,10 @@ class _Parser:
         if not least <= count <= most:
             wanted = f"{least}" if least == most else f"{least} to {most}"
             raise ParameterError(f"{name}() takes {wanted} operands, not {count}")
-        self._steps.append(Step(name, count))
+        self._steps.append(FormulaStep(name, count))
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokens(text: str) -> list[_FormulaToken]:
     if len(text) > LONGEST:
         raise ParameterError(f"the formula has {len(text):,} characters; at most {LONGEST:,} are allowed")
     tokens, place, end = [], 0, len(text.rstrip())
@@ -211,9 +211,9 @@ def _tokens(text: str) -> list[_Token]:
                 "names with other signs than letters, digits and _ stand in backquotes"
             )
         kind = found.lastgroup or ""
-        tokens.append(_Token(kind, found[kind], found.start(kind)))
+        tokens.append(_FormulaToken(kind, found[kind], found.start(kind)))
         place = found.end()
-    return [*tokens, _Token("end", "", end)]
+    return [*tokens, _FormulaToken("end", "", end)]
 
 
 def _number(text: str) -> float:

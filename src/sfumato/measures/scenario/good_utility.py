@@ -15,7 +15,7 @@ from sfumato.caching import kept
 from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Needs, Words
 from sfumato.measures.base import Measure, Measurement, NotApplicable
-from sfumato.measures.mining import figure_key, of_user, predictions, worth_to_user
+from sfumato.measures.mining import of_user, predictions, sums_key, worth_to_user
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.measures.scenario.expressions import Type, type_of
 from sfumato.measures.scenario.nearness import true_column
@@ -202,8 +202,8 @@ def _decline(
         new = None if old is None else _utility(release, rows, name, miner, scenario, weights)
         return None if old is None or new is None else [old.total, new.total, _ratio_error(old, new)]
 
-    figure = kept(figure_key("decline", release, [name], [miner], *judged), computed)
-    return None if figure is None else _Decline(*figure)
+    sums = kept(sums_key("decline", release, [name], [miner], *judged), computed)
+    return None if sums is None else _Decline(*sums)
 
 
 def _utility_of_original(
@@ -216,9 +216,9 @@ def _utility_of_original(
         found = _utility(original, every_row, name, miner, scenario, weights)
         return None if found is None else [found.total, found.within, found.mixed.tolist()]
 
-    key = figure_key("utility", original, [name], [miner], scenario, weights, scenario.user.error)
-    figure = kept(key if _mixes(original.n_rows) else None, computed)
-    return None if figure is None else _Utility(figure[0], figure[1], np.array(figure[2]))
+    key = sums_key("utility", original, [name], [miner], scenario, weights, scenario.user.error)
+    sums = kept(key if _mixes(original.n_rows) else None, computed)
+    return None if sums is None else _Utility(sums[0], sums[1], np.array(sums[2]))
 
 
 def _utility(

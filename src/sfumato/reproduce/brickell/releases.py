@@ -22,7 +22,7 @@ _MODELS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One release of a table or figure.
+    """One release of an exhibit.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rerun: the tables and figures of the paper, read from what was explored."""
+"""Rerun: the exhibits of the paper, read from what was explored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from sfumato.reproduce.beside import bars_beside
-from sfumato.reproduce.brickell.figures import learning_another, learning_the_same
+from sfumato.reproduce.brickell.gains import learning_another, learning_the_same
 from sfumato.reproduce.brickell.releases import (
     INTACT,
     label_of,
@@ -29,7 +29,7 @@ _BARELY = 0.8
 
 
 def exhibits(found: Found) -> tuple[Exhibit, ...]:
-    """Return the paper's tables and figures."""
+    """Return the paper's exhibits."""
     marital, occupation = found["brickell-marital"], found["brickell-occupation"]
     return (
         _table_2(found["brickell-attributes"]),
@@ -183,7 +183,7 @@ def _fewer(document: Any) -> None:
 
 
 def _fewer_attributes(document: Any) -> None:
-    """Learn only the attributes that the figures are about, and divide the records in three parts only."""
+    """Learn only the attributes that the exhibits are about, and divide the records in three parts only."""
     utility = document["measure"]["utility"]
     for place in reversed(range(len(utility))):
         if utility[place]["workload-utility"]["target"] not in ("marital-status", "occupation"):

@@ -1,4 +1,4 @@
-"""Rerun: the tables and figures of the paper, read from what was explored."""
+"""Rerun: the exhibits of the paper, read from what was explored."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _QUICK_NOTE = (
 
 
 def exhibits(found: Found) -> tuple[Exhibit, ...]:
-    """Return the paper's tables and figures."""
+    """Return the paper's exhibits."""
     whole, safety = found["dewri"], found["dewri-safety"]
     searched: tuple[Exhibit, ...] = (
         _figure_6(whole, safety),

@@ -1,4 +1,4 @@
-"""Rerun: the tables and figures of the paper, read from what was explored."""
+"""Rerun: the exhibits of the paper, read from what was explored."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _QUICK_QUERIES = 200
 
 
 def exhibits(found: Found) -> tuple[Exhibit, ...]:
-    """Return the paper's tables and figures."""
+    """Return the paper's exhibits."""
     explored = found["li"]
     generalized = curves(explored.made, "mondrian")
     bucketized = curves(explored.made, "bucketize")

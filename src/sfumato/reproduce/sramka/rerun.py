@@ -1,4 +1,4 @@
-"""Rerun: the tables and figures of the paper, read from what was explored."""
+"""Rerun: the exhibits of the paper, read from what was explored."""
 
 from __future__ import annotations
 

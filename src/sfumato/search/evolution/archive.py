@@ -26,25 +26,25 @@ class Archive:
         One row for each solution.
     objectives
         What was optimised, one column for each objective, lower better.
-    figures
+    traits
         What else is known of each solution.
     """
 
     genes: Genes
     objectives: Floats
-    figures: Floats
+    traits: Floats
 
     @classmethod
-    def empty(cls, n_genes: int, n_objectives: int, n_figures: int) -> Archive:
+    def empty(cls, n_genes: int, n_objectives: int, n_traits: int) -> Archive:
         """Return an archive without solutions."""
         return cls(
-            np.zeros((0, n_genes), dtype=np.int64), np.zeros((0, n_objectives)), np.zeros((0, n_figures))
+            np.zeros((0, n_genes), dtype=np.int64), np.zeros((0, n_objectives)), np.zeros((0, n_traits))
         )
 
     def __len__(self) -> int:
         return len(self.objectives)
 
-    def joined(self, genes: Genes, objectives: Floats, figures: Floats) -> Archive:
+    def joined(self, genes: Genes, objectives: Floats, traits: Floats) -> Archive:
         """Return the archive with these solutions, and without those that they beat."""
         import moocore
 
@@ -55,7 +55,7 @@ class Archive:
         return Archive(
             np.concatenate([self.genes, genes])[kept],
             every[kept],
-            np.concatenate([self.figures, figures])[kept],
+            np.concatenate([self.traits, traits])[kept],
         )
 
     def beats(self, objectives: Floats) -> Booleans:
@@ -66,7 +66,7 @@ class Archive:
 
     def take(self, rows: Any) -> Archive:
         """Return the archive of these solutions."""
-        return Archive(self.genes[rows], self.objectives[rows], self.figures[rows])
+        return Archive(self.genes[rows], self.objectives[rows], self.traits[rows])
 
     def sorted(self) -> Archive:
         """Return the solutions, the best in the first objective first."""

@@ -68,7 +68,7 @@ class MeasuredProblem:
         return len(self.objectives)
 
     @property
-    def figures(self) -> tuple[str, ...]:
+    def traits(self) -> tuple[str, ...]:
         """The measures."""
         return self.objectives
 
@@ -77,24 +77,22 @@ class MeasuredProblem:
         judged = [self._judge(row) for row in genes]
         allowed = np.array([worse == 0 for _, worse in judged])
         owner = np.flatnonzero(allowed)
-        values = np.array([figures for (figures, _), kept in zip(judged, allowed, strict=True) if kept])
-        figures = values.reshape(len(owner), self.n_objectives)
+        values = np.array([traits for (traits, _), kept in zip(judged, allowed, strict=True) if kept])
+        traits = values.reshape(len(owner), self.n_objectives)
         main = np.full(len(genes), -1, dtype=np.int64)
         main[owner] = np.arange(len(owner))
-        return Evaluation(
-            owner, figures * self._signs, figures, main, np.array([worse for _, worse in judged])
-        )
+        return Evaluation(owner, traits * self._signs, traits, main, np.array([worse for _, worse in judged]))
 
     def _judge(self, genes: Genes) -> tuple[list[float], float]:
-        """Return the figures of an individual, and how far it is from keeping all limits."""
+        """Return the traits of an individual, and how far it is from keeping all limits."""
         nothing = [math.inf] * self.n_objectives
         try:
             release = sanitize(self.table, self.schema, self.recipe(genes, np.zeros(0)))
         except Infeasible as reason:
             return nothing, 1 + max(float(reason.reached or 0), 0)
-        return self._figures(release)
+        return self._traits(release)
 
-    def _figures(self, release: Release) -> tuple[list[float], float]:
+    def _traits(self, release: Release) -> tuple[list[float], float]:
         taken = measure(release, self._measures)
         share = release.n_suppressed / release.n_original
         worse = max(share - self.eta, 0.0)
@@ -105,7 +103,7 @@ class MeasuredProblem:
         worse += sum(value is None for value in values)
         return [math.inf if value is None else value for value in values], worse
 
-    def recipe(self, genes: Genes, figures: Floats) -> Recipe:
+    def recipe(self, genes: Genes, traits: Floats) -> Recipe:
         """Return the recipe of an individual."""
         return self.space.recipe(genes, self.model, self.eta)
 

@@ -16,7 +16,7 @@ from sfumato.search.evolution.run import Judge, Settings
 from sfumato.search.evolution.space import Genes, Space
 
 
-class _Problem(Problem):  # type: ignore[misc]
+class _PymooProblem(Problem):  # type: ignore[misc]
     def __init__(self, judge: Judge) -> None:
         space = judge.space
         super().__init__(
@@ -86,7 +86,9 @@ def generations(judge: Judge, settings: Settings, seed: int) -> Iterator[int]:
         mutation=_Mutation(judge, settings.mutation),
         eliminate_duplicates=False,
     )
-    algorithm.setup(_Problem(judge), termination=("n_gen", settings.generations), seed=seed, verbose=False)
+    algorithm.setup(
+        _PymooProblem(judge), termination=("n_gen", settings.generations), seed=seed, verbose=False
+    )
     while algorithm.has_next():
         algorithm.next()
         yield int(algorithm.n_gen) - 1

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.kernels.evolving import (
-    FIGURES,
+    TRAITS,
     Recodings,
     keep_all,
     suppress_below_average,
@@ -31,20 +31,20 @@ ProblemName = Literal["zero-suppression", "suppression", "any-suppression", "k-l
 PROBLEMS: tuple[ProblemName, ...] = get_args(ProblemName)
 Preferred = Literal["k", "l"]
 
-_K, _L, _, _LOSS, _SUPPRESSED, _FIRST, _SECOND = range(len(FIGURES))
+_K, _L, _, _LOSS, _SUPPRESSED, _FIRST, _SECOND = range(len(TRAITS))
 
 
 class Evaluation(NamedTuple):
     """What is known of some individuals.
 
-    An individual may stand for several solutions, each a row of ``objectives`` and ``figures`` with its
+    An individual may stand for several solutions, each a row of ``objectives`` and ``traits`` with its
     ``owner``; ``main`` is the row by which each individual is selected, -1 where it has none.
     ``violations`` say how far an individual is from what it must keep; 0 is allowed.
     """
 
     owner: Integers
     objectives: Floats
-    figures: Floats
+    traits: Floats
     main: Integers
     violations: Floats
 
@@ -57,13 +57,13 @@ class Problem(Protocol):
         """How many objectives there are, all to be made small."""
 
     @property
-    def figures(self) -> tuple[str, ...]:
-        """The names of the figures."""
+    def traits(self) -> tuple[str, ...]:
+        """The names of the traits."""
 
     def evaluate(self, genes: Genes) -> Evaluation:
         """Judge some individuals."""
 
-    def recipe(self, genes: Genes, figures: Floats) -> Recipe:
+    def recipe(self, genes: Genes, traits: Floats) -> Recipe:
         """Return the recipe of a solution."""
 
 
@@ -114,9 +114,9 @@ class PublisherProblem:
         return 3 if self.problem in ("any-suppression", "k-l-safety") else 2
 
     @property
-    def figures(self) -> tuple[str, ...]:
-        """The names of the figures."""
-        return FIGURES
+    def traits(self) -> tuple[str, ...]:
+        """The names of the traits."""
+        return TRAITS
 
     @cached_property
     def limit(self) -> int:
@@ -132,13 +132,13 @@ class PublisherProblem:
 
     def evaluate(self, genes: Genes) -> Evaluation:
         """Judge some individuals by the classes that their recodings make."""
-        figures = self._figures(self.space.recodings(genes))
-        owner, place = np.nonzero(figures[:, :, _K])
-        rows = figures[owner, place]
+        traits = self._traits(self.space.recodings(genes))
+        owner, place = np.nonzero(traits[:, :, _K])
+        rows = traits[owner, place]
         objectives = np.stack(self._objectives(rows), axis=1)
         return Evaluation(owner, objectives, rows, self._main(owner, rows, len(genes)), np.zeros(len(genes)))
 
-    def _figures(self, recodings: Recodings) -> Floats:
+    def _traits(self, recodings: Recodings) -> Floats:
         records, sensitive = self.space.rows.records, self.space.rows.sensitive
         if self.problem == "zero-suppression":
             return keep_all(records, recodings)
@@ -164,16 +164,16 @@ class PublisherProblem:
         main[owner[order]] = order
         return main
 
-    def recipe(self, genes: Genes, figures: Floats) -> Recipe:
+    def recipe(self, genes: Genes, traits: Floats) -> Recipe:
         """Return the recipe that makes exactly this solution."""
-        return self.space.recipe(genes, self._model(figures), self._suppression())
+        return self.space.recipe(genes, self._model(traits), self._suppression())
 
-    def _model(self, figures: Floats) -> PrivacyModel:
+    def _model(self, traits: Floats) -> PrivacyModel:
         if self.problem != "k-l-safety":
-            return KAnonymity(int(figures[_K]))
+            return KAnonymity(int(traits[_K]))
         if self.guarantee:
-            return KAnonymity(int(figures[_K])) & ProbabilisticDiversity(float(figures[_L]))
-        return SafetyOrder(int(figures[_FIRST]), int(figures[_SECOND]), self.prefer)
+            return KAnonymity(int(traits[_K])) & ProbabilisticDiversity(float(traits[_L]))
+        return SafetyOrder(int(traits[_FIRST]), int(traits[_SECOND]), self.prefer)
 
     def _suppression(self) -> float:
         return {"zero-suppression": 0.0, "any-suppression": 1.0}.get(self.problem, self.eta)

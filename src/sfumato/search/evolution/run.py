@@ -78,7 +78,7 @@ class Judge:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        self.archive = Archive.empty(self.space.n_genes, problem.n_objectives, len(problem.figures))
+        self.archive = Archive.empty(self.space.n_genes, problem.n_objectives, len(problem.traits))
 
     def judge(self, genes: Genes) -> tuple[Floats, Floats]:
         """Return the objectives by which each individual is selected, and its violation."""
@@ -113,7 +113,7 @@ class Judge:
         for key, place, worse in zip(self._keys(genes), evaluation.main, evaluation.violations, strict=True):
             objectives = evaluation.objectives[place].copy() if place >= 0 else nothing
             self._known[key] = objectives, float(worse)
-        self.archive = self.archive.joined(genes[evaluation.owner], evaluation.objectives, evaluation.figures)
+        self.archive = self.archive.joined(genes[evaluation.owner], evaluation.objectives, evaluation.traits)
 
 
 def evolve(
@@ -198,8 +198,8 @@ def improve(
         targets = Archive(*(np.stack(each) for each in zip(*moved, strict=True)))
         unsettled = [genes for genes in targets.genes if genes.tobytes() not in settled]
         if not unsettled:
-            empty = Archive.empty(judge.space.n_genes, targets.objectives.shape[1], targets.figures.shape[1])
-            return empty.joined(targets.genes, targets.objectives, targets.figures).sorted()
+            empty = Archive.empty(judge.space.n_genes, targets.objectives.shape[1], targets.traits.shape[1])
+            return empty.joined(targets.genes, targets.objectives, targets.traits).sorted()
         tell(f"improving {len(targets)} solutions, {len(unsettled)} can perhaps be improved further")
         _settle(judge, settled, unsettled[:_BATCH])
 
@@ -225,6 +225,6 @@ def _better(archive: Archive, targets: Archive, row: int) -> tuple[Genes, Floats
     """Return a solution of the archive that dominates this one, or this one if there is none."""
     beaten_by: Integers = np.flatnonzero(archive.beats(targets.objectives[row]))
     if not len(beaten_by):
-        return targets.genes[row], targets.objectives[row], targets.figures[row]
+        return targets.genes[row], targets.objectives[row], targets.traits[row]
     one = int(beaten_by[0])
-    return archive.genes[one], archive.objectives[one], archive.figures[one]
+    return archive.genes[one], archive.objectives[one], archive.traits[one]

@@ -151,8 +151,8 @@ class Evolution:
         # single steps are cheap where classes are only counted, and dear where releases are made
         budget = 0 if self.objectives else settings.population * settings.generations // 2
         front = improve(judge, self.most, budget=budget, tell=say)
-        for genes, figures in zip(front.genes, front.figures, strict=True):
-            yield problem.recipe(genes, figures)
+        for genes, traits in zip(front.genes, front.traits, strict=True):
+            yield problem.recipe(genes, traits)
 
     def _task(self, table: Table, schema: Schema) -> tuple[Space, Problem]:
         """Return the space and the problem for a bound table."""

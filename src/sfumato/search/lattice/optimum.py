@@ -14,8 +14,8 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.errors import Infeasible, ParameterError, suggestion
+from sfumato.facts import own
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
-from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.bounds import lost_share
 from sfumato.sanitizers.base import check_feasible, check_share
@@ -116,7 +116,7 @@ def optimal_node(
     bound_table, bound_schema = schema.bind(table)
     bound_schema.require("quasi-identifying", "a lattice")
     check_feasible(bound_table, bound_schema, model, suppresses=suppression > 0)
-    problem = _Problem.of(bound_table, bound_schema, model, suppression, objective)
+    problem = _NodeProblem.of(bound_table, bound_schema, model, suppression, objective)
     top = problem.evaluate(problem.lattice.heights)
     return _Search(problem, top, deadline, math.inf if evaluations is None else evaluations, best=top).run()
 
@@ -177,7 +177,7 @@ def _is_better(cost: float, levels: Levels, best: _Node) -> bool:
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _NodeProblem:
     """A lattice, a model, a suppression limit and an objective.
 
     Parameters
@@ -202,9 +202,8 @@ class _Problem:
     @classmethod
     def of(
         cls, table: Table, schema: Schema, model: PrivacyModel, suppression: float, objective: Objective
-    ) -> _Problem:
-        # a model that is derived from k-anonymity may ask for more than a size
-        sizes = [part.k for part in model.parts if type(part) is KAnonymity]
+    ) -> _NodeProblem:
+        sizes = [part.smallest_class for part in model.parts if own(type(part), "asks_only_size")]
         sizes_suffice = len(sizes) == len(model.parts)
         lattice = GeneralizationLattice.of(table, schema, () if sizes_suffice else schema.sensitive)
         n_allowed = _most_suppressed(lattice.n_records, suppression)
@@ -368,7 +367,7 @@ class _Search:
     box can hold a better node than the best one found.
     """
 
-    problem: _Problem
+    problem: _NodeProblem
     top: _Node
     deadline: float
     most: float

@@ -16,7 +16,7 @@ from sfumato.columns import front
 from sfumato.errors import ParameterError, suggestion
 from sfumato.facts import Better
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
-from sfumato.kernels.lattice import FIGURES, Groups, Nodes, Prior, describe_sizes, node_keys, walk
+from sfumato.kernels.lattice import SCORES, DescribedNodes, Groups, Prior, describe_sizes, node_keys, walk
 from sfumato.measures.adversary import AccuracyGain, KnowledgeGain, PrivacyLoss
 from sfumato.measures.base import Measure
 from sfumato.measures.loss import AverageClassSize, Discernibility, GeneralLoss, Precision, TotalLoss
@@ -53,7 +53,7 @@ _OF_NODES: tuple[type[PrivacyModel | Measure], ...] = (
     AverageClassSize,
     Precision,
 )
-# one for each of `FIGURES`
+# one for each of `SCORES`
 _OF_SENSITIVE: tuple[type[PrivacyModel | Measure], ...] = (
     DistinctDiversity,
     ProbabilisticDiversity,
@@ -69,7 +69,7 @@ _OF_SENSITIVE: tuple[type[PrivacyModel | Measure], ...] = (
 )
 _BETTER: dict[str, Better] = {
     **{name_of(cls): cls.better for cls in _OF_NODES},
-    **{name: cls.better for name, cls in zip(FIGURES, _OF_SENSITIVE, strict=True)},
+    **{name: cls.better for name, cls in zip(SCORES, _OF_SENSITIVE, strict=True)},
 }
 
 
@@ -94,7 +94,7 @@ class LatticeProfile:
     small_classes, small_losses
         For each size below `LARGEST_K` how many classes have it, and what they add to general loss.
     sensitive
-        For each sensitive attribute its figures, by name: the level reached in each privacy model, and
+        For each sensitive attribute its scores, by name: the level reached in each privacy model, and
         ``privacy-loss``, ``knowledge-gain`` and ``accuracy-gain``; ``t-closeness-ordered`` only where the
         values have an order.
 
@@ -120,10 +120,10 @@ class LatticeProfile:
     sensitive: Mapping[str, Mapping[str, Floats]] = field(repr=False)
 
     @cached_property
-    def figures(self) -> Mapping[str, Floats]:
-        """Every figure by name, those of sensitive attributes for the least safe one."""
+    def scores(self) -> Mapping[str, Floats]:
+        """Every score by name, those of sensitive attributes for the least safe one."""
         mean_level = (self.levels / np.maximum(self.heights, 1)).mean(axis=1)
-        figures = {
+        scores = {
             name_of(KAnonymity): self.smallest.astype(np.float64),
             name_of(WeightedK): self.squares / self.n_records,
             name_of(ReidentificationRisk): 1 / self.smallest,
@@ -133,19 +133,19 @@ class LatticeProfile:
             name_of(AverageClassSize): self.n_records / self.n_classes,
             name_of(Precision): 1 - mean_level,
         }
-        for name in FIGURES:
+        for name in SCORES:
             if not self.sensitive or not all(name in each for each in self.sensitive.values()):
                 continue
             worst = np.min if _BETTER[name] == "higher" else np.max
-            figures[name] = worst([each[name] for each in self.sensitive.values()], axis=0)
-        return {name: sealed(values) for name, values in figures.items()}
+            scores[name] = worst([each[name] for each in self.sensitive.values()], axis=0)
+        return {name: sealed(values) for name, values in scores.items()}
 
-    def figure(self, name: str) -> Floats:
-        """Return one figure of every node."""
-        if name not in self.figures:
-            hint = suggestion(name, self.figures) or f"; it has {', '.join(self.figures)}"
-            raise ParameterError(f"a profile has no figure {name!r}{hint}")
-        return self.figures[name]
+    def score(self, name: str) -> Floats:
+        """Return one score of every node."""
+        if name not in self.scores:
+            hint = suggestion(name, self.scores) or f"; it has {', '.join(self.scores)}"
+            raise ParameterError(f"a profile has no score {name!r}{hint}")
+        return self.scores[name]
 
     def n_suppressed(self, k: int) -> Integers:
         """Return how many records must be suppressed at each node for k-anonymity."""
@@ -162,11 +162,11 @@ class LatticeProfile:
         return kept + float(self.n_records) * self.n_suppressed(k)
 
     def pareto(self, axes: Sequence[str]) -> Integers:
-        """Return the nodes that no other beats on these figures, the best on the first axis first.
+        """Return the nodes that no other beats on these scores, the best on the first axis first.
 
         Nodes that are equal on all axes stand for the same trade-off: only the first of them is named.
         """
-        turned = [self.figure(axis) * (1 if _BETTER[axis] == "lower" else -1) for axis in axes]
+        turned = [self.score(axis) * (1 if _BETTER[axis] == "lower" else -1) for axis in axes]
         return efficient(np.stack(turned, axis=1))
 
     def front_with_suppression(self, utility: str, suppression: float) -> tuple[Integers, Integers]:
@@ -239,7 +239,7 @@ def profile(
     --------
     >>> from sfumato import datasets
     >>> whole = profile(*datasets.hospital())
-    >>> int(whole.smallest.max()), float(whole.figure("t-closeness").min())
+    >>> int(whole.smallest.max()), float(whole.score("t-closeness").min())
     (12, 0.0)
     """
     bound_table, bound_schema = schema.bind(table)
@@ -267,7 +267,7 @@ def profile(
         small_classes=sealed(nodes.small_classes),
         small_losses=sealed(nodes.small_losses / lattice.n_records),
         sensitive={
-            name: _named(found.figures, has_order=bound_schema.hierarchy(name).has_order)
+            name: _named(found.scores, has_order=bound_schema.hierarchy(name).has_order)
             for name, found in zip(watched, described, strict=False)
         },
     )
@@ -283,28 +283,28 @@ def _general_losses(lattice: GeneralizationLattice) -> Floats:
     return losses
 
 
-def _named(figures: Floats, *, has_order: bool) -> dict[str, Floats]:
-    rounded = np.where(np.abs(figures) < _ROUNDING, 0.0, figures)
+def _named(scores: Floats, *, has_order: bool) -> dict[str, Floats]:
+    rounded = np.where(np.abs(scores) < _ROUNDING, 0.0, scores)
     return {
         name: sealed(rounded[:, place].copy())
-        for place, name in enumerate(FIGURES)
+        for place, name in enumerate(SCORES)
         if has_order or name != "t-closeness-ordered"
     }
 
 
-def _no_nodes(n_nodes: int) -> Nodes:
-    return Nodes(
+def _no_nodes(n_nodes: int) -> DescribedNodes:
+    return DescribedNodes(
         n_classes=np.zeros(n_nodes, dtype=np.int64),
         smallest=np.zeros(n_nodes, dtype=np.int64),
         squares=np.zeros(n_nodes, dtype=np.int64),
         small_classes=np.zeros((n_nodes, LARGEST_K), dtype=np.int64),
         small_losses=np.zeros((n_nodes, LARGEST_K)),
-        figures=np.zeros((n_nodes, len(FIGURES))),
+        scores=np.zeros((n_nodes, len(SCORES))),
     )
 
 
-def _described(lattice: GeneralizationLattice, name: str | None) -> Nodes:
-    """Describe every node, with the figures of one sensitive attribute."""
+def _described(lattice: GeneralizationLattice, name: str | None) -> DescribedNodes:
+    """Describe every node, with the scores of one sensitive attribute."""
     nodes = _no_nodes(lattice.size)
     path = _Path.of(lattice)
     if path.fits(lattice.n_records, lattice.n_sensitive_values(name)):
@@ -314,7 +314,7 @@ def _described(lattice: GeneralizationLattice, name: str | None) -> Nodes:
     return nodes
 
 
-def _visit_each(lattice: GeneralizationLattice, name: str | None, nodes: Nodes) -> None:
+def _visit_each(lattice: GeneralizationLattice, name: str | None, nodes: DescribedNodes) -> None:
     """Describe every node from the rows: slow, but in little memory."""
     for node, levels in enumerate(_all_levels(lattice).tolist()):
         class_of, n_classes = lattice.classes(levels)
@@ -325,11 +325,11 @@ def _visit_each(lattice: GeneralizationLattice, name: str | None, nodes: Nodes) 
             sizes, losses, nodes.small_classes[node], nodes.small_losses[node]
         )
         if name is not None:
-            nodes.figures[node] = _figures(lattice.counted(class_of, sizes), name)
+            nodes.scores[node] = _scores(lattice.counted(class_of, sizes), name)
 
 
-def _figures(classes: EquivalenceClasses, name: str) -> list[float]:
-    """Return what each of `FIGURES` is for one sensitive attribute, by the models and measures themselves."""
+def _scores(classes: EquivalenceClasses, name: str) -> list[float]:
+    """Return what each of `SCORES` is for one sensitive attribute, by the models and measures themselves."""
     counts = classes.sensitive[name]
     alone = EquivalenceClasses(classes.class_of, classes.sizes, {name: counts})
     n_records = classes.sizes.sum()
@@ -395,7 +395,7 @@ class _Path:
         n_bytes = sum(self.room) * (28 + 4 * _padded(n_values))
         return int(self.bits.sum()) <= _MOST_BITS and n_records < 2**31 and n_bytes <= _MOST_BYTES
 
-    def walk(self, lattice: GeneralizationLattice, name: str | None, nodes: Nodes) -> None:
+    def walk(self, lattice: GeneralizationLattice, name: str | None, nodes: DescribedNodes) -> None:
         """Describe all nodes, rolling the groups up from one to the next."""
         shifts = np.cumsum(self.bits) - self.bits
         key_steps, loss_steps = self._steps(lattice, shifts)

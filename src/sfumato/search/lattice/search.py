@@ -89,7 +89,7 @@ class LatticeFront:
     Parameters
     ----------
     privacy
-        What the releases should be good in: ``k-anonymity``, or another figure of the profile such as
+        What the releases should be good in: ``k-anonymity``, or another score of the profile such as
         ``t-closeness`` or ``privacy-loss``.
     utility
         What they should be good in beside: ``total-loss``, ``discernibility``, ``average-class-size`` or

@@ -1,4 +1,4 @@
-"""Problem: one learning task in plain arrays, for another process to work on."""
+"""LearningTask: examples to learn from in plain arrays, for another process to work on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_EXAMPLES = 500_000
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class LearningTask:
     """Patterns, labelled examples of them, and which examples each fold leaves out.
 
     Parameters
@@ -48,7 +48,7 @@ class Problem:
 
     @cached_property
     def key(self) -> str:
-        """A hash of everything, to send a problem only once."""
+        """A hash of everything, to send a task only once."""
         digest = hashlib.sha256()
         for each in fields(self):
             array = np.ascontiguousarray(getattr(self, each.name))
@@ -59,8 +59,8 @@ class Problem:
 
 def pose(
     release: Release, names: Sequence[str], encoding: Encoding, labels: Labels, held: Integers
-) -> tuple[Problem, Integers]:
-    """Return the problem of a release, and the pattern of each released row."""
+) -> tuple[LearningTask, Integers]:
+    """Return the task of a release, and the pattern of each released row."""
     pattern_of, patterns = encode(release, names, encoding)
     n_kinds = len(labels.shares.starts) - 1
     pair_of, n_pairs = number_rows([pattern_of, labels.kind_of], [len(patterns), n_kinds], release.n_rows)
@@ -73,14 +73,14 @@ def pose(
     )
     own_pattern, own_value = np.empty(n_examples, np.int64), np.empty(n_examples, np.int64)
     own_pattern[example_of], own_value[example_of] = pattern[pair], value
-    problem = Problem(
+    task = LearningTask(
         patterns=patterns.astype(np.float32),
         pattern=own_pattern,
         label=own_value if labels.numbers is None else labels.numbers[own_value],
         held=_added(weight, example_of, n_examples),
         asked=_added(held, pattern_of, len(patterns)) > 0,
     )
-    return problem, pattern_of
+    return task, pattern_of
 
 
 def _examples(labels: Labels, kind: Integers) -> tuple[Integers, Integers, Floats]:

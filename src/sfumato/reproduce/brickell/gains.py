@@ -31,7 +31,7 @@ _Gains = Mapping[str, Mapping[str, float]]
 
 
 def learning_the_same(key: str, explored: Explored, cut_for: str) -> Exhibit:
-    """Return figure 1 or 2: researcher and adversary learn the sensitive attribute."""
+    """Return Figure 1 or 2: researcher and adversary learn the sensitive attribute."""
     known = published("brickell", key)
     target = explored.schema.sensitive[0]
     shown = rows(explored, cut_for)
@@ -62,7 +62,7 @@ def learning_the_same(key: str, explored: Explored, cut_for: str) -> Exhibit:
 
 
 def learning_another(key: str, explored: Explored, target: str) -> Exhibit:
-    """Return figure 3 or 4: the researcher learns an attribute that is neither known nor sensitive."""
+    """Return Figure 3 or 4: the researcher learns an attribute that is neither known nor sensitive."""
     known = published("brickell", key)
     shown = rows(explored, target)
     gains = _gains(shown, target)
