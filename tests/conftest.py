@@ -74,7 +74,8 @@ def compile_every_kernel_in_one_worker() -> None:
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.dispatcher import Dispatcher
 
-    compiled = Dispatcher.compile
+    kernels: Any = Dispatcher
+    compiled = kernels.compile
 
     @functools.wraps(compiled)
     def compiled_in_turn(kernel: Any, signature: Any) -> Any:
@@ -87,7 +88,7 @@ def compile_every_kernel_in_one_worker() -> None:
             fcntl.flock(lock, fcntl.LOCK_EX)
             return compiled(kernel, signature)
 
-    Dispatcher.compile = compiled_in_turn
+    kernels.compile = compiled_in_turn
 
 
 class FailSkipped:
