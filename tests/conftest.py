@@ -1,12 +1,15 @@
 """Tables that many tests share: the embedded ones, a few extreme ones, and tiny random ones.
 
-Also how long tests wait, and which of them may be skipped where everything should run.
+Also how long tests wait, which of them may be skipped where everything should run, and what spares them time.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +56,39 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--fail-skipped"):
         config.pluginmanager.register(FailSkipped())
+    if hasattr(config, "workerinput") and os.name == "posix":
+        compile_every_kernel_in_one_worker()
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector look seldom, and no more at the thousands of tests: they stay to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
+def compile_every_kernel_in_one_worker() -> None:
+    """Let a worker that needs a kernel wait while another compiles it, and take it from the cache then."""
+    import fcntl
+
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.dispatcher import Dispatcher
+
+    kernels: Any = Dispatcher
+    compiled = kernels.compile
+
+    @functools.wraps(compiled)
+    def compiled_in_turn(kernel: Any, signature: Any) -> Any:
+        if kernel._cache.cache_path is None:
+            return compiled(kernel, signature)
+        name = f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}.lock"
+        # threads first, so that none waits for a file that another thread holds; kernels call none of their
+        # callers, so that no two workers wait for each other
+        with global_compiler_lock, (Path(kernel._cache.cache_path) / name).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return compiled(kernel, signature)
+
+    kernels.compile = compiled_in_turn
 
 
 class FailSkipped:

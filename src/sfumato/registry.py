@@ -31,6 +31,7 @@ _FACTS: dict[Kind, tuple[str, ...]] = {
 }
 _PLUGINS = "sfumato.plugins"
 _registered: dict[Kind, dict[str, type[Any]]] = {kind: {} for kind in get_args(Kind)}
+_read: dict[tuple[type[Any], bool], Mapping[str, Any]] = {}
 _loaded = False
 
 _Class = TypeVar("_Class", bound=type[Any])
@@ -107,7 +108,7 @@ def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) ->
         if key not in fields:
             hint = suggestion(str(key), fields) or f"; it has {', '.join(fields) or 'no parameters'}"
             raise ParameterError(f"{kind} {name!r} has no parameter {key!r}{hint}")
-    hints = get_type_hints(cls)
+    hints = _hints(cls)
     try:
         values = {key: _convert(key, hints[_identifier(key)], value) for key, value in given.items()}
         return cls(**{_identifier(key): value for key, value in values.items()})
@@ -115,6 +116,13 @@ def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) ->
         raise type(error)(f"{name}: {error}") from None
     except (TypeError, ValueError) as error:
         raise ParameterError(f"{kind} {name!r}: {_one_line(error)}") from None
+
+
+def _hints(cls: type[Any], *, marks: bool = False) -> Mapping[str, Any]:
+    """Return the types of a class's fields, read once: that takes a third of the time of a small release."""
+    if (cls, marks) not in _read:
+        _read[cls, marks] = get_type_hints(cls, include_extras=marks)
+    return _read[cls, marks]
 
 
 def build_model(written: Mapping[str, Any]) -> Any:
@@ -198,7 +206,7 @@ def defaults_of(cls: type[Any]) -> dict[str, Any]:
 
 def list_parameters(cls: type[Any]) -> frozenset[str]:
     """Return the parameters of a class that are lists by nature."""
-    hints = get_type_hints(cls)
+    hints = _hints(cls)
     return frozenset(name for name in parameters_of(cls) if get_origin(hints[_identifier(name)]) is tuple)
 
 
@@ -211,7 +219,7 @@ def named_in(cls: type[Any]) -> dict[str, str]:
     >>> named_in(JournalistRisk)
     {'population': 'file'}
     """
-    hints = get_type_hints(cls, include_extras=True)
+    hints = _hints(cls, marks=True)
     marked = {name: _marked(hints[_identifier(name)]) for name in parameters_of(cls)}
     return {name: what for name, what in marked.items() if what is not None}
 
@@ -224,7 +232,7 @@ def _marked(hint: Any) -> str | None:
 
 def text_parameters(cls: type[Any]) -> frozenset[str]:
     """Return the parameters of a class that are texts, or name texts: digits are no numbers there."""
-    hints = get_type_hints(cls)
+    hints = _hints(cls)
     return frozenset(
         name
         for name in parameters_of(cls)

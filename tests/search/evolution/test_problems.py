@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 from pathlib import Path
@@ -93,6 +94,13 @@ def classes_of(bound: Bound, cuts: dict[str, str]) -> list[tuple[int, int, float
     return found
 
 
+@functools.cache
+def classes_of_every_cut(seed: int) -> tuple[list[tuple[int, int, float]], ...]:
+    """Search a table entirely, once for all problems."""
+    bound = people(seed)
+    return tuple(classes_of(bound, cuts) for cuts in every_cut(bound[0]))
+
+
 def points_of(classes: list[Any], name: str, eta: float, prefer: str, guarantee: bool) -> list[Point]:
     """Return the objectives of every solution of one cut, all to be made small, straight from the text."""
     n = sum(size for size, _, _ in classes)
@@ -149,8 +157,8 @@ def test_the_search_finds_the_whole_true_front(name: Any, prefer: Any, guarantee
     eta = 0.15
     every = [
         point
-        for cuts in every_cut(bound[0])
-        for point in points_of(classes_of(bound, cuts), name, eta, prefer, guarantee)
+        for classes in classes_of_every_cut(seed)
+        for point in points_of(classes, name, eta, prefer, guarantee)
     ]
     space = CutSpace.of(*bound)
     problem = PublisherProblem(space, name, eta, prefer, guarantee)
