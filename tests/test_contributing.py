@@ -15,6 +15,7 @@ KINDS = (
     "a measure with parameters",
     "a miner",
     "a search",
+    "a claim that readers can check",
     "a file format",
     "a column of the frontier",
     "a key of the project file",

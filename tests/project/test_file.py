@@ -16,7 +16,8 @@ from sfumato.columns import Limit
 from sfumato.datasets import FOLDER
 from sfumato.errors import DataError, HierarchyError, ProjectError, SchemaError, SfumatoError, UserError
 from sfumato.hierarchy import Dates, Hierarchy, Intervals, Prefixes
-from sfumato.project.file import PRIVACY_MEASURES, UTILITY_MEASURES, Project
+from sfumato.project.defaults import PRIVACY_MEASURES, UTILITY_MEASURES
+from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.search import Sweep
 

@@ -163,7 +163,12 @@ def test_the_distances_agree_where_order_and_tree_matter(distance: str, tmp_path
 def test_many_quasi_identifiers_are_sampled_alike(tmp_path: Path) -> None:
     columns = {f"q{place}": [(row * (place + 2)) % 5 for row in range(40)] for place in range(10)}
     table = sf.Table.from_arrow({**columns, "ill": [ILLNESSES[row % 3] for row in range(40)]})
-    schema = sf.Schema.of(**dict.fromkeys(columns, "quasi-identifying"), ill="sensitive")
+    schema = sf.Schema(
+        (
+            *(sf.Attribute(name, "quasi-identifying") for name in columns),
+            sf.Attribute("ill", "sensitive"),
+        )
+    )
     release = sf.sanitize(table, schema, sf.AsIs())
     assert not disagreements(release, tmp_path, [{"quasi-identifier-contribution": {"permutations": 40}}])
 
@@ -178,7 +183,8 @@ def test_many_quasi_identifiers_are_sampled_alike(tmp_path: Path) -> None:
     ids=lambda how: str(sf.Recipe.of(how)),
 )
 def test_both_say_the_same_of_the_census(how: Any, tmp_path: Path, adult: Any) -> None:
-    release = sf.sanitize(*adult, how)
+    table, schema = adult
+    release = sf.sanitize(table, schema, how)
     asked = [each for each in ASKED if "alphas" not in str(each) and "ordered" not in str(each)]
     assert not disagreements(release, tmp_path, asked)
 

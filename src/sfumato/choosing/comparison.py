@@ -17,7 +17,7 @@ from sfumato.measures.base import Measure, Measurement, json_value, measure
 from sfumato.measures.percentiles import percentile
 from sfumato.measures.reidentification import WeightedK
 from sfumato.models.distances import jensen_shannon
-from sfumato.project.file import PRIVACY_MEASURES, UTILITY_MEASURES, Written
+from sfumato.project.defaults import PRIVACY_MEASURES, UTILITY_MEASURES, Written
 from sfumato.release import Release
 
 Verdict = Literal["first", "second", "alike"]

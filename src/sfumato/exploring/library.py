@@ -13,7 +13,8 @@ from sfumato.exploring.run import Progress, Try, fill
 from sfumato.facts import Axis
 from sfumato.frontier import Frontier, only_made
 from sfumato.measures.base import Measure
-from sfumato.project.file import default_measures, search_of
+from sfumato.project.defaults import default_measures
+from sfumato.project.file import search_of
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.schema import Schema

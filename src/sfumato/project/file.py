@@ -15,6 +15,7 @@ from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.project.defaults import Written, default_measures
 from sfumato.project.policies import limits_of
 from sfumato.project.scenarios import in_scenario, scenario_of
 from sfumato.project.sections import Section, section
@@ -22,8 +23,6 @@ from sfumato.schema import Attribute, Role, Schema
 from sfumato.search.base import Search
 from sfumato.search.sweep import Sweep
 from sfumato.table import Kind, Table
-
-Written = str | Mapping[str, Any]
 
 
 class Data(Section, frozen=True):
@@ -126,30 +125,6 @@ class _File(Section, frozen=True):
     policy: dict[str, Any] = msgspec.field(default_factory=dict)
     publication: dict[str, Any] = msgspec.field(default_factory=dict)
     scenarios: dict[str, Any] = msgspec.field(default_factory=dict)
-
-
-# What a project measures that names nothing: by name, because what is registered lies above this file.
-PRIVACY_MEASURES: tuple[Written, ...] = (
-    "privacy-loss",
-    "knowledge-gain",
-    "accuracy-gain",
-    "reidentification-risk",
-    "weighted-k",
-    "k-anonymity",
-)
-UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "total-loss", "discernibility")
-
-
-def default_measures(schema: Schema) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
-    """Return the privacy and the utility measures of a project that names none."""
-    privacy = PRIVACY_MEASURES if schema.sensitive else tuple(filter(_guards_identity, PRIVACY_MEASURES))
-    return privacy, UTILITY_MEASURES
-
-
-def _guards_identity(written: Written) -> bool:
-    name, _ = registry.name_and_parameters(written)
-    cls = registry.find("measure", name) or registry.look_up("model", name)
-    return bool(cls.guards == "identity")
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ from sfumato.columns import Limit
 from sfumato.errors import ParameterError
 from sfumato.measures.base import LevelReached, Measure, Measurement, json_value, measure, named, worst_value
 from sfumato.models.base import PrivacyModel
+from sfumato.project.defaults import Written
 from sfumato.publishing.layout import Layout
 from sfumato.recipe import Recipe
 from sfumato.release import Release
 from sfumato.verifying.documents import (
     AttributeWord,
-    Claim,
+    Claimed,
     LayoutFacts,
     LimitFacts,
     Manifest,
@@ -28,8 +29,6 @@ from sfumato.verifying.documents import (
     RequirementFacts,
     numeral,
 )
-
-Written = str | Mapping[str, Any]
 
 
 def layout_facts(layout: Layout) -> LayoutFacts:
@@ -47,7 +46,7 @@ def recipe_of(manifest: Manifest) -> Recipe:
     return Recipe(manifest.recipe.sanitizer, manifest.recipe.parameters)
 
 
-def claims_of(written: Release, measures: Iterable[Written]) -> list[Claim]:
+def claims_of(written: Release, measures: Iterable[Written]) -> list[Claimed]:
     """Measure what a stranger reads, and write every parameter down."""
     claims = []
     for asked in map(registry.build_measure, measures):
@@ -56,7 +55,7 @@ def claims_of(written: Release, measures: Iterable[Written]) -> list[Claim]:
     return claims
 
 
-def measurement_of(claim: Claim) -> Measurement:
+def measurement_of(claim: Claimed) -> Measurement:
     """Return a claim as the measurement that it was."""
     return Measurement(
         claim.measure,
@@ -102,7 +101,7 @@ def figures_of(
 
 
 def limits_of(
-    policy: Mapping[str, Limit], claims: Sequence[Claim], owner: Sequence[Measurement]
+    policy: Mapping[str, Limit], claims: Sequence[Claimed], owner: Sequence[Measurement]
 ) -> dict[str, LimitFacts]:
     """Return a policy by the measures that it speaks of."""
     taken = [*map(measurement_of, claims), *owner]
@@ -200,8 +199,8 @@ def _ends_at_values(release: Release, name: str) -> bool:
     return any(label is not None and label.startswith("[") for label in used - nodes)
 
 
-def _claim(found: Measurement, parameters: dict[str, Any]) -> Claim:
-    return msgspec.convert({**found.to_dict(), "parameters": parameters}, Claim)
+def _claim(found: Measurement, parameters: dict[str, Any]) -> Claimed:
+    return msgspec.convert({**found.to_dict(), "parameters": parameters}, Claimed)
 
 
 def _every_parameter(asked: Measure) -> dict[str, Any]:

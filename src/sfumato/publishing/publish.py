@@ -22,7 +22,8 @@ from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFail
 from sfumato.files import file_beside, folder_beside
 from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
-from sfumato.project.file import Project, Publication, Written, default_measures, unnamed
+from sfumato.project.defaults import Written, default_measures
+from sfumato.project.file import Project, Publication, unnamed
 from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.publishing.manifest import (
     attribute_words,

@@ -41,7 +41,7 @@ def published_html(manifest: Manifest, written: Release) -> str:
     written
         The release as a stranger reads it from the published files.
     """
-    told = _Told(manifest)
+    told = _Sayings(manifest)
     word, chosen = manifest.word, told.chosen
     facts: dict[str, Any] = {
         "owner": False,
@@ -83,7 +83,7 @@ def published_html(manifest: Manifest, written: Release) -> str:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Sayings:
     """What a manifest says, as the words and rows of a report need it."""
 
     manifest: Manifest
@@ -142,7 +142,7 @@ class _Told:
         return bool(figures) and all(figure.met for figure in figures)
 
 
-def _summary(told: _Told, written: Release) -> dict[str, Any]:
+def _summary(told: _Sayings, written: Release) -> dict[str, Any]:
     """Return the numbers that matter, as sentences and as figures."""
     axes = tuple(told.manifest.word.headline)
     better = {each.label: each.better for each in told.chosen.measurements}
@@ -168,7 +168,7 @@ def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _limits(manifest: Manifest, told: _Told) -> dict[str, Any]:
+def _limits(manifest: Manifest, told: _Sayings) -> dict[str, Any]:
     """Return which of the report's warnings apply."""
     models = [registry.find("model", name) for each in manifest.requirements for name in each.model]
     word = manifest.word
@@ -182,7 +182,7 @@ def _limits(manifest: Manifest, told: _Told) -> dict[str, Any]:
     }
 
 
-def _policy_row(told: _Told, name: str, limit: Limit) -> dict[str, Any]:
+def _policy_row(told: _Sayings, name: str, limit: Limit) -> dict[str, Any]:
     return {
         "measure": formatting.measure_words(name).title,
         "limit": formatting.limit_of(name, limit),
@@ -192,7 +192,7 @@ def _policy_row(told: _Told, name: str, limit: Limit) -> dict[str, Any]:
     }
 
 
-def _measured_rows(told: _Told, axis: Axis) -> Iterator[dict[str, Any]]:
+def _measured_rows(told: _Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
     """Return what is told of one axis: claims as they are, the owner's figures as bands."""
     for claim in told.claims:
         if claim.axis == axis:
@@ -211,7 +211,7 @@ def _measured_rows(told: _Told, axis: Axis) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _limit_on(told: _Told, label: str, measure: str) -> Limit | None:
+def _limit_on(told: _Sayings, label: str, measure: str) -> Limit | None:
     """Return the limit on a measurement: by its label, or by its measure where no label has that name."""
     if label in told.policy:
         return told.policy[label]

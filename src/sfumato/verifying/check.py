@@ -11,14 +11,14 @@ from typing import Any
 
 from sfumato.errors import VerificationFailed
 from sfumato.verifying.documents import (
-    Claim,
+    Claimed,
     LimitFacts,
     Manifest,
     RequirementFacts,
     numeral,
     read_json,
 )
-from sfumato.verifying.figures import MEASURES, Between, Found, OneOf, computed
+from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, computed
 from sfumato.verifying.folder import (
     DATAPACKAGE,
     MANIFEST,
@@ -28,10 +28,10 @@ from sfumato.verifying.folder import (
     file_names,
     fingerprint,
 )
-from sfumato.verifying.levels import MODELS, Model
+from sfumato.verifying.levels import MODELS, KnownModel
 from sfumato.verifying.records import (
-    Columns,
-    Published,
+    PublicView,
+    WrittenTable,
     differs_from_parquet,
     parquet_types,
     published,
@@ -137,12 +137,12 @@ def _some(names: set[str]) -> str:
     return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
 
 
-def _same_records(folder: Path, name: str, table: Columns) -> Check:
+def _same_records(folder: Path, name: str, table: WrittenTable) -> Check:
     problem = differs_from_parquet(folder, name, table)
     return Check(f"{name}.csv and {name}.parquet hold the same records", problem)
 
 
-def _datapackage(folder: Path, manifest: Manifest, tables: Mapping[str, Columns]) -> Check:
+def _datapackage(folder: Path, manifest: Manifest, tables: Mapping[str, WrittenTable]) -> Check:
     """Compare the data package with the one that describes these files."""
     data = sorted(f"{name}.{suffix}" for name in tables for suffix in ("csv", "parquet"))
     types = {name: parquet_types(folder, name) for name in tables}
@@ -184,7 +184,7 @@ def slug(title: str) -> str:
 # Claims
 
 
-def _claim_checks(seen: Published, manifest: Manifest) -> Iterator[Check]:
+def _claim_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
     claimed = {claim.measure for claim in manifest.claims}
     lacking = [name for name in ALWAYS_CLAIMED if name not in claimed]
     yield Check("the smallest class and its risk are claimed", f"no claim of {lacking[0]}" if lacking else "")
@@ -197,7 +197,7 @@ def _claim_checks(seen: Published, manifest: Manifest) -> Iterator[Check]:
 
 
 def _measure_checks(
-    seen: Published, name: str, parameters: Mapping[str, Any], claims: list[Claim]
+    seen: PublicView, name: str, parameters: Mapping[str, Any], claims: list[Claimed]
 ) -> Iterator[Check]:
     known = MEASURES.get(name)
     if known is None:
@@ -223,7 +223,7 @@ def _measure_checks(
         yield Check(_named(claim), "" if same else _instead(claim, again))
 
 
-def _named(claim: Claim) -> str:
+def _named(claim: Claimed) -> str:
     about = f" of {claim.attribute}" if claim.attribute else ""
     return f"{claim.measure}{about} is {_printed(claim.value)}"
 
@@ -232,13 +232,13 @@ def _printed(value: Any) -> str:
     return "not applicable" if value is None else f"{numeral(value):.6g}"
 
 
-def _instead(claim: Claim, again: Found) -> str:
+def _instead(claim: Claimed, again: Recomputed) -> str:
     if not _same(claim.value, again.value):
         return f"the published cells give {_printed(again.value)}"
     return "the value is right, but not what is said beside it"
 
 
-def _says(claim: Claim, again: Found) -> bool:
+def _says(claim: Claimed, again: Recomputed) -> bool:
     return (
         claim.attribute == again.attribute
         and claim.applicable == (claim.value is not None)
@@ -277,7 +277,7 @@ def _is_number(value: Any) -> bool:
 # Requirements
 
 
-def _requirement_checks(seen: Published, manifest: Manifest) -> Iterator[Check]:
+def _requirement_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
     promised = manifest.recipe.parameters.get("model")
     wanted = _promised(promised) if isinstance(promised, dict) else []
     # a method may promise more than a model that it is given: anatomy promises diversity by itself
@@ -298,7 +298,7 @@ def _promised(model: Mapping[str, Any]) -> list[dict[str, Any]]:
     return parts
 
 
-def _requirement_check(seen: Published, requirement: RequirementFacts) -> Check:
+def _requirement_check(seen: PublicView, requirement: RequirementFacts) -> Check:
     name, parameters = next(iter(requirement.model.items()), ("", {}))
     what = (
         f"{name} reaches {requirement.parameter} = {_printed(requirement.reached)}, "
@@ -315,7 +315,11 @@ def _requirement_check(seen: Published, requirement: RequirementFacts) -> Check:
 
 
 def _reached(
-    seen: Published, requirement: RequirementFacts, model: Model, parameters: Mapping[str, Any], what: str
+    seen: PublicView,
+    requirement: RequirementFacts,
+    model: KnownModel,
+    parameters: Mapping[str, Any],
+    what: str,
 ) -> Check:
     try:
         level = computed(MEASURES[next(iter(requirement.model))], seen, parameters)[0].value
@@ -372,13 +376,13 @@ def _allows(limit: LimitFacts, value: Any) -> bool:
 # The publisher's word
 
 
-def _told_cells(seen: Published, tables: Mapping[str, Columns], name: str) -> int:
+def _told_cells(seen: PublicView, tables: Mapping[str, WrittenTable], name: str) -> int:
     """Return how many cells of an attribute are not withheld."""
     cells = tables[next(iter(tables))].cells.get(name)
     return seen.n_records if cells is None else sum(cell != "*" for cell in cells)
 
 
-def _word_checks(seen: Published, manifest: Manifest, tables: Mapping[str, Columns]) -> Iterator[Check]:
+def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, WrittenTable]) -> Iterator[Check]:
     word, released = manifest.word, {name: facts.role for name, facts in manifest.layout.attributes.items()}
     said = {each.name: each.role for each in word.attributes if each.role != "identifying"}
     identifying = {each.name for each in word.attributes if each.role == "identifying"}

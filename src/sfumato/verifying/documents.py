@@ -20,11 +20,11 @@ FORMAT = 2
 _LARGEST = 64 << 20
 
 
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One part of the manifest: exactly these keys, exactly these types."""
 
 
-class AttributeFacts(_Part, frozen=True, omit_defaults=True):
+class AttributeFacts(_Piece, frozen=True, omit_defaults=True):
     """The role of a published attribute; kind and hierarchy where distances between values need them."""
 
     role: Literal["quasi-identifying", "sensitive", "insensitive"]
@@ -32,7 +32,7 @@ class AttributeFacts(_Part, frozen=True, omit_defaults=True):
     hierarchy: list[list[str]] | None = None
 
 
-class LayoutFacts(_Part, frozen=True):
+class LayoutFacts(_Piece, frozen=True):
     """How the data lies in its files."""
 
     attributes: dict[str, AttributeFacts]
@@ -41,14 +41,14 @@ class LayoutFacts(_Part, frozen=True):
     group: str | None
 
 
-class RecipeFacts(_Part, frozen=True):
+class RecipeFacts(_Piece, frozen=True):
     """How the release was made; of this only the models that it promises can be checked."""
 
     sanitizer: str
     parameters: dict[str, Any]
 
 
-class Claim(_Part, frozen=True):
+class Claimed(_Piece, frozen=True):
     """One number about the published cells."""
 
     measure: str
@@ -63,7 +63,7 @@ class Claim(_Part, frozen=True):
     detail: dict[str, Any]
 
 
-class RequirementFacts(_Part, frozen=True):
+class RequirementFacts(_Piece, frozen=True):
     """One model that the recipe promises, the limit, and the level that is reached."""
 
     model: dict[str, dict[str, Any]]
@@ -73,7 +73,7 @@ class RequirementFacts(_Part, frozen=True):
     prior: Literal["released", "original"]
 
 
-class LimitFacts(_Part, frozen=True):
+class LimitFacts(_Piece, frozen=True):
     """What a policy asks of a measure, with these parameters or, where they are ``None``, with any."""
 
     measure: str
@@ -86,7 +86,7 @@ class LimitFacts(_Part, frozen=True):
         return self.measure == measure and self.parameters in (None, parameters)
 
 
-class DecisionFacts(_Part, frozen=True):
+class DecisionFacts(_Piece, frozen=True):
     """Who chose the release, why and when."""
 
     candidate: str
@@ -95,14 +95,14 @@ class DecisionFacts(_Part, frozen=True):
     when: str
 
 
-class FileFacts(_Part, frozen=True):
+class FileFacts(_Piece, frozen=True):
     """What tells a file from every other."""
 
     sha256: str
     bytes: int
 
 
-class AttributeWord(_Part, frozen=True):
+class AttributeWord(_Piece, frozen=True):
     """What only the publisher knows of an attribute.
 
     ``levels``, ``lowest`` and ``weight`` are those of its hierarchy and of the losses, ``exact`` the number
@@ -121,7 +121,7 @@ class AttributeWord(_Part, frozen=True):
     ends_at_values: bool
 
 
-class OwnerFigure(_Part, frozen=True):
+class OwnerFigure(_Piece, frozen=True):
     """A figure that only the owner can compute, told in words.
 
     ``worst`` says whether it is the worst of its measure over the sensitive attributes, ``met`` whether it
@@ -138,7 +138,7 @@ class OwnerFigure(_Part, frozen=True):
     met: bool | None
 
 
-class Word(_Part, frozen=True):
+class Word(_Piece, frozen=True):
     """The publisher's word: what no reader can check from the files.
 
     ``tried`` counts the candidates of each method, ``headline`` names the measures that the report begins
@@ -161,7 +161,7 @@ class Word(_Part, frozen=True):
     notes: list[str]
 
 
-class Manifest(_Part, frozen=True):
+class Manifest(_Piece, frozen=True):
     """Everything that a published folder says of itself. The seed is nowhere in it.
 
     Parameters
@@ -194,7 +194,7 @@ class Manifest(_Part, frozen=True):
     sfumato: str
     layout: LayoutFacts
     recipe: RecipeFacts
-    claims: list[Claim]
+    claims: list[Claimed]
     requirements: list[RequirementFacts]
     policy: dict[str, LimitFacts]
     decision: DecisionFacts

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from sfumato.verifying.levels import (
     MODELS,
-    Model,
+    KnownModel,
     jensen_shannon,
     largest_quotient,
     relative_entropy,
     total_variation,
 )
-from sfumato.verifying.records import Published, Row, SensitiveValues, Value, sum_of
+from sfumato.verifying.records import PublicView, Row, SensitiveValues, Value, sum_of
 
 Integers = npt.NDArray[np.int64]
 
@@ -46,7 +46,7 @@ class OneOf:
 
 
 @dataclass(frozen=True)
-class Found:
+class Recomputed:
     """What the published cells give for one measure, of one sensitive attribute where it speaks of one."""
 
     value: float | None
@@ -57,50 +57,50 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Measure:
+class KnownMeasure:
     """What is known of a measure: its side, which values are better, its parameters, how it is computed."""
 
     axis: Literal["privacy", "utility"]
     better: Literal["lower", "higher"]
     parameters: frozenset[str]
-    compute: Callable[[Published, Mapping[str, Any]], list[Found]]
+    compute: Callable[[PublicView, Mapping[str, Any]], list[Recomputed]]
 
 
 class DoesNotApply(Exception):
     """Raised where a measure has nothing to say of a release; the message is the reason."""
 
 
-def computed(measure: Measure, seen: Published, given: Mapping[str, Any]) -> list[Found]:
+def computed(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
     """Return what the published cells give, or why the measure does not apply."""
     try:
         return measure.compute(seen, given)
     except DoesNotApply as reason:
-        return [Found(None, detail={"reason": str(reason)})]
+        return [Recomputed(None, detail={"reason": str(reason)})]
 
 
 # What classes tell
 
 
-def _risk(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+def _risk(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
     detail = {**_at_risk(seen.sizes, 1.0, given["threshold"]), "uniques": seen.sizes.count(1)}
-    return [Found(1 / min(seen.sizes), detail=detail)]
+    return [Recomputed(1 / min(seen.sizes), detail=detail)]
 
 
-def _journalist(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+def _journalist(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
     if given["population-size"] is None:
         raise DoesNotApply("no population is given; give population or population-size")
     scale = _scale(seen, given)
     smallest = min(seen.sizes) * scale
     detail = {**_at_risk(seen.sizes, scale, given["threshold"]), "smallest": smallest}
-    return [Found(1 / smallest, detail=detail)]
+    return [Recomputed(1 / smallest, detail=detail)]
 
 
-def _marketer(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+def _marketer(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
     matched = len(seen.sizes) / _scale(seen, given)
-    return [Found(matched / seen.n_records, detail={"matched": matched})]
+    return [Recomputed(matched / seen.n_records, detail={"matched": matched})]
 
 
-def _scale(seen: Published, given: Mapping[str, Any]) -> float:
+def _scale(seen: PublicView, given: Mapping[str, Any]) -> float:
     """Return how many people of the population stand behind one record."""
     size = given["population-size"]
     if size is not None and size < seen.n_original:
@@ -135,7 +135,7 @@ def _percentile(figures: Sequence[float], sizes: Sequence[int], percent: int) ->
     raise AssertionError("all records are reached at last")
 
 
-def _weighted_k(seen: Published, _: Mapping[str, Any]) -> list[Found]:
+def _weighted_k(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
     sizes = seen.sizes
     percentiles = {f"percentile-{p}": float(_percentile(sizes, sizes, p)) for p in (5, 25, 50, 75, 95)}
     detail = {
@@ -144,26 +144,26 @@ def _weighted_k(seen: Published, _: Mapping[str, Any]) -> list[Found]:
         **percentiles,
         "largest": float(max(sizes)),
     }
-    return [Found(sum(size * size for size in sizes) / sum(sizes), detail=detail)]
+    return [Recomputed(sum(size * size for size in sizes) / sum(sizes), detail=detail)]
 
 
-def _suppression(seen: Published, _: Mapping[str, Any]) -> list[Found]:
+def _suppression(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
     detail = {"suppressed": seen.n_suppressed, "records": seen.n_original}
-    return [Found(seen.n_suppressed / seen.n_original, detail=detail)]
+    return [Recomputed(seen.n_suppressed / seen.n_original, detail=detail)]
 
 
-def _discernibility(seen: Published, _: Mapping[str, Any]) -> list[Found]:
+def _discernibility(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
     _require_sensitive_values(seen)
-    return [Found(float(sum(size * size for size in seen.sizes) + seen.n_original * seen.n_suppressed))]
+    return [Recomputed(float(sum(size * size for size in seen.sizes) + seen.n_original * seen.n_suppressed))]
 
 
-def _average_class(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+def _average_class(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
     _require_sensitive_values(seen)
     n_classes = len(seen.sizes)
-    return [Found(seen.n_records / n_classes / given["k"], detail={"classes": n_classes})]
+    return [Recomputed(seen.n_records / n_classes / given["k"], detail={"classes": n_classes})]
 
 
-def _require_sensitive_values(seen: Published) -> None:
+def _require_sensitive_values(seen: PublicView) -> None:
     if seen.has_groups:
         raise DoesNotApply(
             "sensitive values are exchanged within groups, and a loss of quasi-identifiers would not "
@@ -180,9 +180,9 @@ def _require_sensitive_values(seen: Published) -> None:
 
 
 def _of_each(
-    compute: Callable[[SensitiveValues, Mapping[str, Any]], Found],
-) -> Callable[[Published, Mapping[str, Any]], list[Found]]:
-    def all_of_them(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+    compute: Callable[[SensitiveValues, Mapping[str, Any]], Recomputed],
+) -> Callable[[PublicView, Mapping[str, Any]], list[Recomputed]]:
+    def all_of_them(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
         if not seen.sensitive:
             raise DoesNotApply("the release has no sensitive attribute")
         return [compute(attribute, given) for attribute in seen.sensitive]
@@ -198,40 +198,40 @@ def _mean(figures: Sequence[float], sizes: Sequence[int]) -> float:
     return math.fsum(figure * size for figure, size in zip(figures, sizes, strict=True)) / sum(sizes)
 
 
-def _privacy_loss(attribute: SensitiveValues, given: Mapping[str, Any]) -> Found:
+def _privacy_loss(attribute: SensitiveValues, given: Mapping[str, Any]) -> Recomputed:
     losses, sizes = [jensen_shannon(group, attribute) for group in attribute.groups], _sizes(attribute)
     detail = {
         "mean": _mean(losses, sizes),
         "percentile-95": _percentile(losses, sizes, 95),
         "share-at-risk": _share_above(losses, sizes, given["threshold"]),
     }
-    return Found(max(losses), attribute.name, detail=detail)
+    return Recomputed(max(losses), attribute.name, detail=detail)
 
 
-def _knowledge_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Found:
+def _knowledge_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
     apart = [total_variation(group, attribute) for group in attribute.groups]
-    return Found(_mean(apart, _sizes(attribute)), attribute.name, detail={"worst": max(apart)})
+    return Recomputed(_mean(apart, _sizes(attribute)), attribute.name, detail={"worst": max(apart)})
 
 
-def _accuracy_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Found:
+def _accuracy_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
     right = sum(max(group.values()) for group in attribute.groups) / attribute.n_records
     without = max(attribute.prior.values())
-    return Found(right - without, attribute.name, baseline=without, detail={"accuracy": right})
+    return Recomputed(right - without, attribute.name, baseline=without, detail={"accuracy": right})
 
 
-def _quotient(attribute: SensitiveValues, _: Mapping[str, Any]) -> Found:
+def _quotient(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
     largest = max(largest_quotient(group, attribute) for group in attribute.groups)
     lacking = sum(group.total() for group in attribute.groups if len(group) < len(attribute.prior))
     detail = {"largest-finite": largest, "share-ruled-out": lacking / attribute.n_records}
-    return Found(math.inf if lacking else largest, attribute.name, detail=detail)
+    return Recomputed(math.inf if lacking else largest, attribute.name, detail=detail)
 
 
-def _information_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Found:
+def _information_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
     sizes = _sizes(attribute)
     gains = [relative_entropy(group, attribute) for group in attribute.groups]
     left = [_entropy(group) for group in attribute.groups]
     detail = {"entropy": _entropy(attribute.overall), "remaining-entropy": _mean(left, sizes)}
-    return Found(_mean(gains, sizes), attribute.name, detail=detail)
+    return Recomputed(_mean(gains, sizes), attribute.name, detail=detail)
 
 
 def _entropy(counts: Counter[Value]) -> float:
@@ -242,7 +242,7 @@ def _entropy(counts: Counter[Value]) -> float:
 # What each quasi-identifier adds to the average risk
 
 
-def _contribution(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+def _contribution(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
     names, classes = seen.names, list(seen.classes)
     if not names:
         raise DoesNotApply("the release has no quasi-identifier")
@@ -263,7 +263,7 @@ def _contribution(seen: Published, given: Mapping[str, Any]) -> list[Found]:
         "contribution": dict(zip(names, parts, strict=True)),
         **_if_withheld(seen),
     }
-    return [Found(largest, interval=interval, detail=detail)]
+    return [Recomputed(largest, interval=interval, detail=detail)]
 
 
 def _orders(n_columns: int, n_sampled: int) -> Iterator[Sequence[Sequence[int]]]:
@@ -307,7 +307,7 @@ def _standard_error(figures: Sequence[float]) -> float:
     return math.sqrt(variance / len(figures))
 
 
-def _if_withheld(seen: Published) -> dict[str, dict[str, float]]:
+def _if_withheld(seen: PublicView) -> dict[str, dict[str, float]]:
     """Return the average risk and the privacy loss, worst and mean, when one quasi-identifier is withheld."""
     risks, worst, mean = {}, {}, {}
     for place, name in enumerate(seen.names):
@@ -337,23 +337,23 @@ def _losses(attribute: SensitiveValues, groups: Sequence[Counter[Row]], place: i
 # What is known
 
 
-def _level_of(model: Model) -> Measure:
+def _level_of(model: KnownModel) -> KnownMeasure:
     """Return the level that is reached in a model as a measure."""
 
-    def compute(seen: Published, given: Mapping[str, Any]) -> list[Found]:
+    def compute(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
         if model.level is not MODELS["k-anonymity"].level and not seen.sensitive:
             raise DoesNotApply("the release has no sensitive attribute")
         fixed = {name: value for name, value in given.items() if name != model.limit}
-        return [Found(model.level(seen, given), detail=fixed)]
+        return [Recomputed(model.level(seen, given), detail=fixed)]
 
-    return Measure("privacy", model.better, model.parameters, compute)
-
-
-def _privacy(*parameters: str, better: Literal["lower", "higher"] = "lower") -> Callable[..., Measure]:
-    return lambda compute: Measure("privacy", better, frozenset(parameters), compute)
+    return KnownMeasure("privacy", model.better, model.parameters, compute)
 
 
-MEASURES: dict[str, Measure] = {
+def _privacy(*parameters: str, better: Literal["lower", "higher"] = "lower") -> Callable[..., KnownMeasure]:
+    return lambda compute: KnownMeasure("privacy", better, frozenset(parameters), compute)
+
+
+MEASURES: dict[str, KnownMeasure] = {
     **{name: _level_of(model) for name, model in MODELS.items()},
     "reidentification-risk": _privacy("threshold")(_risk),
     "journalist-risk": _privacy("population", "population-size", "threshold")(_journalist),
@@ -365,7 +365,7 @@ MEASURES: dict[str, Measure] = {
     "accuracy-gain": _privacy()(_of_each(_accuracy_gain)),
     "disclosure-quotient": _privacy()(_of_each(_quotient)),
     "information-gain": _privacy()(_of_each(_information_gain)),
-    "suppression-loss": Measure("utility", "lower", frozenset(), _suppression),
-    "discernibility": Measure("utility", "lower", frozenset(), _discernibility),
-    "average-class-size": Measure("utility", "lower", frozenset({"k"}), _average_class),
+    "suppression-loss": KnownMeasure("utility", "lower", frozenset(), _suppression),
+    "discernibility": KnownMeasure("utility", "lower", frozenset(), _discernibility),
+    "average-class-size": KnownMeasure("utility", "lower", frozenset({"k"}), _average_class),
 }

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sfumato.verifying.records import Published, SensitiveValues, Value
+from sfumato.verifying.records import PublicView, SensitiveValues, Value
 
 # Equal distributions that are computed in two ways may differ in the last digits.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Model:
+class KnownModel:
     """What is known of a privacy model.
 
     Parameters
@@ -37,7 +37,7 @@ class Model:
     limit: str
     better: Literal["lower", "higher"]
     parameters: frozenset[str]
-    level: Callable[[Published, Mapping[str, Any]], float]
+    level: Callable[[PublicView, Mapping[str, Any]], float]
     strict: bool = False
     by_prior: bool = False
 
@@ -48,7 +48,7 @@ class Model:
         return spare > tie if self.strict else spare >= -tie
 
 
-def smallest_class(seen: Published, _: Mapping[str, Any]) -> float:
+def smallest_class(seen: PublicView, _: Mapping[str, Any]) -> float:
     """k-anonymity: the size of the smallest class."""
     return float(min(seen.sizes))
 
@@ -56,11 +56,11 @@ def smallest_class(seen: Published, _: Mapping[str, Any]) -> float:
 def _over_groups(
     better: Literal["lower", "higher"],
     score: Callable[[Counter[Value], SensitiveValues, Mapping[str, Any]], float],
-) -> Callable[[Published, Mapping[str, Any]], float]:
+) -> Callable[[PublicView, Mapping[str, Any]], float]:
     """Return the least safe score over all groups and sensitive attributes."""
     worst = min if better == "higher" else max
 
-    def level(seen: Published, given: Mapping[str, Any]) -> float:
+    def level(seen: PublicView, given: Mapping[str, Any]) -> float:
         return worst(
             score(group, attribute, given) for attribute in seen.sensitive for group in attribute.groups
         )
@@ -194,27 +194,29 @@ def _closeness(group: Counter[Value], attribute: SensitiveValues, given: Mapping
     return _DISTANCES[given["distance"]](group, attribute)
 
 
-MODELS: dict[str, Model] = {
-    "k-anonymity": Model("k", "higher", frozenset({"k"}), smallest_class),
-    "alpha-k-anonymity": Model(
+MODELS: dict[str, KnownModel] = {
+    "k-anonymity": KnownModel("k", "higher", frozenset({"k"}), smallest_class),
+    "alpha-k-anonymity": KnownModel(
         "alpha", "lower", frozenset({"alpha", "k", "alphas"}), _over_groups("lower", _alpha)
     ),
-    "distinct-diversity": Model("l", "higher", frozenset({"l"}), _over_groups("higher", _distinct)),
-    "probabilistic-diversity": Model("l", "higher", frozenset({"l"}), _over_groups("higher", _probabilistic)),
-    "entropy-diversity": Model("l", "higher", frozenset({"l"}), _over_groups("higher", _entropy)),
-    "recursive-diversity": Model(
+    "distinct-diversity": KnownModel("l", "higher", frozenset({"l"}), _over_groups("higher", _distinct)),
+    "probabilistic-diversity": KnownModel(
+        "l", "higher", frozenset({"l"}), _over_groups("higher", _probabilistic)
+    ),
+    "entropy-diversity": KnownModel("l", "higher", frozenset({"l"}), _over_groups("higher", _entropy)),
+    "recursive-diversity": KnownModel(
         "c", "lower", frozenset({"c", "l"}), _over_groups("lower", _recursive), strict=True
     ),
-    "safety-order": Model(
+    "safety-order": KnownModel(
         "d1", "higher", frozenset({"d1", "d2", "prefer"}), _over_groups("higher", _safety_order)
     ),
-    "t-closeness": Model(
+    "t-closeness": KnownModel(
         "t", "lower", frozenset({"t", "distance"}), _over_groups("lower", _closeness), by_prior=True
     ),
-    "beta-likeness": Model(
+    "beta-likeness": KnownModel(
         "beta", "lower", frozenset({"beta", "variant"}), _over_groups("lower", _beta), by_prior=True
     ),
-    "delta-disclosure": Model(
+    "delta-disclosure": KnownModel(
         "delta",
         "lower",
         frozenset({"delta", "base", "absent"}),

@@ -26,7 +26,7 @@ _MOST_GROWTH, _SMALL = 64, 16 << 20
 
 
 @dataclass(frozen=True)
-class Columns:
+class WrittenTable:
     """A published table: every cell as it is written, a missing one ``None``."""
 
     names: tuple[str, ...]
@@ -95,7 +95,7 @@ class SensitiveValues:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublicView:
     """What an adversary sees of a release.
 
     Parameters
@@ -155,7 +155,7 @@ def table_names(layout: LayoutFacts) -> tuple[str, ...]:
     return (WHOLE,) if layout.form == "one-table" else (PEOPLE, VALUES)
 
 
-def read_csv(folder: Path, name: str) -> Columns:
+def read_csv(folder: Path, name: str) -> WrittenTable:
     """Read a published CSV file: comma, UTF-8, double quotes, an empty field missing."""
     csv.field_size_limit(sys.maxsize)
     with opened(folder, f"{name}.csv") as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
@@ -165,7 +165,7 @@ def read_csv(folder: Path, name: str) -> Columns:
             raise VerificationFailed(f"{name}.csv is not the CSV that `publish` writes") from None
 
 
-def _columns(lines: Iterator[list[str]], name: str) -> Columns:
+def _columns(lines: Iterator[list[str]], name: str) -> WrittenTable:
     header = tuple(next(lines, []))
     if not header or len(set(header)) < len(header):
         raise VerificationFailed(f"{name}.csv has no header of different names")
@@ -180,10 +180,10 @@ def _columns(lines: Iterator[list[str]], name: str) -> Columns:
             column.append(known.setdefault(cell, cell))
     if not cells[0]:
         raise VerificationFailed(f"{name}.csv has no record")
-    return Columns(header, dict(zip(header, cells, strict=True)), len(cells[0]))
+    return WrittenTable(header, dict(zip(header, cells, strict=True)), len(cells[0]))
 
 
-def differs_from_parquet(folder: Path, name: str, written: Columns) -> str:
+def differs_from_parquet(folder: Path, name: str, written: WrittenTable) -> str:
     """Say how a Parquet file differs from its CSV twin, whatever the order of the records; or nothing."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -229,7 +229,7 @@ def _unpacked(parquet: Any) -> int:
     return sum(parquet.metadata.row_group(group).total_byte_size for group in range(groups))
 
 
-def _differs(typed: Any, written: Columns) -> str:
+def _differs(typed: Any, written: WrittenTable) -> str:
     columns, texts = [], []
     for name, column in zip(written.names, typed.columns, strict=True):
         values = column.to_pylist()
@@ -246,7 +246,7 @@ def _differs(typed: Any, written: Columns) -> str:
     return "" if same else "they hold other records"
 
 
-def published(tables: Mapping[str, Columns], layout: LayoutFacts) -> Published:
+def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> PublicView:
     """Take the published tables as what an adversary sees."""
     _check_layout(layout)
     people = tables[table_names(layout)[0]]
@@ -263,7 +263,7 @@ def published(tables: Mapping[str, Columns], layout: LayoutFacts) -> Published:
         raise VerificationFailed("there are more records than the manifest says that the original has")
     together = _together(people, names, () if two else told)
     groups = _groups(tables, layout, told) if layout.group else list(together.values())
-    return Published(
+    return PublicView(
         n_original=layout.n_original,
         names=names,
         classes={row: counted.total() for row, counted in together.items()},
@@ -278,14 +278,16 @@ def published(tables: Mapping[str, Columns], layout: LayoutFacts) -> Published:
     )
 
 
-def _together(people: Columns, names: Sequence[str], told: Sequence[str]) -> dict[Row, Counter[Row]]:
+def _together(people: WrittenTable, names: Sequence[str], told: Sequence[str]) -> dict[Row, Counter[Row]]:
     found: defaultdict[Row, Counter[Row]] = defaultdict(Counter)
     for row, values in zip(people.rows(names), people.rows(told), strict=True):
         found[row][values] += 1
     return dict(found)
 
 
-def _groups(tables: Mapping[str, Columns], layout: LayoutFacts, told: Sequence[str]) -> list[Counter[Row]]:
+def _groups(
+    tables: Mapping[str, WrittenTable], layout: LayoutFacts, told: Sequence[str]
+) -> list[Counter[Row]]:
     """Count the sensitive values of each group: in the one table, or as the second one tells them."""
     assert layout.group is not None
     if layout.form == "one-table":

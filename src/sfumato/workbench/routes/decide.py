@@ -184,12 +184,12 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
     state_of(request).works.begin(_key(opened.project, candidate.id, slug(name)), write)
 
 
-def _verified(path: Path) -> tuple[list[tuple[str, str]], str]:
+def _verified(path: Path) -> tuple[list[tuple[str, str, bool]], str]:
     """Return everything that was checked with what was found wrong, and what hindered the check."""
     from sfumato.publishing.verify import verify
 
     try:
-        return [(check.what, check.problem) for check in verify(path)], ""
+        return [(check.what, check.problem, check.word) for check in verify(path)], ""
     except SfumatoError as error:
         return [], str(error)
     except RecursionError:

@@ -1,0 +1,189 @@
+"""Who vouches for a manifest: keys in both forms, and every way in which a signature may not fit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from cryptography.hazmat.primitives import serialization as forms
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+import sfumato as sf
+from sfumato.cli import cli
+from sfumato.errors import UserError
+from sfumato.publishing.verify import verify
+from sfumato.verifying.documents import read_manifest
+from sfumato.verifying.signature import fingerprint_of, is_locked
+
+PRIVATE = {"pem": forms.PrivateFormat.PKCS8, "ssh": forms.PrivateFormat.OpenSSH}
+PUBLIC = {
+    "pem": (forms.Encoding.PEM, forms.PublicFormat.SubjectPublicKeyInfo),
+    "ssh": (forms.Encoding.OpenSSH, forms.PublicFormat.OpenSSH),
+}
+
+
+def write_keys(place: Path, form: str = "pem", passphrase: bytes | None = None) -> tuple[Path, Path]:
+    key = Ed25519PrivateKey.generate()
+    lock = forms.BestAvailableEncryption(passphrase) if passphrase else forms.NoEncryption()
+    private, public = place / f"{form}.key", place / f"{form}.pub"
+    private.write_bytes(key.private_bytes(forms.Encoding.PEM, PRIVATE[form], lock))
+    public.write_bytes(key.public_key().public_bytes(*PUBLIC[form]))
+    return private, public
+
+
+def signed(folder: Path, key: Path, passphrase: bytes | None = None) -> Path:
+    release = sf.sanitize(*sf.datasets.hospital(), sf.Mondrian(sf.KAnonymity(3)))
+    sf.publish(release, folder, ["privacy-loss"], key=key, passphrase=passphrase)
+    return folder
+
+
+@pytest.mark.parametrize("form", ["pem", "ssh"])
+@pytest.mark.parametrize("passphrase", [None, b"four words and more"])
+def test_a_signed_folder_verifies_by_its_key_and_by_no_other(
+    tmp_path: Path, form: str, passphrase: bytes | None
+) -> None:
+    private, public = write_keys(tmp_path, form, passphrase)
+    (tmp_path / "other").mkdir()
+    _, stranger = write_keys(tmp_path / "other", form)
+    folder = signed(tmp_path / "out", private, passphrase)
+    assert is_locked(private) == (passphrase is not None)
+    assert verify(folder, key=public).holds
+    assert "that key is the one that was given" in {check.what for check in verify(folder, key=public)}
+    (failed,) = verify(folder, key=stranger).failed
+    assert failed.problem == "it is another key"
+    assert any("give --key" in check.what for check in verify(folder).words)
+
+
+def test_the_report_names_the_key_or_says_that_integrity_rests_on_the_channel(tmp_path: Path) -> None:
+    private, public = write_keys(tmp_path)
+    folder = signed(tmp_path / "out", private)
+    key = forms.load_pem_public_key(public.read_bytes())
+    fingerprint = fingerprint_of(key)  # type: ignore[arg-type]
+    assert read_manifest(folder).signed_by == fingerprint
+    assert fingerprint in (folder / "report.html").read_text("utf-8")
+    sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "plain", ["privacy-loss"])
+    assert "rests on the channel" in (tmp_path / "plain" / "report.html").read_text("utf-8")
+    assert any("rests on the channel" in check.what for check in verify(tmp_path / "plain").words)
+    (failed,) = verify(tmp_path / "plain", key=public).failed
+    assert failed.problem == "the manifest is not signed"
+
+
+def test_blanks_and_the_order_of_keys_do_not_break_a_signature(tmp_path: Path) -> None:
+    private, public = write_keys(tmp_path)
+    folder = signed(tmp_path / "out", private)
+    place = folder / "manifest.json"
+    facts = json.loads(place.read_text("utf-8"))
+    place.write_text(json.dumps(dict(reversed(facts.items()))), "utf-8")
+    failed = {check.what for check in verify(folder, key=public).failed}
+    assert not any("is signed" in what for what in failed)
+
+
+@pytest.mark.parametrize("part", ["decision", "word", "recipe", "layout", "files", "signed_by"])
+def test_a_changed_manifest_does_not_fit_its_signature(tmp_path: Path, part: str) -> None:
+    private, _ = write_keys(tmp_path)
+    folder = signed(tmp_path / "out", private)
+    place = folder / "manifest.json"
+    facts = json.loads(place.read_text("utf-8"))
+    if part == "decision":
+        facts["decision"]["why"] = "another reason"
+    elif part == "word":
+        facts["word"]["purpose"] = "another purpose"
+    elif part == "recipe":
+        facts["recipe"]["sanitizer"] = "as-is"
+    elif part == "layout":
+        facts["layout"]["n_original"] += 1
+    elif part == "files":
+        facts["files"]["data.csv"]["sha256"] = "0" * 64
+    else:
+        facts["signed_by"] = "SHA256:" + "0" * 64
+    place.write_text(json.dumps(facts), "utf-8")
+    assert any("is signed by" in check.what for check in verify(folder).failed)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"algorithm": "none"},
+        {"over": "data.csv"},
+        {"signature": "AAAA"},
+        {"signature": "?"},
+        {"public_key": "AAAA"},
+        {"public_key": 3},
+        {"more": 1},
+    ],
+)
+def test_a_damaged_signature_is_one_line(tmp_path: Path, damage: dict[str, object]) -> None:
+    private, public = write_keys(tmp_path)
+    folder = signed(tmp_path / "out", private)
+    place = folder / "signature.json"
+    place.write_text(json.dumps({**json.loads(place.read_text("utf-8")), **damage}), "utf-8")
+    assert not verify(folder, key=public)
+
+
+def test_a_signature_that_was_taken_away_is_missed(tmp_path: Path) -> None:
+    private, _ = write_keys(tmp_path)
+    folder = signed(tmp_path / "out", private)
+    (folder / "signature.json").unlink()
+    assert any(check.what == "signature.json is there" for check in verify(folder).failed)
+
+
+class TestKeys:
+    def test_what_is_no_key_is_told_before_anything_is_written(self, tmp_path: Path) -> None:
+        (tmp_path / "text").write_text("no key", "utf-8")
+        elliptic = generate_private_key(SECP256R1())
+        (tmp_path / "ec").write_bytes(
+            elliptic.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption())
+        )
+        for name, said in (("text", "no private key"), ("ec", "no Ed25519 key"), ("none", "cannot read")):
+            with pytest.raises(UserError, match=said):
+                signed(tmp_path / "out", tmp_path / name)
+        assert not (tmp_path / "out").exists()
+
+    def test_a_wrong_passphrase_is_told(self, tmp_path: Path) -> None:
+        private, _ = write_keys(tmp_path, passphrase=b"right")
+        for given in (b"wrong", None):
+            with pytest.raises(UserError, match="passphrase"):
+                signed(tmp_path / "out", private, given)
+
+    def test_a_private_key_is_no_public_one(self, tmp_path: Path) -> None:
+        private, _ = write_keys(tmp_path)
+        folder = signed(tmp_path / "out", private)
+        with pytest.raises(UserError, match="no public key"):
+            verify(folder, key=private)
+
+
+def test_the_commands_sign_check_and_certify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private, public = write_keys(tmp_path, passphrase=b"four words")
+    shutil.copy(sf.datasets.FOLDER / "hospital.csv", tmp_path / "hospital.csv")
+    (tmp_path / "sfumato.toml").write_text(
+        '[data]\npath = "hospital.csv"\n[attributes]\nname = { role = "identifying" }\n'
+        'zip = { role = "quasi-identifying" }\nage = { role = "quasi-identifying" }\n'
+        'sex = { role = "quasi-identifying" }\ndiagnosis = { role = "sensitive" }\n'
+        '[measure]\nprivacy = ["privacy-loss"]\nutility = ["general-loss"]\n'
+        '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 3 } }\n',
+        "utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner()
+    assert run.invoke(cli, ["explore", "--workers", "1"]).exit_code == 0
+    candidates = json.loads(run.invoke(cli, ["frontier", "--json"]).stdout)["candidates"]
+    made = next(each["id"] for each in candidates if "mondrian" in str(each))
+    published = run.invoke(cli, ["publish", made, "out", "--sign", private.name], input="four words\n")
+    assert published.exit_code == 0, published.output
+    checked = run.invoke(
+        cli, ["verify", "out", "--key", public.name, "--certificate", "mine.json", "--by", "A. Reader"]
+    )
+    assert checked.exit_code == 0, checked.output
+    assert "word  the original has 12 records" in checked.output
+    certificate = json.loads((tmp_path / "mine.json").read_text("utf-8"))
+    assert certificate["checked_by"] == "A. Reader"
+    assert certificate["version"] == sf.__version__
+    assert "the original has 12 records" in certificate["not_checked"]
+    assert "k-anonymity is 3" in certificate["checked"]
+    again = run.invoke(cli, ["verify", "out", "--certificate", "mine.json"])
+    assert isinstance(again.exception, UserError)
+    assert "exists already" in str(again.exception)
