@@ -222,12 +222,11 @@ def test_no_certificate_but_the_right_one_is_believed(
         assert not certificate_check(folder, manifest, checks).holds, (place, how)
 
 
-@pytest.mark.parametrize("form", ["one", "two"])
 def test_the_careful_forger_can_change_the_publisher_s_word_and_nothing_else(
-    folders: dict[str, Path], tmp_path: Path, form: str
+    folders: dict[str, Path], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "out"
-    shutil.copytree(folders[form], folder)
+    folder, honest = tmp_path / "out", folders["one"]
+    shutil.copytree(honest, folder)
     document = json.loads((folder / "manifest.json").read_text("utf-8"))
     outcomes: Counter[str] = Counter()
     beyond = []
@@ -241,7 +240,7 @@ def test_the_careful_forger_can_change_the_publisher_s_word_and_nothing_else(
         outcomes["caught" if caught else "word"] += 1
         if not caught and not is_word(place):
             beyond.append((place, how))
-        restored(folder, folders[form])
+        restored(folder, honest)
     assert not beyond
     assert outcomes["caught"] > 100
     assert outcomes["word"] > 20
