@@ -218,14 +218,32 @@ def number_cover(
     outer_open
         Whether an interval that reaches to the smallest or the largest number has no end there.
     """
-    size = high - low + 1
     if low == high:
         return text(column.domain[low]), low, high, 1
-    if size == len(column.domain):
+    if high - low + 1 == len(column.domain):
         return ROOT, low, high, hierarchy.n_leaves
+    size = interval_leaves(column, hierarchy, low, high, outer_open=outer_open)
     if column.domain[high] is not None:
         return _number_label(column, low, high, outer_open), low, high, size
     return set_label([_number_label(column, low, high - 1, outer_open), None]), low, high, size
+
+
+def interval_leaves(
+    column: Column, hierarchy: Hierarchy, low: int, high: int, *, outer_open: bool = False
+) -> int:
+    """Return how many leaves the cover of numbers has, those that do not occur in the data included."""
+    if low == high:
+        return 1
+    if high - low + 1 == len(column.domain):
+        return hierarchy.n_leaves
+    if column.domain[high] is None:
+        return interval_leaves(column, hierarchy, low, high - 1, outer_open=outer_open) + 1
+    first, last = hierarchy.leaf_places[low], hierarchy.leaf_places[high]
+    if outer_open and low == 0:
+        return last + 1
+    if outer_open and high == len(column.domain) - 1 - column.has_missing:
+        return len(hierarchy.leaf_numbers) - first
+    return last - first + 1
 
 
 def _number_label(column: Column, low: int, high: int, outer_open: bool) -> str:
