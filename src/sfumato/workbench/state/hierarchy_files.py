@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from hashlib import sha256
 from pathlib import Path
 
+from sfumato.comma_separated import write_rows
 from sfumato.errors import HierarchyError
 from sfumato.files import file_beside
 from sfumato.hierarchy import Hierarchy
@@ -24,8 +24,8 @@ def listed(folder: Path) -> list[str]:
 
 def as_csv(hierarchy: Hierarchy) -> str:
     """Write a hierarchy in ARX's format."""
-    written = io.StringIO()
-    csv.writer(written, delimiter=";", lineterminator="\n").writerows(hierarchy.rows())
+    written = io.StringIO(newline="")
+    write_rows(written, hierarchy.rows(), separator=";")
     return written.getvalue()
 
 
