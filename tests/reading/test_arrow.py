@@ -416,3 +416,32 @@ def test_any_bytes_are_either_read_or_refused_in_one_line(
     else:
         assert table.num_rows > 0
         assert all(table.column_names)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])
+@pytest.mark.parametrize("fault", ["ArrowMemoryError", "ArrowCapacityError"])
+def test_a_file_that_does_not_fit_into_memory_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, fault: str
+) -> None:
+    import pyarrow.csv
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    from sfumato.reading import arrow
+
+    path = tmp_path / f"people.{suffix}"
+    people = pa.table({"age": ["31"]})
+    write = {
+        "csv": pyarrow.csv.write_csv,
+        "parquet": pyarrow.parquet.write_table,
+        "feather": pyarrow.feather.write_feather,
+    }
+    write[suffix](people, str(path))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise getattr(pa, fault)("malloc of size 99 failed")
+
+    monkeypatch.setattr(arrow, "_validated", refuse)
+    monkeypatch.setattr(pyarrow.csv, "read_csv", refuse)
+    with pytest.raises(DataError, match=rf"people\.{suffix} does not fit into the memory"):
+        read_arrow(path)

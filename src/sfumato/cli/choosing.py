@@ -42,8 +42,12 @@ def explore(project_file: Path | None, workers: int | None, seed: int | None, as
     project, store = opened(found_project(project_file))
     with store:
         state = explored(project, store, seed, workers)
-        frontier = stored_frontier(project, store, source_now(project, store))
+        source = source_now(project, store)
+        frontier = stored_frontier(project, store, source)
         infeasible = frontier.infeasible
+        if not infeasible:
+            # the data may have changed while it was explored
+            require_candidates(project, store, source, frontier.candidates)
         if not frontier.candidates:
             raise Infeasible(f"no candidate could be made; the last reason: {infeasible[-1].infeasible}")
         if as_json:

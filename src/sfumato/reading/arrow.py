@@ -124,13 +124,16 @@ def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
 
 def _parsed(path: Path, dialect: Dialect, names: Sequence[str]) -> pa.Table | None:
     """Return the table of raw texts, or ``None`` when some record cannot be read."""
-    from pyarrow import ArrowException
+    from pyarrow import ArrowCapacityError, ArrowException
     from pyarrow import csv as arrow_csv
 
     try:
         return arrow_csv.read_csv(_input(path), **_options(dialect, names, _skip_blank, use_threads=True))
+    except (MemoryError, ArrowCapacityError):
+        pass
     except ArrowException:
         return None
+    raise _too_large(path)
 
 
 def _input(path: Path) -> Any:
@@ -232,8 +235,11 @@ def _read_parquet(path: Path) -> pa.Table | None:
         # read_table would take folder names such as "year=2024" for further columns
         with parquet.ParquetFile(path) as file:
             return _validated(file.read())
+    except (MemoryError, pa.ArrowCapacityError):
+        pass
     except (pa.ArrowException, OSError, UnicodeError):
         return None
+    raise _too_large(path)
 
 
 def _read_ipc(path: Path) -> pa.Table | None:
@@ -244,8 +250,11 @@ def _read_ipc(path: Path) -> pa.Table | None:
             is_file_format = source.read(6) == b"ARROW1"
             source.seek(0)
             return _validated((pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source).read_all())
+    except (MemoryError, pa.ArrowCapacityError):
+        pass
     except (pa.ArrowException, OSError, UnicodeError):
         return None
+    raise _too_large(path)
 
 
 def _validated(table: pa.Table) -> pa.Table:
@@ -282,6 +291,12 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
     if repeated:
         listed = ", ".join(map(repr, repeated))
         raise DataError(f"{path.name} has more than one column named {listed}; give each column its own name")
+
+
+def _too_large(path: Path) -> DataError:
+    return DataError(
+        f"{path.name} does not fit into the memory of this machine; give fewer records or columns"
+    )
 
 
 def _no_records(path: Path) -> DataError:
