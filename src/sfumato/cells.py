@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -192,7 +193,7 @@ def _block_cover(
     if node is not None:
         level, number = node
         return hierarchy.labels[level][number], int(hierarchy.sizes[level][number])
-    return set_label(hierarchy.labels[0][low : high + 1]), high - low + 1
+    return _set_label(hierarchy, hierarchy.labels[0][low : high + 1]), high - low + 1
 
 
 def exact_node(hierarchy: Hierarchy, low: int, high: int) -> tuple[int, int] | None:
@@ -272,9 +273,16 @@ def _branch_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> 
     if len(taken) == len(whole):
         return hierarchy.labels[level][node], int(whole[0]), int(whole[-1]), int(hierarchy.sizes[level][node])
     children = range(int(below[low]), int(below[high]) + 1)
-    label = set_label(hierarchy.labels[level - 1][child] for child in children)
+    label = _set_label(hierarchy, [hierarchy.labels[level - 1][child] for child in children])
     size = int(hierarchy.sizes[level - 1][list(children)].sum())
     return label, int(taken[0]), int(taken[-1]), size
+
+
+def _set_label(hierarchy: Hierarchy, labels: Sequence[Label]) -> str:
+    """Label a set in the order of the hierarchy, or else of the values: that of the records is not told."""
+    if hierarchy.is_ordered:
+        return set_label(labels)
+    return set_label(sorted(labels, key=lambda label: (label is None, label or "")))
 
 
 def _free_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:

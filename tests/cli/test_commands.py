@@ -437,6 +437,27 @@ class TestHabits:
         assert "\x1b[31m" not in out
         assert "[bold]b[/bold]" in out
 
+    @pytest.mark.parametrize("sign", ["\x1b", "\x7f", "\x9b", "\u202e"])
+    def test_no_command_prints_a_sign_that_steers_the_terminal(
+        self, sfumato: Run, tmp_path: Path, sign: str
+    ) -> None:
+        place, target = tmp_path / "odd.csv", tmp_path / "odd.toml"
+        place.write_text(f"a{sign}ge,ill\n" + "1,x\n2,y\n3,x\n4,y\n" * 3, "utf-8")
+        printed = [*sfumato("inspect", place)[1:], *sfumato("inspect", place, "--json")[1:]]
+        printed += sfumato("new", place)[1:]
+        target.write_text(target.read_text("utf-8").replace("quasi-identifying", "sensitive"), "utf-8")
+        printed += [*sfumato("inspect", target)[1:], *sfumato("explore", target)[1:]]
+        printed += sfumato("sanitize", tmp_path / "o.csv", "as-is", f"a{sign}=1", "-P", target)[1:]
+        printed += sfumato("show", f"a{sign}", "-P", target)[1:]
+        assert all(printed[n] for n in (0, 2)), "something was printed"
+        assert not any(sign in text for text in printed)
+
+    def test_json_says_the_sign_that_it_does_not_print(self, sfumato: Run, tmp_path: Path) -> None:
+        place = tmp_path / "odd.csv"
+        place.write_text("a\x7fge,ill\n1,x\n2,y\n", "utf-8")
+        names = {each["name"] for each in json.loads(sfumato("inspect", place, "--json")[1])["attributes"]}
+        assert names == {"a\x7fge", "ill"}
+
     def test_formulas_are_published_as_they_are_with_a_warning(
         self, sfumato: Run, project: Path, tmp_path: Path
     ) -> None:
