@@ -7,7 +7,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from sfumato.errors import UserError
@@ -30,7 +30,9 @@ def file_beside(target: Path, *, private: bool = False) -> Iterator[Path]:
                 yield place
             if private:
                 place.chmod(stat.S_IRUSR | stat.S_IWUSR)
+            _onto_disk(place)
             os.replace(place, target)
+            _onto_disk(target.parent)
         finally:
             place.unlink(missing_ok=True)
 
@@ -44,9 +46,24 @@ def folder_beside(target: Path) -> Iterator[Path]:
         try:
             with _closed_to_others(place):
                 yield place
+            for each in (*sorted(place.rglob("*")), place):
+                _onto_disk(each)
             os.rename(place, target)
+            _onto_disk(target.parent)
         finally:
             shutil.rmtree(place, ignore_errors=True)
+
+
+def _onto_disk(place: Path) -> None:
+    """Wait until a file, or the list of a folder's files, would survive a power cut."""
+    is_folder = place.is_dir()
+    # not every system can open a folder, nor every disk wait for one
+    with suppress(OSError) if is_folder else nullcontext():
+        handle = os.open(place, os.O_RDONLY if is_folder else os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _beside(target: Path) -> Path:

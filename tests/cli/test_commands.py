@@ -430,6 +430,24 @@ class TestHabits:
         done = subprocess.run(call, shell=True, capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr
 
+    def test_a_command_that_is_told_to_end_removes_what_is_half_written(
+        self, project: Path, tmp_path: Path
+    ) -> None:
+        script = (
+            "import sys, time\nfrom sfumato import comma_separated\nfrom sfumato.publishing import publish\n"
+            "def slow(*_):\n    print('writing', flush=True)\n    time.sleep(60)\n"
+            "publish.write_rows = slow\nfrom sfumato.cli import main\nmain()"
+        )
+        words = ["sanitize", str(tmp_path / "o.csv"), "as-is", "-P", str(project)]
+        before = sorted(tmp_path.iterdir())
+        with subprocess.Popen([sys.executable, "-c", script, *words], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"writing\n"
+            assert len(list(tmp_path.iterdir())) == len(before) + 1
+            process.terminate()
+        assert process.returncode == 143
+        assert sorted(tmp_path.iterdir()) == before
+
     def test_column_names_cannot_steer_the_terminal(self, sfumato: Run, tmp_path: Path) -> None:
         place = tmp_path / "odd.csv"
         place.write_text("\x1b[31mred,[bold]b[/bold]\n1,2\n3,4\n", "utf-8")

@@ -43,7 +43,8 @@ def write_imported(folder: Path, attribute: str, hierarchy: Hierarchy) -> str:
 
 
 def _written(folder: Path, target: Path, hierarchy: Hierarchy) -> str:
-    with file_beside(target) as place:
+    # the values of a hierarchy are those of the data, which only its owner reads
+    with file_beside(target, private=True) as place:
         place.write_text(as_csv(hierarchy), encoding="utf-8", newline="")
     return target.relative_to(folder).as_posix()
 
