@@ -247,6 +247,25 @@ class TestPolicy:
         assert "reidentification-risk is 1, must be at most 0.2" in err
         assert not (tmp_path / "no").exists()
 
+    def test_beware_of_a_release_that_protects_nobody_and_of_a_second_one(
+        self, sfumato: Run, project: Path, tmp_path: Path
+    ) -> None:
+        text = project.read_text("utf-8").replace("[policy]\nreidentification-risk = { at-most = 0.2 }", "")
+        project.write_text(text, "utf-8")
+        sfumato("explore", project, "--workers", 1)
+        made = {
+            c["sanitizer"]: c["id"]
+            for c in json.loads(sfumato("frontier", project, "--json")[1])["candidates"]
+        }
+        said = [
+            sfumato("publish", made[name], tmp_path / f"{place}", "-P", project, "--json")[2]
+            for place, name in enumerate(("mondrian", "as-is", "mondrian"))
+        ]
+        assert said[0] == ""
+        assert "beware: This release protects nobody" in said[1]
+        assert "beware: A release of this project was published before" in said[1]
+        assert said[2].startswith("beware: 2 releases of this project were published before")
+
     def test_nothing_is_ever_overwritten(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
         sfumato("explore", project, "--workers", 1)
         _, out, _ = sfumato("frontier", project, "--json")

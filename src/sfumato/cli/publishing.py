@@ -8,7 +8,7 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option
 from sfumato.cli.opening import found_project, opened
-from sfumato.cli.terminal import echo, print_json, warn_of_formulas
+from sfumato.cli.terminal import echo, print_json, say, warn_of_formulas
 from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
 
@@ -43,6 +43,7 @@ def publish(
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
+    from sfumato.publishing.cautions import cautions
     from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
 
     passphrase = None if key is None else _passphrase(key)
@@ -51,6 +52,8 @@ def publish(
         table, schema = project.read()
         candidate = store.find(identity, source_of(table, schema))
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
+        for caution in cautions(candidate.recipe, len(store.decisions())):
+            say(f"beware: {caution}")
         decision, release = publish_candidate(
             project,
             table,
