@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import AsIs, Hierarchy, Schema, Table, sanitize
-from sfumato.comma_separated import write_rows
+from sfumato.files import write_rows
 from sfumato.publishing.publish import write_release
 from sfumato.reading.arrow import read_arrow
 from sfumato.workbench.state.hierarchy_files import as_csv

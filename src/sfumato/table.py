@@ -347,6 +347,8 @@ def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -
     kind: Kind = "categorical"
     if _is_numeric(plain.type):
         kind = "numeric"
+        if pa.types.is_float16(plain.type):  # which not every version of Arrow can encode
+            plain = plain.cast(pa.float32())
     elif not _is_text(plain.type):
         plain = _written(name, plain)
     encoded = plain.combine_chunks() if isinstance(plain, pa.ChunkedArray) else plain

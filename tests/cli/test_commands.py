@@ -453,7 +453,7 @@ class TestHabits:
         self, project: Path, tmp_path: Path
     ) -> None:
         script = (
-            "import sys, time\nfrom sfumato import comma_separated\nfrom sfumato.publishing import publish\n"
+            "import sys, time\nfrom sfumato.publishing import publish\n"
             "def slow(*_):\n    print('writing', flush=True)\n    time.sleep(60)\n"
             "publish.write_rows = slow\nfrom sfumato.cli import main\nmain()"
         )

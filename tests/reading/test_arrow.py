@@ -445,3 +445,21 @@ def test_a_file_that_does_not_fit_into_memory_is_not_called_damaged(
     monkeypatch.setattr(pyarrow.csv, "read_csv", refuse)
     with pytest.raises(DataError, match=rf"people\.{suffix} does not fit into the memory"):
         read_arrow(path)
+
+
+def test_no_reader_is_left_in_the_middle_of_a_file(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # it reads ahead in a thread; one that still held our function when Python ended was a crash
+    from pyarrow import csv as arrow_csv
+
+    sources: list[object] = []
+    opened = arrow_csv.open_csv
+
+    def noted(source: object, **options: object) -> object:
+        sources.append(source)
+        return opened(source, **options)
+
+    monkeypatch.setattr(arrow_csv, "open_csv", noted)
+    with pytest.raises(DataError, match="row 3 has 3 fields"):
+        read_arrow(write("a,b\n1,2\n1,2,3\n" + "1,2\n" * 9))
+    assert sources
+    assert all(isinstance(source, pa.BufferReader) for source in sources)

@@ -16,10 +16,9 @@ import msgspec
 import sfumato
 from sfumato import registry
 from sfumato.columns import Limit
-from sfumato.comma_separated import write_rows
 from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
-from sfumato.files import file_beside, folder_beside
+from sfumato.files import file_beside, folder_beside, write_rows
 from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
 from sfumato.project.file import Project, Publication, Written, default_measures, unnamed

@@ -114,7 +114,7 @@ def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
     from pyarrow import csv as arrow_csv
 
     try:
-        with arrow_csv.open_csv(_input(path), **_options(dialect, [], lambda row: "skip")) as reader:
+        with arrow_csv.open_csv(_head(path), **_options(dialect, [], lambda row: "skip")) as reader:
             return list(reader.schema.names)
     except ArrowException:
         pass
@@ -140,6 +140,14 @@ def _input(path: Path) -> Any:
     from pyarrow import input_stream
 
     return input_stream(str(path), compression="gzip" if is_gzip(path) else None)
+
+
+def _head(path: Path) -> Any:
+    """Return the first records, of which the first block has the header, so that nothing is read ahead."""
+    from pyarrow import BufferReader
+
+    with _input(path) as file:
+        return BufferReader(file.read(2 * _BLOCK))
 
 
 def _options(
@@ -187,9 +195,9 @@ def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> Da
         return verdict
 
     try:
-        with arrow_csv.open_csv(_input(path), **_options(dialect, names, note)) as reader:
-            for _ in reader:
-                pass
+        # as a whole: a reader in parts, left in the middle, reads ahead in a thread that would still hold
+        # our function when Python ends, and end it by a crash
+        arrow_csv.read_csv(_input(path), **_options(dialect, names, note))
     except ArrowException:
         pass
     if not ragged:

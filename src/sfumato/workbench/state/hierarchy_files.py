@@ -6,9 +6,8 @@ import io
 from hashlib import sha256
 from pathlib import Path
 
-from sfumato.comma_separated import write_rows
 from sfumato.errors import HierarchyError
-from sfumato.files import file_beside
+from sfumato.files import file_beside, write_rows
 from sfumato.hierarchy import Hierarchy
 from sfumato.workbench.addresses import slug
 from sfumato.workbench.state.uploads import free_place
