@@ -326,8 +326,11 @@ def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     table = RichTable(title=_printable(title) or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for position, head in enumerate(heads):
         numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
-        justify = "right" if numeric else "left"
-        table.add_column(Text(_printable(head)), justify=justify, no_wrap=numeric or position == 0)
+        table.add_column(
+            Text(_printable(head)),
+            justify="right" if numeric else "left",
+            no_wrap=numeric or position == 0,
+        )
     for row in rows:
         table.add_row(*(Text(_printable(cell)) for cell in row))
     console = Console()

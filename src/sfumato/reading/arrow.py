@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -194,12 +195,10 @@ def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> Da
             ragged.append((row.number, row.actual_columns, row.expected_columns))
         return verdict
 
-    try:
+    with suppress(ArrowException):
         # as a whole: a reader in parts, left in the middle, reads ahead in a thread that would still hold
         # our function when Python ends, and end it by a crash
         arrow_csv.read_csv(_input(path), **_options(dialect, names, note))
-    except ArrowException:
-        pass
     if not ragged:
         return _open_quote(path)
     number, width, expected = ragged[0]
