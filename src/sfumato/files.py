@@ -1,4 +1,4 @@
-"""Write a file or a folder whole or not at all, beside its place first, then moved there; and rows of text."""
+"""Write a file or a folder whole or not at all, beside its place first and then moved; and rows of text."""
 
 from __future__ import annotations
 
