@@ -202,10 +202,10 @@ def test_the_loss_of_a_cut_counts_the_leaves_that_do_not_occur(missing: bool, lo
     space = CutSpace.of(table, schema, granularity={"age": 0})
     genes = np.array(list(itertools.product((0, 1), repeat=space.n_genes)), dtype=np.int8)
     problem = PublisherProblem(space, "zero-suppression")
-    for row, figures in zip(genes, problem.evaluate(genes).figures, strict=True):
-        release = sanitize(table, schema, problem.recipe(row, figures))
+    for row, traits in zip(genes, problem.evaluate(genes).traits, strict=True):
+        release = sanitize(table, schema, problem.recipe(row, traits))
         (taken,) = measure(release, ["general-loss"])
-        assert figures[3] == pytest.approx(taken.value, abs=1e-12)
+        assert traits[3] == pytest.approx(taken.value, abs=1e-12)
 
 
 def test_adult_has_the_bits_that_the_paper_would_have() -> None:
