@@ -23,7 +23,7 @@ APT := env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes
 QUICK := tests/choosing tests/project tests/models/test_anonymity.py tests/models/test_diversity.py \
   tests/test_c*.py tests/test_de*.py tests/test_[e-s]*.py tests/test_table.py
 
-.PHONY: help demo test quick coverage lint format wheel clean python browser
+.PHONY: help demo test quick floors coverage lint format wheel clean python browser
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -37,6 +37,9 @@ test: lint browser ## lint, then run all tests
 
 quick: lint ## lint, then run the tests that are soon done
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(QUICK)
+
+floors: python ## run the quick tests with the lowest versions that pyproject.toml allows; needs the network
+	$(BIN)/python tools/floors.py $(QUICK) tests/sanitizers/test_noise.py tests/cli/test_commands.py
 
 # Compiled kernels are left out of the count: Python runs none of their lines.
 coverage: python $(DEVELOPMENT) browser ## run all tests and report which lines and branches of the library they reach

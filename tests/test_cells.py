@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Dates, Hierarchy, Intervals, Prefixes, Schema, Table
+from sfumato import (
+    Attribute,
+    Cut,
+    Dates,
+    Hierarchy,
+    Intervals,
+    KAnonymity,
+    Mondrian,
+    Prefixes,
+    Schema,
+    Table,
+    sanitize,
+)
 from sfumato.cells import Cells, block_cells, exact_cells, level_cells, range_cells, suppressed_cells
 from sfumato.table import Column, text
 
@@ -345,6 +358,7 @@ def test_a_range_of_categories_is_labelled_like_this(low: int, high: int, label:
     ("values", "low", "high", "label"),
     [
         (["a", "b", "c"], 0, 1, "{a, b}"),
+        (["b", "a", "c"], 0, 1, "{a, b}"),
         (["a", "b", None], 1, 2, "{b, missing}"),
         (["a", "missing", None], 1, 2, '{"missing", missing}'),
         (["a, b", "c", "d"], 0, 1, '{"a, b", c}'),
@@ -357,6 +371,15 @@ def test_categories_without_a_hierarchy_are_covered_by_sets(
     column, hierarchy = bound(values)
     cells = range_cells(column, hierarchy, *ranges((low, high)), np.array([low]))
     assert released(cells) == [label]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations("abcd")))
+def test_a_set_does_not_tell_in_which_order_the_values_were_first_seen(order: tuple[str, ...]) -> None:
+    table = Table.from_arrow({"town": [town for town in order for _ in range(2)]})
+    release = sanitize(table, Schema.of(town="quasi-identifying"), Mondrian(KAnonymity(4)))
+    cut = sanitize(table, Schema.of(town="quasi-identifying"), Cut({"town": "010"}, KAnonymity(1)))
+    for label in (*release.cells["town"].labels, *cut.cells["town"].labels):
+        assert label in ("{" + ", ".join(pair) + "}" for pair in itertools.combinations("abcd", 2))
 
 
 # ----------------------------------------------------------------------------------------------- blocks

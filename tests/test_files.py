@@ -106,6 +106,46 @@ class TestWhenAllGoesWell:
         assert modes == [file, folder]
 
 
+class TestPowerCut:
+    """What has the target's name is on the disk: all of it before the name, and the name at the end."""
+
+    @pytest.fixture
+    def told(self, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+        done: list[tuple[str, str]] = []
+
+        def noted(what: str, system: Callable[..., Any]) -> Callable[..., Any]:
+            def call(first: Any, *rest: Any) -> Any:
+                place = os.readlink(f"/proc/self/fd/{first}") if what == "sync" else str(rest[0])
+                done.append((what, Path(place).name))
+                return system(first, *rest)
+
+            return call
+
+        for what, name in (("sync", "fsync"), ("move", "replace"), ("move", "rename")):
+            monkeypatch.setattr(os, name, noted(what, getattr(os, name)))
+        return done
+
+    @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not tell open files")
+    def test_a_file_is_on_the_disk_before_it_is_moved_and_the_move_after(
+        self, tmp_path: Path, told: list[tuple[str, str]]
+    ) -> None:
+        write_file(tmp_path / "target")
+        (first, beside), *then = told
+        assert (first, beside.startswith(".target-")) == ("sync", True)
+        assert then == [("move", "target"), ("sync", tmp_path.name)]
+
+    @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not tell open files")
+    def test_everything_in_a_folder_is_on_the_disk_before_it_is_moved(
+        self, tmp_path: Path, told: list[tuple[str, str]]
+    ) -> None:
+        write_folder(tmp_path / "target")
+        names = [name for _, name in told]
+        assert [what for what, _ in told] == ["sync"] * 3 + ["move", "sync"]
+        assert names[:2] == ["inner", "file"]
+        assert names[2].startswith(".target-")
+        assert names[3:] == ["target", tmp_path.name]
+
+
 class TestWhenSomethingGoesWrong:
     @BOTH
     @pytest.mark.parametrize(

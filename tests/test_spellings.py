@@ -247,14 +247,15 @@ def test_one_level_for_all_labels_is_found() -> None:
     assert read.read(["*"]).level is None
 
 
-def test_an_interval_beside_some_that_are_no_nodes_counts_what_occurs() -> None:
+def test_an_interval_counts_the_leaves_between_its_ends_node_or_not() -> None:
     everything = Intervals((10, 20)).build(tuple(range(20, 60)), "numeric")
     read = spellings((20, 25, 30, 47), everything)
     for labels, leaves in (
         (["[20, 30)", "[30, 40)"], [10, 10]),
         (["[20, 30)", "[20, 40)", "47", "*"], [10, 20, 1, 40]),
-        (["[20, 30)", "[30, 48)"], [2, 2]),
-        (["{[20, 30), 47}", "[20, 30)"], [3, 2]),
+        (["[20, 30)", "[30, 48)"], [10, 18]),
+        (["{[20, 30), 47}", "[20, 30)"], [11, 10]),
+        (["<31", ">=31", "2*"], [11, 29, 10]),
     ):
         assert [found and found.leaves for found in read.read(labels).meanings] == leaves
 

@@ -522,3 +522,13 @@ def test_a_number_is_written_so_that_it_can_be_read_again(value: float) -> None:
     written = text(value)
     assert written is not None
     assert number(written) == value
+
+
+def test_more_text_than_a_plain_array_holds_is_given_as_large_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    towns = ["a" * 50, "b" * 50, None] * 4
+    small = Table.from_arrow({"town": towns}).to_arrow()
+    monkeypatch.setattr("sfumato.table._MOST_BYTES", 1000)
+    large = Table.from_arrow({"town": towns}).to_arrow()
+    assert (small["town"].type, large["town"].type) == (pa.string(), pa.large_string())
+    assert sorted(map(str, large["town"].to_pylist())) == sorted(map(str, towns))
+    assert Table.from_arrow(large).n_records == 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -192,7 +193,7 @@ def _block_cover(
     if node is not None:
         level, number = node
         return hierarchy.labels[level][number], int(hierarchy.sizes[level][number])
-    return set_label(hierarchy.labels[0][low : high + 1]), high - low + 1
+    return _set_label(hierarchy, hierarchy.labels[0][low : high + 1]), high - low + 1
 
 
 def exact_node(hierarchy: Hierarchy, low: int, high: int) -> tuple[int, int] | None:
@@ -218,14 +219,32 @@ def number_cover(
     outer_open
         Whether an interval that reaches to the smallest or the largest number has no end there.
     """
-    size = high - low + 1
     if low == high:
         return text(column.domain[low]), low, high, 1
-    if size == len(column.domain):
+    if high - low + 1 == len(column.domain):
         return ROOT, low, high, hierarchy.n_leaves
+    size = interval_leaves(column, hierarchy, low, high, outer_open=outer_open)
     if column.domain[high] is not None:
         return _number_label(column, low, high, outer_open), low, high, size
     return set_label([_number_label(column, low, high - 1, outer_open), None]), low, high, size
+
+
+def interval_leaves(
+    column: Column, hierarchy: Hierarchy, low: int, high: int, *, outer_open: bool = False
+) -> int:
+    """Return how many leaves the cover of numbers has, those that do not occur in the data included."""
+    if low == high:
+        return 1
+    if high - low + 1 == len(column.domain):
+        return hierarchy.n_leaves
+    if column.domain[high] is None:
+        return interval_leaves(column, hierarchy, low, high - 1, outer_open=outer_open) + 1
+    first, last = hierarchy.leaf_places[low], hierarchy.leaf_places[high]
+    if outer_open and low == 0:
+        return last + 1
+    if outer_open and high == len(column.domain) - 1 - column.has_missing:
+        return len(hierarchy.leaf_numbers) - first
+    return last - first + 1
 
 
 def _number_label(column: Column, low: int, high: int, outer_open: bool) -> str:
@@ -254,9 +273,16 @@ def _branch_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> 
     if len(taken) == len(whole):
         return hierarchy.labels[level][node], int(whole[0]), int(whole[-1]), int(hierarchy.sizes[level][node])
     children = range(int(below[low]), int(below[high]) + 1)
-    label = set_label(hierarchy.labels[level - 1][child] for child in children)
+    label = _set_label(hierarchy, [hierarchy.labels[level - 1][child] for child in children])
     size = int(hierarchy.sizes[level - 1][list(children)].sum())
     return label, int(taken[0]), int(taken[-1]), size
+
+
+def _set_label(hierarchy: Hierarchy, labels: Sequence[Label]) -> str:
+    """Label a set in the order of the hierarchy, or else of the values: that of the records is not told."""
+    if hierarchy.is_ordered:
+        return set_label(labels)
+    return set_label(sorted(labels, key=lambda label: (label is None, label or "")))
 
 
 def _free_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:

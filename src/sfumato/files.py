@@ -1,14 +1,17 @@
-"""Write a file or a folder whole or not at all: beside its place first, then moved there."""
+"""Write a file or a folder whole or not at all, beside its place first and then moved; and rows of text."""
 
 from __future__ import annotations
 
+import csv
 import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TextIO
 
 from sfumato.errors import UserError
 
@@ -30,7 +33,9 @@ def file_beside(target: Path, *, private: bool = False) -> Iterator[Path]:
                 yield place
             if private:
                 place.chmod(stat.S_IRUSR | stat.S_IWUSR)
+            _onto_disk(place)
             os.replace(place, target)
+            _onto_disk(target.parent)
         finally:
             place.unlink(missing_ok=True)
 
@@ -44,9 +49,43 @@ def folder_beside(target: Path) -> Iterator[Path]:
         try:
             with _closed_to_others(place):
                 yield place
+            for each in (*sorted(place.rglob("*")), place):
+                _onto_disk(each)
             os.rename(place, target)
+            _onto_disk(target.parent)
         finally:
             shutil.rmtree(place, ignore_errors=True)
+
+
+def write_rows(file: TextIO, rows: Iterable[Iterable[Any]], *, separator: str = ",") -> None:
+    r"""Write rows, each ended by ``\n``, with quotes only where they are needed.
+
+    Parameters
+    ----------
+    file
+        What to write to, opened with ``newline=""``.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.StringIO(newline="")
+    >>> write_rows(file, [["Ada", "a\rb"]])
+    >>> file.getvalue()
+    'Ada,"a\rb"\n'
+    """
+    csv.writer(_Lines(file), delimiter=separator, lineterminator="\r\n").writerows(rows)
+
+
+def _onto_disk(place: Path) -> None:
+    """Wait until a file, or the list of a folder's files, would survive a power cut."""
+    is_folder = place.is_dir()
+    # not every system can open a folder, nor every disk wait for one
+    with suppress(OSError) if is_folder else nullcontext():
+        handle = os.open(place, os.O_RDONLY if is_folder else os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _beside(target: Path) -> Path:
@@ -69,3 +108,17 @@ def _refusals(target: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or "the system refused"
         raise UserError(f"cannot write {target.name}: {reason}; nothing was left behind") from None
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """A file whose rows end in a line feed alone.
+
+    The writer quotes what holds a sign of its line end, and before Python 3.13 no other: with a line feed
+    as the line end a carriage return would stay bare, and readers would see another row there.
+    """
+
+    file: TextIO
+
+    def write(self, row: str) -> int:
+        return self.file.write(row[:-2] + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import csv
 import datetime
 import io
@@ -52,6 +53,8 @@ class Hierarchy:
         For each level how many leaves lie below each node, those that do not occur in the data included.
     is_ordered
         Whether the order of the values means something; that in which categories were first seen does not.
+    leaves
+        All leaves, where some do not occur in the data; else the values are all that there are.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Hierarchy:
     labels: tuple[tuple[Label, ...], ...] = field(repr=False)
     sizes: tuple[Integers, ...] = field(repr=False)
     is_ordered: bool = field(default=True, repr=False)
+    leaves: tuple[Value, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "node_of", frozen(self.node_of, np.int32))
@@ -95,6 +99,21 @@ class Hierarchy:
         together = self.node_of[:, 1:] == self.node_of[:, :-1]
         return sealed(np.concatenate([[0], together.argmax(axis=0)]).astype(np.int32))
 
+    @cached_property
+    def leaf_numbers(self) -> tuple[int | float, ...]:
+        """The leaves that are numbers, ascending, those that do not occur in the data included."""
+        found = [number(text(leaf) or "") for leaf in self.leaves or self.values]
+        return tuple(sorted(value for value in found if value is not None))
+
+    @cached_property
+    def leaf_places(self) -> tuple[int, ...]:
+        """For each value that is a number its place among the leaves that are; a missing one comes last."""
+        found = [number(text(value) or "") for value in self.values]
+        last = len(self.leaf_numbers)
+        return tuple(
+            last if value is None else bisect.bisect_left(self.leaf_numbers, value) for value in found
+        )
+
     def first_values(self, level: int) -> Codes:
         """Return for each node of a level the first of its values."""
         return np.unique(self.node_of[level], return_index=True)[1].astype(np.int32)
@@ -102,7 +121,14 @@ class Hierarchy:
     def above(self, level: int) -> Hierarchy:
         """Return what is left of the hierarchy when the nodes of a level are its values."""
         nodes = self.node_of[level:, self.first_values(level)]
-        return Hierarchy(self.labels[level], nodes, self.labels[level:], self.sizes[level:], self.is_ordered)
+        return Hierarchy(
+            self.labels[level],
+            nodes,
+            self.labels[level:],
+            self.sizes[level:],
+            self.is_ordered,
+            self.leaves or self.values,
+        )
 
     @classmethod
     def of_levels(cls, values: Sequence[Value], levels: Sequence[Sequence[Label]]) -> Hierarchy:
@@ -150,14 +176,16 @@ class Hierarchy:
     def read(cls, path: str | Path, *, separator: str = ";") -> Hierarchy:
         """Read a hierarchy in ARX's format: ``value;level1;level2;…``, no header, one row for each value."""
         try:
-            written = Path(path).read_text(encoding="utf-8-sig")
+            # a carriage return inside a value is a part of it
+            with Path(path).open(encoding="utf-8-sig", newline="") as file:
+                written = file.read()
         except OSError as error:
             reason = error.strerror or "unreadable"
             raise HierarchyError(f"cannot read the hierarchy {Path(path).name}: {reason}") from None
         except UnicodeDecodeError:
             raise HierarchyError(f"the hierarchy {Path(path).name} is not UTF-8; save it as UTF-8") from None
         try:
-            rows = [row for row in csv.reader(io.StringIO(written), delimiter=separator) if row]
+            rows = [row for row in csv.reader(io.StringIO(written, newline=""), delimiter=separator) if row]
         except csv.Error:
             raise HierarchyError(
                 f"the hierarchy {Path(path).name} is not a CSV file; save it as one"
@@ -224,6 +252,7 @@ class Hierarchy:
             (*labels, (ROOT,)),
             (*sizes, self.sizes[-1]),
             self.is_ordered,
+            self.leaves or self.values,
         )
 
     def _with_missing(self) -> Hierarchy:
@@ -233,7 +262,8 @@ class Hierarchy:
         labels = tuple((*labels, None) for labels in self.labels[:-1])
         sizes = tuple(np.append(sizes, 1) for sizes in self.sizes[:-1])
         sizes = (*sizes, self.sizes[-1] + 1)
-        return Hierarchy((*self.values, None), node_of, (*labels, (ROOT,)), sizes, self.is_ordered)
+        leaves = (*(self.leaves or self.values), None)
+        return Hierarchy((*self.values, None), node_of, (*labels, (ROOT,)), sizes, self.is_ordered, leaves)
 
 
 @dataclass(frozen=True)

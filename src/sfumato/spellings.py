@@ -164,11 +164,11 @@ class Spellings:
     def _meanings(self, labels: Sequence[Label], level: int | None, *, counts: bool) -> list[Meaning | None]:
         """Return the meaning of each label.
 
-        An interval beside some that are no nodes counts the numbers that occur, as these do.
+        An interval beside some that are no nodes counts the leaves between its ends, as these do.
         """
         if not counts or self.column.kind != "numeric":
             return [self._meaning(label, level) for label in labels]
-        return [self._covering(self._interval(label)) or self._meaning(label, level) for label in labels]
+        return [self._interval(label) or self._meaning(label, level) for label in labels]
 
     def _meaning(self, label: Label, level: int | None) -> Meaning | None:
         nodes = self._nodes.get(label, [])
@@ -199,52 +199,40 @@ class Spellings:
         return dict(zip(values, codes, strict=True)) if unique else {}
 
     def _pattern(self, label: str) -> Meaning | None:
-        found = self._set(label) or self._covering(self._interval(label))
+        found = self._set(label) or self._interval(label)
         if found is None and self.decimal != ".":
-            found = self._covering(self._interval(label.replace(self.decimal, ".")))
-        return found or self._covering(self._masked(label)) or self._list(label)
+            found = self._interval(label.replace(self.decimal, "."))
+        return found or self._masked(label) or self._list(label)
 
-    def _covering(self, codes: Sequence[int]) -> Meaning | None:
-        """Return the meaning of these codes: numbers are counted, categories cover the leaves of a node."""
+    def _covering(self, codes: Sequence[int], n_fitting: int) -> Meaning | None:
+        """Return the meaning of these codes: so many leaves fit, or those of the node that they are."""
         if not codes:
             return None
-        low, high = codes[0], codes[-1]
-        leaves = len(codes)
-        if leaves == len(self.column.domain):
-            leaves = self.hierarchy.n_leaves
-        elif self.column.kind == "categorical" and high - low + 1 == leaves:
+        low, high, leaves = codes[0], codes[-1], max(n_fitting, len(codes))
+        if self.column.kind == "categorical" and high - low + 1 == len(codes):
             node = exact_node(self.hierarchy, low, high)
             leaves = leaves if node is None else int(self.hierarchy.sizes[node[0]][node[1]])
         return Meaning(np.array(codes, dtype=np.int32), leaves)
 
-    def _interval(self, label: Label) -> list[int]:
-        """Return the codes between the ends that are written."""
+    def _interval(self, label: Label) -> Meaning | None:
+        """Return the values, and count the leaves, between the ends that are written."""
         ends = interval_ends(label or "")
         if ends is None:
-            return []
-        (low, with_low), (high, with_high) = ends
+            return None
         values, codes = self._numbers
-        first = (bisect.bisect_left if with_low else bisect.bisect_right)(values, low)
-        last = (bisect.bisect_right if with_high else bisect.bisect_left)(values, high)
-        return sorted(codes[first:last])
+        n_fitting = len(self.hierarchy.leaf_numbers[_between(self.hierarchy.leaf_numbers, ends)])
+        return self._covering(sorted(codes[_between(values, ends)]), n_fitting)
 
-    def _masked(self, label: str) -> list[int]:
-        """Return the codes of ``130**``, ``**053`` and, where the values are days, ``2026-11``.
-
-        As many stars as signs are hidden where there are such values; else a star is any end.
-        """
-        mask = _MASK.fullmatch(label)
-        if mask is None:
-            return self._of_days(label)
-        head, tail = mask["head"] or "", mask["tail"] or ""
-        fitting = [
-            (code, value)
-            for code, value in enumerate(self._texts)
-            if value is not None and value.startswith(head) and value.endswith(tail)
-        ]
-        as_long = [code for code, value in fitting if len(value) == len(label)]
-        counts_signs = label.count("*") > 1 or self.column.kind == "numeric"
-        return as_long if counts_signs and as_long else [code for code, _ in fitting]
+    def _masked(self, label: str) -> Meaning | None:
+        """Return the meaning of ``130**``, ``**053`` and, where the values are days, ``2026-11``."""
+        if _MASK.fullmatch(label) is None:
+            days = self._of_days(label)
+            return self._covering(days, len(days))
+        is_numeric = self.column.kind == "numeric"
+        leaves = [text(leaf) for leaf in self.hierarchy.leaves]
+        return self._covering(
+            _fitting(label, self._texts, is_numeric), len(_fitting(label, leaves, is_numeric))
+        )
 
     def _of_days(self, label: str) -> list[int]:
         if _MONTH_OR_YEAR.fullmatch(label) is None:
@@ -275,6 +263,32 @@ class Spellings:
         together = _union(known, add=True)
         whole = len(together.codes) == len(self.column.domain)
         return Meaning(together.codes, self.hierarchy.n_leaves) if whole else together
+
+
+def _between(values: Sequence[int | float], ends: tuple[_End, _End]) -> slice:
+    """Return where the ascending values lie that are between the ends."""
+    (low, with_low), (high, with_high) = ends
+    return slice(
+        (bisect.bisect_left if with_low else bisect.bisect_right)(values, low),
+        (bisect.bisect_right if with_high else bisect.bisect_left)(values, high),
+    )
+
+
+def _fitting(label: str, values: Sequence[Label], is_numeric: bool) -> list[int]:
+    """Return the places of the values that fit a mask.
+
+    As many stars as signs are hidden where there are such values; else a star is any end.
+    """
+    head, _, tail = label.partition("*")
+    tail = tail.lstrip("*")
+    fitting = [
+        (place, value)
+        for place, value in enumerate(values)
+        if value is not None and value.startswith(head) and value.endswith(tail)
+    ]
+    as_long = [place for place, value in fitting if len(value) == len(label)]
+    counts_signs = label.count("*") > 1 or is_numeric
+    return as_long if counts_signs and as_long else [place for place, _ in fitting]
 
 
 def _union(meanings: Sequence[Meaning], *, add: bool) -> Meaning:

@@ -290,6 +290,10 @@ def _whole_or_float(value: float) -> int | float:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
+_MOST_BYTES = 2**31 - 1
+"""So many bytes one Arrow array of plain text can hold."""
+
+
 def decode(domain: tuple[Value, ...], codes: Codes) -> pa.Array:
     """Return the values behind the codes as an Arrow array: integers, floats, or text.
 
@@ -303,7 +307,11 @@ def decode(domain: tuple[Value, ...], codes: Codes) -> pa.Array:
     elif any(isinstance(value, float) for value in present):
         values = pa.array([None if value is None else float(value) for value in domain], type=pa.float64())
     else:
-        values = pa.array([text(value) for value in domain], type=pa.string())
+        texts = [text(value) for value in domain]
+        n_letters = int(np.array([len(each or "") for each in texts], dtype=np.int64)[codes].sum())
+        # a letter takes up to four bytes
+        is_large = 4 * n_letters > _MOST_BYTES
+        values = pa.array(texts, type=pa.large_string() if is_large else pa.string())
     return values.take(pa.array(codes))
 
 
@@ -339,6 +347,8 @@ def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -
     kind: Kind = "categorical"
     if _is_numeric(plain.type):
         kind = "numeric"
+        if pa.types.is_float16(plain.type):  # which not every version of Arrow can encode
+            plain = plain.cast(pa.float32())
     elif not _is_text(plain.type):
         plain = _written(name, plain)
     encoded = plain.combine_chunks() if isinstance(plain, pa.ChunkedArray) else plain

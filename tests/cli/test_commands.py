@@ -247,6 +247,25 @@ class TestPolicy:
         assert "reidentification-risk is 1, must be at most 0.2" in err
         assert not (tmp_path / "no").exists()
 
+    def test_beware_of_a_release_that_protects_nobody_and_of_a_second_one(
+        self, sfumato: Run, project: Path, tmp_path: Path
+    ) -> None:
+        text = project.read_text("utf-8").replace("[policy]\nreidentification-risk = { at-most = 0.2 }", "")
+        project.write_text(text, "utf-8")
+        sfumato("explore", project, "--workers", 1)
+        made = {
+            c["sanitizer"]: c["id"]
+            for c in json.loads(sfumato("frontier", project, "--json")[1])["candidates"]
+        }
+        said = [
+            sfumato("publish", made[name], tmp_path / f"{place}", "-P", project, "--json")[2]
+            for place, name in enumerate(("mondrian", "as-is", "mondrian"))
+        ]
+        assert said[0] == ""
+        assert "beware: This release protects nobody" in said[1]
+        assert "beware: A release of this project was published before" in said[1]
+        assert said[2].startswith("beware: 2 releases of this project were published before")
+
     def test_nothing_is_ever_overwritten(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
         sfumato("explore", project, "--workers", 1)
         _, out, _ = sfumato("frontier", project, "--json")
@@ -430,12 +449,51 @@ class TestHabits:
         done = subprocess.run(call, shell=True, capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr
 
+    def test_a_command_that_is_told_to_end_removes_what_is_half_written(
+        self, project: Path, tmp_path: Path
+    ) -> None:
+        script = (
+            "import sys, time\nfrom sfumato.publishing import publish\n"
+            "def slow(*_):\n    print('writing', flush=True)\n    time.sleep(60)\n"
+            "publish.write_rows = slow\nfrom sfumato.cli import main\nmain()"
+        )
+        words = ["sanitize", str(tmp_path / "o.csv"), "as-is", "-P", str(project)]
+        before = sorted(tmp_path.iterdir())
+        with subprocess.Popen([sys.executable, "-c", script, *words], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"writing\n"
+            assert len(list(tmp_path.iterdir())) == len(before) + 1
+            process.terminate()
+        assert process.returncode == 143
+        assert sorted(tmp_path.iterdir()) == before
+
     def test_column_names_cannot_steer_the_terminal(self, sfumato: Run, tmp_path: Path) -> None:
         place = tmp_path / "odd.csv"
         place.write_text("\x1b[31mred,[bold]b[/bold]\n1,2\n3,4\n", "utf-8")
         _, out, _ = sfumato("inspect", place)
         assert "\x1b[31m" not in out
         assert "[bold]b[/bold]" in out
+
+    @pytest.mark.parametrize("sign", ["\x1b", "\x7f", "\x9b", "\u202e"])
+    def test_no_command_prints_a_sign_that_steers_the_terminal(
+        self, sfumato: Run, tmp_path: Path, sign: str
+    ) -> None:
+        place, target = tmp_path / "odd.csv", tmp_path / "odd.toml"
+        place.write_text(f"a{sign}ge,ill\n" + "1,x\n2,y\n3,x\n4,y\n" * 3, "utf-8")
+        printed = [*sfumato("inspect", place)[1:], *sfumato("inspect", place, "--json")[1:]]
+        printed += sfumato("new", place)[1:]
+        target.write_text(target.read_text("utf-8").replace("quasi-identifying", "sensitive"), "utf-8")
+        printed += [*sfumato("inspect", target)[1:], *sfumato("explore", target)[1:]]
+        printed += sfumato("sanitize", tmp_path / "o.csv", "as-is", f"a{sign}=1", "-P", target)[1:]
+        printed += sfumato("show", f"a{sign}", "-P", target)[1:]
+        assert all(printed[n] for n in (0, 2)), "something was printed"
+        assert not any(sign in text for text in printed)
+
+    def test_json_says_the_sign_that_it_does_not_print(self, sfumato: Run, tmp_path: Path) -> None:
+        place = tmp_path / "odd.csv"
+        place.write_text("a\x7fge,ill\n1,x\n2,y\n", "utf-8")
+        names = {each["name"] for each in json.loads(sfumato("inspect", place, "--json")[1])["attributes"]}
+        assert names == {"a\x7fge", "ill"}
 
     def test_formulas_are_published_as_they_are_with_a_warning(
         self, sfumato: Run, project: Path, tmp_path: Path

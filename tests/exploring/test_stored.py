@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,6 +186,24 @@ class TestCommands:
         assert said.startswith(f"sfumato: candidate {identity} was made from other data")
         assert "\n" not in said
 
+    def test_say_so_in_one_line_when_the_data_changes_while_it_is_explored(
+        self, project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        from sfumato import cli
+        from sfumato.exploring import run as exploring
+
+        def fill_and_change(*given: Any, **options: Any) -> object:
+            done = fill(*given, **options)
+            data = project.data_path
+            data.write_text(data.read_text().replace("Ann,21", "Ann,29"))
+            return done
+
+        fill = exploring.fill
+        monkeypatch.setattr(exploring, "fill", fill_and_change)
+        assert cli.run(["explore", str(project.path), "--workers", "1"]) == 1
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert said.startswith("sfumato: people.csv, or what people.toml says of it, has changed since")
+
     def test_say_so_when_an_upgrade_has_changed_a_method_or_a_measure(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -197,9 +216,50 @@ class TestCommands:
                 main()
             return capsys.readouterr().err
 
-        note = "computed by an earlier version of sfumato; `sfumato explore` computes it again"
+        note = (
+            "computed by an earlier version of sfumato, or from a file that has changed since; "
+            "`sfumato explore` computes it again"
+        )
         assert said("ask", "best k") == ""
         monkeypatch.setattr(FullDomain, "version", 2, raising=False)
         assert said("ask", "best k") == f"1 of 5 candidates: something was {note}\n"
-        monkeypatch.setattr(GeneralLoss, "version", 2, raising=False)
+        monkeypatch.setattr(GeneralLoss, "version", 99)
         assert said("ask", "best k") == f"4 of 5 candidates: something was {note}\n"
+
+
+class TestFilesOfMeasures:
+    """A measure may read a file of its own; what it found in another state of that file counts no longer."""
+
+    @pytest.fixture
+    def against_population(self, project: Project) -> Project:
+        people = project.data_path.read_text().splitlines()
+        (project.path.parent / "city.csv").write_text("\n".join([*people, *people[1:] * 9]) + "\n")
+        text = project.path.read_text().replace(
+            '"general-loss"', '"general-loss", { journalist-risk = { population = "city.csv" } }'
+        )
+        project.path.write_text(text)
+        return Project.load(project.path)
+
+    def risks(self, project: Project, store: Store) -> dict[str, float]:
+        return {
+            candidate.id: measurement.value
+            for candidate in store.candidates(source_now(project, store))
+            for measurement in candidate.measurements
+            if measurement.measure == "journalist-risk"
+        }
+
+    def test_a_changed_population_is_measured_again_and_not_shown_before(
+        self, against_population: Project, store: Store
+    ) -> None:
+        explore(against_population, store, workers=1)
+        first = self.risks(against_population, store)
+        assert len(first) == 4
+        assert explore(against_population, store, workers=1).total == 0
+        # the city is no larger than the table after all: every risk is ten times as large
+        shutil.copy(against_population.data_path, against_population.path.parent / "city.csv")
+        assert self.risks(against_population, store) == {}
+        assert store.n_outdated(source_now(against_population, store)) == 4
+        assert explore(against_population, store, workers=1).total == 4
+        again = self.risks(against_population, store)
+        assert again == pytest.approx({identity: 10 * risk for identity, risk in first.items()})
+        assert store.n_outdated(source_now(against_population, store)) == 0

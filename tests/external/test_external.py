@@ -493,3 +493,12 @@ def test_a_release_of_a_table_that_is_bound_already() -> None:
     assert measure(read_release(made, *bound), ["general-loss", "privacy-loss"]) == measure(
         read_release(made, table, schema), ["general-loss", "privacy-loss"]
     )
+
+
+def test_a_quasi_identifier_may_be_called_as_the_counts_are() -> None:
+    original = {"count": [1, 2, 1, 2], "illness": ["a", "b", "b", "a"]}
+    schema = Schema.of(count="quasi-identifying", illness="sensitive")
+    people = pa.table({"count": [1, 2, 1, 2], "group": [0, 0, 1, 1]})
+    values = pa.table({"group": [0, 0, 1, 1], "illness": ["a", "b", "a", "b"], "count": [1, 1, 1, 1]})
+    release = read_release(people, original, schema, sensitive=values)
+    assert (release.n_records, release.groups.n_classes) == (4, 2)

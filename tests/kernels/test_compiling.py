@@ -97,3 +97,15 @@ def test_after_an_upgrade_that_renames_a_tuple_the_kernel_is_compiled_anew(tmp_p
     assert run_kernel(tmp_path, "Pair") == (5, 0)
     assert list(tmp_path.glob("__pycache__/*.nbi")), "nothing is left for the second run to stumble over"
     assert [run_kernel(tmp_path, "Both"), run_kernel(tmp_path, "Both", "-")] == [(5, 0), (1, 0)]
+
+
+def test_where_no_folder_can_be_written_kernels_are_compiled_for_the_process_alone() -> None:
+    code = (
+        "import numba.core.caching as caching\n"
+        "for each in vars(caching).values():\n"
+        "    if hasattr(each, '_locator_classes'): each._locator_classes = []\n"
+        "import numpy as np\nfrom sfumato.kernels.grouping import sum_by_group\n"
+        "print(sum_by_group(np.array([0, 1, 0]), 2, np.array([1, 2, 3])).tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[4, 2]"

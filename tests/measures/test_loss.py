@@ -16,6 +16,7 @@ from sfumato import (
     Attribute,
     AverageClassSize,
     Bucketize,
+    Clustering,
     Cut,
     DistinctDiversity,
     FullDomain,
@@ -25,6 +26,7 @@ from sfumato import (
     Laplace,
     Mondrian,
     Release,
+    Sanitizer,
     Schema,
     SuppressQuasiIdentifiers,
     SuppressSensitive,
@@ -33,6 +35,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import ParameterError
+from sfumato.external import read_release
 from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.search.lattice.optimum import optimal_node
 
@@ -91,6 +94,34 @@ class TestGeneralLoss:
             low, high = read_interval(label, domain)
             costs.append((sum(low <= age < high for age in domain) - 1) / max(len(domain) - 1, 1))
         assert value(release, "general-loss") == pytest.approx(sum(costs) / len(ages))
+
+    @pytest.mark.parametrize(
+        "method",
+        [
+            FullDomain({"age": 1}, KAnonymity(1)),
+            Mondrian(KAnonymity(2)),
+            Clustering(KAnonymity(2)),
+            Cut({"age": "010010100"}, KAnonymity(2)),
+        ],
+        ids=lambda method: type(method).__name__,
+    )
+    def test_an_interval_counts_the_leaves_that_do_not_occur_as_a_node_does(self, method: Sanitizer) -> None:
+        every, ages = range(1, 101), range(10, 101, 10)
+        quarters = {age: f"[{(age - 1) // 25 * 25 + 1}, {(age - 1) // 25 * 25 + 26})" for age in every}
+        hierarchy = Hierarchy.of_rows([[str(age), quarters[age], "*"] for age in every])
+        schema = Schema((Attribute("age", "quasi-identifying", "numeric", hierarchy),))
+        table = Table.from_arrow({"age": list(ages)})
+        release = sanitize(table, schema, method, seed=1)
+        written = release.to_arrow(typed=False)
+        costs = []
+        for label in written["age"].to_pylist():
+            low, high = read_interval(label, list(every))
+            costs.append((sum(low <= age < high for age in every) - 1) / 99)
+        assert min(costs) >= 10 / 99
+        assert value(release, "general-loss") == pytest.approx(sum(costs) / len(ages))
+        assert value(read_release(written, table, schema), "general-loss") == pytest.approx(
+            sum(costs) / len(ages)
+        )
 
     @given(data=st.data())
     @settings(max_examples=30)
@@ -162,6 +193,10 @@ class TestGeneralLoss:
 def read_interval(label: str, domain: list[int]) -> tuple[float, float]:
     if label == "*":
         return domain[0], domain[-1] + 1
+    if label[0] == "<":
+        return domain[0], int(label[1:])
+    if label[:2] == ">=":
+        return int(label[2:]), domain[-1] + 1
     written = re.fullmatch(r"\[(\d+), (\d+)\)", label)
     return (int(written[1]), int(written[2])) if written else (int(label), int(label) + 1)
 

@@ -416,3 +416,50 @@ def test_any_bytes_are_either_read_or_refused_in_one_line(
     else:
         assert table.num_rows > 0
         assert all(table.column_names)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])
+@pytest.mark.parametrize("fault", ["ArrowMemoryError", "ArrowCapacityError"])
+def test_a_file_that_does_not_fit_into_memory_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, fault: str
+) -> None:
+    import pyarrow.csv
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    from sfumato.reading import arrow
+
+    path = tmp_path / f"people.{suffix}"
+    people = pa.table({"age": ["31"]})
+    write = {
+        "csv": pyarrow.csv.write_csv,
+        "parquet": pyarrow.parquet.write_table,
+        "feather": pyarrow.feather.write_feather,
+    }
+    write[suffix](people, str(path))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise getattr(pa, fault)("malloc of size 99 failed")
+
+    monkeypatch.setattr(arrow, "_validated", refuse)
+    monkeypatch.setattr(pyarrow.csv, "read_csv", refuse)
+    with pytest.raises(DataError, match=rf"people\.{suffix} does not fit into the memory"):
+        read_arrow(path)
+
+
+def test_no_reader_is_left_in_the_middle_of_a_file(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # it reads ahead in a thread; one that still held our function when Python ended was a crash
+    from pyarrow import csv as arrow_csv
+
+    sources: list[object] = []
+    opened = arrow_csv.open_csv
+
+    def noted(source: object, **options: object) -> object:
+        sources.append(source)
+        return opened(source, **options)
+
+    monkeypatch.setattr(arrow_csv, "open_csv", noted)
+    with pytest.raises(DataError, match="row 3 has 3 fields"):
+        read_arrow(write("a,b\n1,2\n1,2,3\n" + "1,2\n" * 9))
+    assert sources
+    assert all(isinstance(source, pa.BufferReader) for source in sources)

@@ -157,3 +157,7 @@ def test_times_of_uneven_precision_generalize_by_prefix(values: list[str]) -> No
 )
 def test_spellings_of_missing_are_told_from_values(values: list[str], missing: tuple[str, ...]) -> None:
     assert likely_missing_values(Table.from_arrow({"column": values})) == missing
+
+
+def test_a_star_is_a_withheld_value_and_so_a_missing_one() -> None:
+    assert likely_missing_values(Table.from_arrow({"town": ["a", "*", "b"], "age": [1, 2, 3]})) == ("*",)

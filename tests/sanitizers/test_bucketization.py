@@ -564,3 +564,10 @@ class TestTampering:
                 read_back({**tables, "sensitive": forged}, layout)
         with pytest.raises(VerificationFailed, match="columns"):
             read_back(tables, replace(layout, group="elsewhere"))
+
+
+def test_a_smallest_group_beyond_the_records_is_said_in_its_own_words() -> None:
+    how = Bucketize(ProbabilisticDiversity(2.0), smallest_group=50)
+    with pytest.raises(Infeasible, match="smallest-group = 50 cannot hold: there are 12 records") as caught:
+        sanitize(*datasets.hospital(), how)
+    assert "k-anonymity" not in str(caught.value)

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import registry
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, ProjectError
+from sfumato.project.file import search_of
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
 from sfumato.search import Search, Sweep
+from sfumato.search.sweep import how_many
 from sfumato.table import Table
 
 
@@ -85,6 +87,28 @@ class TestCombinations:
     def test_a_list_of_such_lists_is_swept(self) -> None:
         recipes = Sweep("laplace", {"attributes": [["age"], ["age", "hours"]]}).recipes()
         assert [recipe.parameters["attributes"] for recipe in recipes] == [["age"], ["age", "hours"]]
+
+    def test_combinations_are_counted_without_being_made(self) -> None:
+        given = model(k=list(range(1000)))
+        given["model"]["t-closeness"] = {"t": [0.1] * 1000}
+        assert how_many(given) == 1_000_000
+        assert how_many({}) == 1
+
+    def test_more_combinations_than_anybody_could_want_are_refused_at_once(self) -> None:
+        many = list(range(2, 1002))
+        given = {
+            "model": {
+                "k-anonymity": {"k": many},
+                "t-closeness": {"t": many},
+                "delta-disclosure": {"delta": many},
+            }
+        }
+        with pytest.raises(
+            ParameterError, match=r"mondrian: this makes 1,000,000,000 candidates; list fewer"
+        ):
+            Sweep("mondrian", given).recipes()
+        with pytest.raises(ProjectError, match=r"number 1: mondrian: this makes 1,000,000,000 candidates"):
+            search_of({"sanitizer": "mondrian", **given}, 1)
 
     def test_an_empty_list_is_refused(self) -> None:
         with pytest.raises(ParameterError, match="mondrian: an empty list leaves nothing to try"):

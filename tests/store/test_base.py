@@ -382,7 +382,8 @@ class TestFullDisk:
         with pytest.raises(StoreError) as caught:
             store.save(made("b2", large), "source", {"privacy-loss": [large]})
         assert one_line(caught, store.path) == (
-            "cannot write the store people.sqlite: database or disk is full; nothing stored was lost"
+            "cannot write the store people.sqlite: database or disk is full; "
+            "make room on the disk, or let the folder be written; nothing stored was lost"
         )
         assert [c.id for c in store.candidates("source")] == ["a1"]
         with reopened(store) as again:
@@ -443,6 +444,22 @@ class TestExclusive:
             pass
         assert "at work" not in one_line(caught, store.path)
         assert f"cannot lock the store people.sqlite by {place.name}" in str(caught.value)
+
+    def test_on_a_full_disk_asks_for_room_and_not_for_a_file_to_be_removed(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        full = sqlite3.OperationalError("database or disk is full")
+        full.sqlite_errorname, full.sqlite_errorcode = "SQLITE_FULL", sqlite3.SQLITE_FULL
+
+        def refuse(*_: object, **__: object) -> None:
+            raise full
+
+        monkeypatch.setattr(sqlite3, "connect", refuse)
+        with pytest.raises(StoreError) as caught, store.exclusive():
+            pass
+        said = one_line(caught, store.path)
+        assert "make room on the disk" in said
+        assert "remove" not in said
 
     def test_in_a_folder_without_permission_is_refused(self, store: Store) -> None:
         with without_permission(store.path.parent), pytest.raises(StoreError) as caught, store.exclusive():

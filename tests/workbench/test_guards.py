@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from starlette.applications import Starlette
@@ -299,17 +300,44 @@ def run_served(monkeypatch: pytest.MonkeyPatch, folder: Path, **options: Any) ->
     """Serve without serving; return what was said and opened."""
     said: list[str] = []
     opened: list[str] = []
+
+    def look(address: str) -> None:
+        place = Path(unquote(urlsplit(address).path))
+        assert place.stat().st_mode & 0o077 == 0
+        opened.extend([address, place.read_text(encoding="utf-8")])
+
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
-    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("webbrowser.open", look)
     server.serve(folder, say=said.append, tell=said.append, **options)
     return said, opened
 
 
-def test_the_address_with_its_token_is_said_and_opened(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    said, opened = run_served(monkeypatch, folder, project="my people")
-    assert re.search(r"http://127\.0\.0\.1:\d+/projects/my~20people/data\?token=\S{20,}", said[0])
-    assert opened[0] in said[0]
+def test_the_address_with_its_token_is_said_and_a_private_page_that_leads_there_is_opened(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    before = sorted(folder.iterdir())
+    said, (opened, page) = run_served(monkeypatch, folder, project="my people")
+    address = re.search(r"http://127\.0\.0\.1:\d+/projects/my~20people/data\?token=(\S{20,})", said[0])
+    assert address
+    assert address[0] in page
+    assert address[1] not in opened, "what a browser is given to open stands in the list of processes"
+    assert sorted(folder.iterdir()) == before, "the page is gone when the workbench is"
     assert not any("warning" in line for line in said)
+
+
+def test_a_page_opens_the_browser_also_where_the_folder_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    _, (opened, _) = run_served(monkeypatch, folder / "gone")
+    assert not Path(urlsplit(opened).path).exists()
+
+
+def test_a_browser_that_comes_from_that_page_gets_a_page_that_leads_on(folder: Path) -> None:
+    # a strict cookie does not follow a redirection that another site began
+    client = visitor(server.application(folder, token=TOKEN))
+    answer = client.get(f"/?token={TOKEN}&a=1", headers={"sec-fetch-site": "cross-site"})
+    assert (answer.status_code, client.get("/").status_code) == (200, 200)
+    assert 'content="0; url=/?a=1"' in answer.text
 
 
 def test_no_browser_is_opened_when_none_is_wanted(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -34,7 +35,13 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and turn what goes wrong into one line and an exit code."""
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(run(sys.argv[1:]))
+
+
+def _end(number: int, _: object) -> None:
+    """End as by a fault, so that what is half written is removed on the way out."""
+    sys.exit(128 + number)
 
 
 def run(arguments: list[str]) -> int:

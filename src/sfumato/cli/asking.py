@@ -9,7 +9,7 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option, workers_option
 from sfumato.cli.opening import explored, found_project, opened, require_candidates, source_shown, write_text
-from sfumato.cli.terminal import print_answer, print_comparison, print_json
+from sfumato.cli.terminal import echo, print_answer, print_comparison, print_json
 from sfumato.errors import Infeasible, UserError
 from sfumato.exploring.stored import remade
 from sfumato.store.provenance import source_of
@@ -76,7 +76,7 @@ def ask(
         raise Infeasible("no candidate keeps all limits of the question")
     if not as_json:
         where = "" if project_file is None else f" -P {project_file}"
-        click.echo(f"See it in detail:  sfumato show {found.candidate.id}{where}")
+        echo(f"See it in detail:  sfumato show {found.candidate.id}{where}")
 
 
 @cli.command()

@@ -18,6 +18,7 @@ from sfumato.cli.opening import (
 )
 from sfumato.cli.terminal import (
     candidate_facts,
+    echo,
     frontier_facts,
     print_frontier,
     print_json,
@@ -42,8 +43,12 @@ def explore(project_file: Path | None, workers: int | None, seed: int | None, as
     project, store = opened(found_project(project_file))
     with store:
         state = explored(project, store, seed, workers)
-        frontier = stored_frontier(project, store, source_now(project, store))
+        source = source_now(project, store)
+        frontier = stored_frontier(project, store, source)
         infeasible = frontier.infeasible
+        if not infeasible:
+            # the data may have changed while it was explored
+            require_candidates(project, store, source, frontier.candidates)
         if not frontier.candidates:
             raise Infeasible(f"no candidate could be made; the last reason: {infeasible[-1].infeasible}")
         if as_json:
@@ -54,11 +59,11 @@ def explore(project_file: Path | None, workers: int | None, seed: int | None, as
             }
             print_json({**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]})
             return
-    click.echo(
+    echo(
         f"{state.done:,} candidates tried, {state.known:,} were known, {len(infeasible):,} could not be "
         f"made; {len(frontier.efficient()):,} are efficient"
     )
-    click.echo(f"See them:  sfumato frontier {project.path}")
+    echo(f"See them:  sfumato frontier {project.path}")
 
 
 @cli.command()
@@ -133,14 +138,14 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
         facts = candidate_facts(candidate, efficient=candidate in found.efficient())
         print_json({**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
         return
-    click.echo(f"{candidate.id}  {candidate.recipe}")
+    echo(f"{candidate.id}  {candidate.recipe}")
     if candidate.infeasible is not None:
-        click.echo(f"could not be made: {candidate.infeasible}")
+        echo(f"could not be made: {candidate.infeasible}")
         return
     print_measurements(candidate.measurements)
     if beaten_by:
-        click.echo(f"Beaten on {' and '.join(found.axes)} by {', '.join(c.id for c in beaten_by[:5])}")
+        echo(f"Beaten on {' and '.join(found.axes)} by {', '.join(c.id for c in beaten_by[:5])}")
     elif candidate in found.comparable:
-        click.echo(f"Efficient: no candidate beats it on {' and '.join(found.axes)}")
+        echo(f"Efficient: no candidate beats it on {' and '.join(found.axes)}")
     for line in broken:
-        click.echo(f"Policy not met: {line}")
+        echo(f"Policy not met: {line}")

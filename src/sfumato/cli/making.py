@@ -10,6 +10,7 @@ import click
 from sfumato.cli.base import cli, dialect_options, json_option, project_option, seed_option
 from sfumato.cli.opening import broken_in, loaded, parsed
 from sfumato.cli.terminal import (
+    echo,
     judgement_facts,
     measurement_facts,
     print_json,
@@ -72,7 +73,7 @@ def sanitize(
         )
         return
     places = " and ".join(str(place) for place in written)
-    click.echo(
+    echo(
         f"{release.recipe}: {release.n_records:,} records written to {places}, "
         f"{release.n_suppressed:,} suppressed"
     )

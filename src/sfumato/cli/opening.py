@@ -84,7 +84,7 @@ def source_shown(project: Project, store: Store) -> str:
         n_candidates = len(store.candidates(source))
         say(
             f"{outdated:,} of {n_candidates:,} candidates: something was computed by an earlier version of "
-            "sfumato; `sfumato explore` computes it again"
+            "sfumato, or from a file that has changed since; `sfumato explore` computes it again"
         )
     return source
 

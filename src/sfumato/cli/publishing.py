@@ -8,7 +8,7 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option
 from sfumato.cli.opening import found_project, opened
-from sfumato.cli.terminal import print_json, warn_of_formulas
+from sfumato.cli.terminal import echo, print_json, say, warn_of_formulas
 from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
 
@@ -43,6 +43,7 @@ def publish(
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
+    from sfumato.publishing.cautions import cautions
     from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
 
     passphrase = None if key is None else _passphrase(key)
@@ -51,6 +52,8 @@ def publish(
         table, schema = project.read()
         candidate = store.find(identity, source_of(table, schema))
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
+        for caution in cautions(candidate.recipe, len(store.decisions())):
+            say(f"beware: {caution}")
         decision, release = publish_candidate(
             project,
             table,
@@ -67,11 +70,9 @@ def publish(
     if as_json:
         print_json({"folder": str(folder), "decision": decision.to_dict(), "records": release.n_records})
         return
-    click.echo(
-        f"{release.n_records:,} records published in {folder}; every claim was checked on the written cells"
-    )
+    echo(f"{release.n_records:,} records published in {folder}; every claim was checked on the written cells")
     warn_of_formulas(formula_columns(release))
-    click.echo(f"Anybody can check it:  sfumato verify {folder}")
+    echo(f"Anybody can check it:  sfumato verify {folder}")
 
 
 @cli.command()
@@ -112,12 +113,12 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
     else:
         for each in found:
             mark = _MARKS[each.outcome]
-            click.echo(f"{mark}  {each.what}{': ' * bool(each.problem)}{each.problem}")
+            echo(f"{mark}  {each.what}{': ' * bool(each.problem)}{each.problem}")
     if found.failed:
         raise VerificationFailed(f"{len(found.failed)} of {len(found)} checks of {folder.name} fail")
     if not as_json:
         n_words = len(found.words)
-        click.echo(
+        echo(
             f"{folder.name} is what it says: {len(found) - n_words} checks hold, "
             f"{n_words} statements are the publisher's word"
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option, workers_option
-from sfumato.cli.terminal import print_json, print_table, progress_shown, say
+from sfumato.cli.terminal import echo, print_json, print_table, progress_shown, say
 
 
 @cli.command()
@@ -60,4 +60,4 @@ def reproduce(papers: tuple[str, ...], folder: Path, quick: bool, workers: int |
         ["paper", "exhibit", *VERDICTS[:-1], "conclusions that hold"],
         rows,
     )
-    click.echo(f"\nThe page lies in {done.page}, every figure in {done.results}")
+    echo(f"\nThe page lies in {done.page}, every figure in {done.results}")

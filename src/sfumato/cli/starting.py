@@ -11,7 +11,15 @@ import click
 
 from sfumato.cli.base import cli, dialect_options, json_option, seed_option, workers_option
 from sfumato.cli.opening import explored, opened, write_report
-from sfumato.cli.terminal import frontier_facts, guess_facts, print_frontier, print_json, print_table, say
+from sfumato.cli.terminal import (
+    echo,
+    frontier_facts,
+    guess_facts,
+    print_frontier,
+    print_json,
+    print_table,
+    say,
+)
 from sfumato.errors import UserError
 from sfumato.exploring.stored import source_now, stored_frontier
 
@@ -52,11 +60,11 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
         print_frontier(project, frontier, frontier.infeasible, everything=False)
     allowed = replace(frontier, candidates=frontier.within(project.policy))
     chosen = allowed.knee()
-    click.echo(f"\nThe report lies in {report}")
+    echo(f"\nThe report lies in {report}")
     if chosen is not None:
-        click.echo(f"Go on with:  sfumato show {chosen.id} -P {project_file}")
-        click.echo(f'             sfumato ask "max k where loss <= 25%" -P {project_file}')
-        click.echo(f"             sfumato publish {chosen.id} {folder / 'published'} -P {project_file}")
+        echo(f"Go on with:  sfumato show {chosen.id} -P {project_file}")
+        echo(f'             sfumato ask "max k where loss <= 25%" -P {project_file}')
+        echo(f"             sfumato publish {chosen.id} {folder / 'published'} -P {project_file}")
 
 
 @cli.command()
@@ -90,7 +98,7 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
         ["attribute", "role", "kind", "distinct", "missing", "why"],
         [[g.name, g.role, g.kind, f"{g.n_distinct:,}", f"{g.n_missing:,}", g.reason] for g in guesses],
     )
-    click.echo(f"\nConfirm the roles in {target}, then:  sfumato explore {target}")
+    echo(f"\nConfirm the roles in {target}, then:  sfumato explore {target}")
 
 
 @cli.command()
@@ -119,9 +127,9 @@ def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
             for a in facts["attributes"]
         ],
     )
-    click.echo("")
+    echo()
     for sentence in facts["risk"]["sentences"]:
-        click.echo(sentence)
+        echo(sentence)
 
 
 @cli.command()
@@ -140,7 +148,7 @@ def methods(name: str | None, as_json: bool) -> None:
         if as_json:
             print_json(found)
         else:
-            click.echo(f"{found['name']} ({found['kind']})\n\n{found['documentation']}")
+            echo(f"{found['name']} ({found['kind']})\n\n{found['documentation']}")
         return
     entries = catalogue()
     if as_json:

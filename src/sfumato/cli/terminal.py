@@ -28,14 +28,19 @@ _SELDOM = 30.0
 """Seconds between lines about work that takes long, where nobody watches."""
 
 
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Print text without control signs: a column's or a file's name must not steer the terminal."""
+    click.echo("\n".join(map(_printable, text.split("\n"))), err=err)
+
+
 def complain(message: str) -> None:
     """Say what went wrong, on standard error."""
-    click.echo(f"sfumato: {message}", err=True)
+    echo(f"sfumato: {message}", err=True)
 
 
 def say(message: str) -> None:
     """Say something on the way, on standard error."""
-    click.echo(message, err=True)
+    echo(message, err=True)
 
 
 @contextmanager
@@ -104,7 +109,7 @@ def _now_and_then() -> Callable[[str], None]:
         nonlocal said
         if time.monotonic() - said >= _SELDOM:
             said = time.monotonic()
-            say(_printable(words))
+            say(words)
 
     return hear
 
@@ -121,8 +126,10 @@ def _duration(seconds: float) -> str:
 
 
 def print_json(facts: Mapping[str, Any]) -> None:
-    """Print facts for a pipeline."""
-    click.echo(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
+    """Print facts for a pipeline; what could steer a terminal is written as an escape."""
+    written = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
+    safe = (sign if sign == "\n" or sign.isprintable() else json.dumps(sign)[1:-1] for sign in written)
+    click.echo("".join(safe))
 
 
 def measurement_facts(measurements: Iterable[Measurement]) -> dict[str, Any]:
@@ -195,12 +202,12 @@ def print_frontier(
         rows,
     )
     if found.apart:
-        click.echo(
+        echo(
             f"{len(found.apart)} cannot be compared on these axes: "
             + ", ".join(str(candidate.recipe) for candidate in found.apart)
         )
     if infeasible:
-        click.echo(
+        echo(
             f"{len(infeasible)} could not be made, for example {infeasible[0].recipe}: "
             f"{infeasible[0].infeasible}"
         )
@@ -246,9 +253,9 @@ def print_judgement(
 ) -> None:
     """Print what was assumed of a release that any program made, then its measurements by axis."""
     kept = f"{release.n_records:,} of {release.n_original:,} records, {release.n_suppressed:,} suppressed"
-    click.echo(_printable(f"{place.name}: {kept}"))
+    echo(f"{place.name}: {kept}")
     for note in (*release.notes, *([] if untrue is None else [_truth(untrue)])):
-        click.echo(_printable(f"- {note}"))
+        echo(f"- {note}")
     taken = list(measurements)
     for axis in ("privacy", "utility"):
         _print_axis(axis, [m for m in taken if m.axis == axis])
@@ -281,9 +288,9 @@ def _print_axis(axis: str, measurements: list[Measurement]) -> None:
 def print_answer(answer: Answer, broken: list[str]) -> None:
     """Print an answer in words, and which limits of the policy it breaks."""
     for line in str(answer).splitlines():
-        click.echo(_printable(line))
+        echo(line)
     for line in broken:
-        click.echo(_printable(f"Beware, the policy is not met: {line}"))
+        echo(f"Beware, the policy is not met: {line}")
 
 
 def print_comparison(found: Comparison, recipes: list[str]) -> None:
@@ -291,13 +298,13 @@ def print_comparison(found: Comparison, recipes: list[str]) -> None:
     from sfumato.report.comparisons import comparison_words, figure_rows, loss_rows, size_rows
 
     for name, recipe in zip(found.names, recipes, strict=True):
-        click.echo(_printable(f"{name}  {recipe}"))
+        echo(f"{name}  {recipe}")
     names = list(found.names)
     print_table("", ["measure", *names, "better"], figure_rows(found))
     print_table("", ["class sizes", *names], size_rows(found))
     print_table("", ["information lost in", *names], loss_rows(found))
     for sentence in comparison_words(found):
-        click.echo(_printable(sentence))
+        echo(sentence)
 
 
 def warn_of_formulas(columns: tuple[str, ...]) -> None:
@@ -319,7 +326,11 @@ def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     table = RichTable(title=_printable(title) or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for position, head in enumerate(heads):
         numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
-        table.add_column(head, justify="right" if numeric else "left", no_wrap=numeric or position == 0)
+        table.add_column(
+            Text(_printable(head)),
+            justify="right" if numeric else "left",
+            no_wrap=numeric or position == 0,
+        )
     for row in rows:
         table.add_row(*(Text(_printable(cell)) for cell in row))
     console = Console()
@@ -331,7 +342,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _printable(text: str) -> str:
-    """Leave out control signs: a column's name must not steer the terminal."""
+    """Leave out control signs."""
     return "".join(sign for sign in text if sign.isprintable())
 
 

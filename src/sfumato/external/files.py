@@ -109,8 +109,10 @@ def _published(folder: Path) -> Files:
 
 def _two_tables(people: pa.Table, values: pa.Table, group: str | None, schema: Schema) -> Files:
     shared = [name for name in people.column_names if name in values.column_names]
-    if group is None and len(shared) == 1:
-        group = shared[0]
+    if group is None:
+        # an attribute may be called as the counts are
+        likely = [name for name in shared if name not in schema.released] or shared
+        group = likely[0] if len(likely) == 1 else None
     if group is None or group not in shared:
         found = f"share {', '.join(map(repr, shared))}" if shared else "share no column"
         raise DataError(f"the two tables {found}; name the group's column alike in both and give it as group")

@@ -53,10 +53,8 @@ def njit(**options: Any) -> Callable[[_Function], _Function]:
 
 def _prepare() -> None:
     """Hand all kernels over to numba, and let them see each other as numba's own."""
-    from numba import njit as numba_njit
-
     with _lock:
-        made = {kernel: numba_njit(**kernel.options)(kernel.function) for kernel in _waiting}
+        made = {kernel: _handed_over(kernel) for kernel in _waiting}
         for kernel, compiled in made.items():
             _stamp(compiled, kernel.function.__code__.co_filename)
         for kernel in _waiting:
@@ -86,3 +84,13 @@ def _digest(source: str) -> str:
     for place in sorted({*_ROOM.glob("*.py"), Path(source)}):
         digest.update(place.read_bytes() if place.is_file() else b"")
     return digest.hexdigest()
+
+
+def _handed_over(kernel: _Kernel) -> Callable[..., Any]:
+    from numba import njit as numba_njit
+
+    try:
+        return numba_njit(**kernel.options)(kernel.function)
+    except RuntimeError:
+        # numba finds no folder that it may write to: what is compiled then lasts as long as the process
+        return numba_njit(**{**kernel.options, "cache": False})(kernel.function)

@@ -64,6 +64,7 @@ class GeneralLoss(_QuasiIdentifierLoss):
     'utility'
     """
 
+    version: ClassVar[int] = 2  # an interval counts its leaves, also those that do not occur
     words: ClassVar[Words] = Words(
         "general loss",
         "The share of their information that the cells of the quasi-identifiers lose by generalisation: an"
@@ -129,6 +130,7 @@ class TotalLoss(_QuasiIdentifierLoss):
     'lower'
     """
 
+    version: ClassVar[int] = 2  # an interval counts its leaves, also those that do not occur
     words: ClassVar[Words] = Words(
         "total loss",
         "General loss plus suppression loss: a record that is left out loses all its cells.",

@@ -248,9 +248,10 @@ class KLDivergence(_ResearchLoss):
 
     Σ p · log(p / p̂) over the distinct records of the original, natural logarithm: how many nats of
     information a researcher lacks about a record who takes the estimate for the truth. A suppressed
-    record may be anything, with the sensitive values of the released ones. Infinite where the release
-    rules out a record that is there, which only noise does. The baseline is the figure when all
-    quasi-identifiers are withheld.
+    record may be anything, with the sensitive values of the released ones and of one pseudo-record that is
+    spread evenly over all values: without it a value that only suppressed records have would be ruled out
+    and the divergence infinite. Infinite where the release rules out a record that is there, which only
+    noise does. The baseline is the figure when all quasi-identifiers are withheld.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import secrets
 from collections import Counter
@@ -19,7 +18,7 @@ from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
-from sfumato.files import file_beside, folder_beside
+from sfumato.files import file_beside, folder_beside, write_rows
 from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
 from sfumato.project.defaults import Written, default_measures
@@ -458,10 +457,9 @@ def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
 def _write_csv(table: pa.Table, place: Path) -> None:
     """Write CSV: comma, UTF-8, quotes only where needed."""
     with place.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.column_names)
+        write_rows(file, [table.column_names])
         for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-            writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+            write_rows(file, zip(*(column.to_pylist() for column in batch.columns), strict=True))
 
 
 def _write_parquet(table: pa.Table, place: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -114,7 +115,7 @@ def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
     from pyarrow import csv as arrow_csv
 
     try:
-        with arrow_csv.open_csv(_input(path), **_options(dialect, [], lambda row: "skip")) as reader:
+        with arrow_csv.open_csv(_head(path), **_options(dialect, [], lambda row: "skip")) as reader:
             return list(reader.schema.names)
     except ArrowException:
         pass
@@ -124,19 +125,30 @@ def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
 
 def _parsed(path: Path, dialect: Dialect, names: Sequence[str]) -> pa.Table | None:
     """Return the table of raw texts, or ``None`` when some record cannot be read."""
-    from pyarrow import ArrowException
+    from pyarrow import ArrowCapacityError, ArrowException
     from pyarrow import csv as arrow_csv
 
     try:
         return arrow_csv.read_csv(_input(path), **_options(dialect, names, _skip_blank, use_threads=True))
+    except (MemoryError, ArrowCapacityError):
+        pass
     except ArrowException:
         return None
+    raise _too_large(path)
 
 
 def _input(path: Path) -> Any:
     from pyarrow import input_stream
 
     return input_stream(str(path), compression="gzip" if is_gzip(path) else None)
+
+
+def _head(path: Path) -> Any:
+    """Return the first records, of which the first block has the header, so that nothing is read ahead."""
+    from pyarrow import BufferReader
+
+    with _input(path) as file:
+        return BufferReader(file.read(2 * _BLOCK))
 
 
 def _options(
@@ -183,12 +195,10 @@ def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> Da
             ragged.append((row.number, row.actual_columns, row.expected_columns))
         return verdict
 
-    try:
-        with arrow_csv.open_csv(_input(path), **_options(dialect, names, note)) as reader:
-            for _ in reader:
-                pass
-    except ArrowException:
-        pass
+    with suppress(ArrowException):
+        # as a whole: a reader in parts, left in the middle, reads ahead in a thread that would still hold
+        # our function when Python ends, and end it by a crash
+        arrow_csv.read_csv(_input(path), **_options(dialect, names, note))
     if not ragged:
         return _open_quote(path)
     number, width, expected = ragged[0]
@@ -232,8 +242,11 @@ def _read_parquet(path: Path) -> pa.Table | None:
         # read_table would take folder names such as "year=2024" for further columns
         with parquet.ParquetFile(path) as file:
             return _validated(file.read())
+    except (MemoryError, pa.ArrowCapacityError):
+        pass
     except (pa.ArrowException, OSError, UnicodeError):
         return None
+    raise _too_large(path)
 
 
 def _read_ipc(path: Path) -> pa.Table | None:
@@ -244,8 +257,11 @@ def _read_ipc(path: Path) -> pa.Table | None:
             is_file_format = source.read(6) == b"ARROW1"
             source.seek(0)
             return _validated((pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source).read_all())
+    except (MemoryError, pa.ArrowCapacityError):
+        pass
     except (pa.ArrowException, OSError, UnicodeError):
         return None
+    raise _too_large(path)
 
 
 def _validated(table: pa.Table) -> pa.Table:
@@ -282,6 +298,12 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
     if repeated:
         listed = ", ".join(map(repr, repeated))
         raise DataError(f"{path.name} has more than one column named {listed}; give each column its own name")
+
+
+def _too_large(path: Path) -> DataError:
+    return DataError(
+        f"{path.name} does not fit into the memory of this machine; give fewer records or columns"
+    )
 
 
 def _no_records(path: Path) -> DataError:

@@ -168,7 +168,7 @@ def _exist(days: Iterable[tuple[int, int, int]]) -> bool:
 # Missing values
 
 _MISSING_BESIDE_NUMBERS = ("NA", "na", "None", "none", "-", "--", "\u2013")
-_MISSING_ANYWHERE = ("?", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "<NA>", "NaN", "nan", ".")
+_MISSING_ANYWHERE = ("?", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "<NA>", "NaN", "nan", ".", "*")
 _SPELLINGS = _MISSING_ANYWHERE + _MISSING_BESIDE_NUMBERS
 _MISSING = frozenset(_SPELLINGS)
 _DIGITS = re.compile(r"[0-9]+")

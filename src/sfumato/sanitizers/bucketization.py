@@ -82,6 +82,12 @@ class Bucketize:
                     f"bucketize leaves quasi-identifiers exact, so {name_of(type(part))} cannot hold; "
                     "ask for models of the sensitive attribute only"
                 )
+        if self.smallest_group > table.n_records:
+            raise Infeasible(
+                f"bucketize with smallest-group = {self.smallest_group:,} cannot hold: there are "
+                f"{table.n_records:,} records",
+                table.n_records,
+            )
         model = self.model & KAnonymity(self.smallest_group) if self.smallest_group > 1 else self.model
         parts = partition(table, schema, model, self.variant, rng, free=self.free)
         rows = np.repeat(parts.rows, parts.weights)

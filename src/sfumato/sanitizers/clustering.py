@@ -56,6 +56,7 @@ class Clustering:
 
     model: PrivacyModel = KAnonymity(5)
 
+    version: ClassVar[int] = 2  # an interval costs its leaves, also those that do not occur
     does: ClassVar[str] = (
         "Similar records are gathered into clusters; each cluster is generalised to what its "
         "records have in common."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
-from sfumato.cells import Cells, ValueSets, merged_cells, range_cells
+from sfumato.cells import Cells, ValueSets, interval_leaves, merged_cells, range_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.hierarchy import Hierarchy, Label
 from sfumato.kernels.clustering import Covers, Partners, find_partners, pair_up, planted, united_counts
@@ -246,7 +247,10 @@ def _covers(
     hierarchies: Mapping[str, Hierarchy],
     weights: list[float],
 ) -> Covers:
-    """Price every interval of numbers, by its width, and every cover of categories, by its general loss."""
+    """Price every cover by its general loss.
+
+    Of more numbers than fit a table the values that an interval covers are counted, not the leaves.
+    """
     prices: list[Floats] = []
     nodes: list[Integers] = [np.zeros(0, dtype=np.int64)]
     places = []
@@ -254,10 +258,15 @@ def _covers(
         columns, coverings, hierarchies.values(), weights, strict=True
     ):
         n_codes, n_prices, n_nodes = len(column.domain), sum(map(len, prices)), sum(map(len, nodes))
-        if covering == "interval":
+        # with leaves that do not occur a width in values is no longer a number of leaves
+        by_width = hierarchy.n_leaves == n_codes or n_codes > _TABLE
+        if covering == "interval" and by_width:
             places.append((n_prices, -1, -1))
             sizes: Integers = np.arange(1, n_codes + 1)
             sizes[1:][-1:] = hierarchy.n_leaves  # all values are *, also those that do not occur
+        elif covering == "interval":
+            places.append((n_prices, n_codes, -1))
+            sizes = _intervals_of(column, hierarchy)
         elif n_codes <= _TABLE:
             places.append((n_prices, n_codes, -1))
             low, high = np.divmod(np.arange(n_codes**2), n_codes)
@@ -268,6 +277,15 @@ def _covers(
             nodes.append(n_prices + _numbered_nodes(hierarchy).ravel())
         prices.append(weight * ((sizes - 1) / max(hierarchy.n_leaves - 1, 1)))
     return Covers(np.concatenate(prices), np.array(places), np.concatenate(nodes))
+
+
+def _intervals_of(column: Column, hierarchy: Hierarchy) -> Integers:
+    """Return for each range of numbers how many leaves lie in it."""
+    n_codes = len(column.domain)
+    sizes = np.ones((n_codes, n_codes), dtype=np.int64)
+    for low, high in itertools.combinations(range(n_codes), 2):
+        sizes[low, high] = interval_leaves(column, hierarchy, low, high)
+    return sizes.ravel()
 
 
 def _nodes_of(hierarchy: Hierarchy, low: Integers, high: Integers) -> Integers:

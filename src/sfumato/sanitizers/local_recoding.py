@@ -99,6 +99,7 @@ class LocalRecoding:
     effort: int = 10
     cells: Literal["sets", "nodes"] = "sets"
 
+    version: ClassVar[int] = 2  # an interval costs its leaves, also those that do not occur
     does: ClassVar[str] = (
         "Classes of similar records are merged, split and rearranged step by step, as long as the model "
         "holds and less is lost; each is generalised to what its records have in common."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,9 @@ from sfumato.recipe import Recipe
 from sfumato.registry import list_parameters, look_up, register
 from sfumato.schema import Schema
 from sfumato.table import Table
+
+MOST_CANDIDATES = 20_000
+"""How many candidates one sweep may make: more would only fill the memory before the first is made."""
 
 
 @register
@@ -43,6 +47,9 @@ class Sweep:
     def recipes(self) -> list[Recipe]:
         """Return every combination as a recipe, its parameters checked."""
         lists = list_parameters(look_up("sanitizer", self.sanitizer))
+        check_how_many(
+            self.sanitizer, {name: value for name, value in self.parameters.items() if name not in lists}
+        )
         listed = [choices(value, whole=name in lists) for name, value in self.parameters.items()]
         if not all(listed):
             raise ParameterError(
@@ -56,6 +63,28 @@ class Sweep:
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterable[Recipe]:
         """Return every combination, whatever the table."""
         return self.recipes()
+
+
+def how_many(given: Any) -> int:
+    """Return how many combinations the lists inside make, without making them.
+
+    Examples
+    --------
+    >>> how_many({"k": [2, 5], "t": list(range(1000))})
+    2000
+    """
+    if isinstance(given, Mapping):
+        return math.prod(how_many(inner) for inner in given.values())
+    return sum(how_many(inner) for inner in given) if isinstance(given, list) else 1
+
+
+def check_how_many(name: str, given: Any) -> None:
+    """Raise `ParameterError` when the lists inside make more candidates than anybody could want."""
+    n_candidates = how_many(given)
+    if n_candidates > MOST_CANDIDATES:
+        raise ParameterError(
+            f"{name}: this makes {n_candidates:,} candidates; list fewer values, at most {MOST_CANDIDATES:,}"
+        )
 
 
 def choices(value: Any, *, whole: bool = False) -> list[Any]:

@@ -18,13 +18,15 @@ from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
 from sfumato.store.layout import identity_of, prepare
-from sfumato.store.provenance import measure_version, method_versions
+from sfumato.store.provenance import measure_version, method_versions, reads_the_same
 
 IN_MEMORY = Path(":memory:")
 """The place of a store that is gone with the process."""
 
 _HEAD = b"SQLite format 3\0"
 _NO_PLACE = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM")
+
+_NEEDS_ROOM = "make room on the disk, or let the folder be written"
 
 
 class Mark(NamedTuple):
@@ -196,12 +198,16 @@ class Store:
     def _candidates(self, wanted: str, given: tuple[object, ...]) -> tuple[Candidate, ...]:
         measured: dict[str, list[Measurement]] = {}
         with self._reading():
-            for identity, facts in self._connection.execute(
-                "select candidate, facts from measurement "
+            taken = self._connection.execute("select distinct asked, version from measurement").fetchall()
+            # what was measured with a file that has changed since, such as a population, counts no longer
+            gone = {pair for pair in taken if not reads_the_same(*pair)}
+            for identity, asked, version, facts in self._connection.execute(
+                "select candidate, asked, version, facts from measurement "
                 f"where candidate in (select id from candidate where {wanted}) order by rowid",
                 given,
             ):
-                measured.setdefault(identity, []).append(Measurement.from_dict(json.loads(facts)))
+                if (asked, version) not in gone:
+                    measured.setdefault(identity, []).append(Measurement.from_dict(json.loads(facts)))
             rows = self._connection.execute(
                 f"select id, recipe, infeasible, seconds from candidate where {wanted} order by rowid", given
             )
@@ -364,7 +370,8 @@ class Store:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 reason = f"another `sfumato explore` is at work on {self.path.name}; wait for it or stop it"
             else:
-                reason = f"cannot lock the store {self.path.name} by {place.name}: {error}; remove that file"
+                remedy = _NEEDS_ROOM if _lacks_place(error) else "remove that file"
+                reason = f"cannot lock the store {self.path.name} by {place.name}: {error}; {remedy}"
             raise StoreError(reason) from None
         return lock
 
@@ -388,8 +395,9 @@ class Store:
             with self._connection:
                 yield
         except sqlite3.Error as error:
+            remedy = f"{_NEEDS_ROOM}; " if _lacks_place(error) else ""
             raise StoreError(
-                f"cannot write the store {self.path.name}: {error}; nothing stored was lost"
+                f"cannot write the store {self.path.name}: {error}; {remedy}nothing stored was lost"
             ) from None
 
 
@@ -408,9 +416,13 @@ def is_being_explored(path: Path) -> bool:
 
 def _remedy(error: Exception) -> str:
     """Say what to do: a sound store that only lacks a place to write must not be moved away."""
-    if getattr(error, "sqlite_errorname", "").startswith(_NO_PLACE):
+    if _lacks_place(error):
         return "even to be read it needs room on the disk and a folder that may be written; it is not damaged"
     return "move it away or mend it"
+
+
+def _lacks_place(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorname", "").startswith(_NO_PLACE)
 
 
 def _lock_of(path: Path) -> Path:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato import registry
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from sfumato.recipe import Recipe
     from sfumato.schema import Schema
     from sfumato.table import Table
+
+
+_VERSION_BITS = 8
 
 
 def source_of(table: Table, schema: Schema) -> str:
@@ -70,10 +75,47 @@ def asked_key(measure: str | Mapping[str, Any] | Measure) -> str:
 
 
 def measure_version(key: str) -> int:
-    """Return the version of the measure, or of the model, that a key names."""
+    """Return the version of the measure, or of the model, that a key names, with the files that it reads.
+
+    The lowest byte is the version. Above it is a hash of what the files hold that are among the parameters,
+    such as a population: 0 where there is none.
+    """
     try:
-        name, _ = registry.name_and_parameters(json.loads(key))
+        name, parameters = registry.name_and_parameters(json.loads(key))
     except (ValueError, SfumatoError):
         return 1
-    known = {**registry.registered("measure"), **registry.registered("model")}
-    return version_of(known.get(name))
+    cls = {**registry.registered("measure"), **registry.registered("model")}.get(name)
+    return version_of(cls) + (_files_of(cls, parameters) << _VERSION_BITS)
+
+
+def reads_the_same(key: str, version: int) -> bool:
+    """Return whether the files that a measure reads are those with which this version was written."""
+    return version >> _VERSION_BITS == measure_version(key) >> _VERSION_BITS
+
+
+def _files_of(cls: type[Any] | None, parameters: Mapping[str, Any]) -> int:
+    named = registry.named_in(cls) if cls is not None else {}
+    files = [parameters.get(name) for name, what in named.items() if what == "file"]
+    given = [Path(file).absolute() for file in files if isinstance(file, str)]
+    if not given:
+        return 0
+    digests = [_digest(path, *_state_of(path)) for path in given]
+    return int.from_bytes(hashlib.sha256(b"".join(digests)).digest()[:6])
+
+
+def _state_of(path: Path) -> tuple[int, int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+@lru_cache(maxsize=16)
+def _digest(path: Path, *state: int) -> bytes:
+    """Return a hash of what a file holds, read once while its size and times stay the same."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except OSError:
+        return b""

@@ -17,9 +17,10 @@ from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request, cookie_parser
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sfumato.workbench.doorway import leading_to
 from sfumato.workbench.pages import problem
 
 CONTENT_POLICY = {
@@ -194,11 +195,14 @@ class Door:
         shown = cookie_parser(Headers(scope=scope).get("cookie", "")).get(self.cookie, "")
         return hmac.compare_digest(shown.encode(), self.pass_.encode())
 
-    def _let_in(self, scope: Scope) -> RedirectResponse:
+    def _let_in(self, scope: Scope) -> Response:
         self.token = secrets.token_urlsafe(24)
         if self.announce is not None:
             self.announce(self.token)
-        response = RedirectResponse(_without_token(scope), 303)
+        response: Response = RedirectResponse(_without_token(scope), 303)
+        if Headers(scope=scope).get("sec-fetch-site") == "cross-site":
+            # from the doorway, a file: a strict cookie would not follow a redirection, but it follows a page
+            response = HTMLResponse(leading_to(_without_token(scope)))
         response.set_cookie(self.cookie, self.pass_, httponly=True, samesite="strict", path="/")
         return response
 

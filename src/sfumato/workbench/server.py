@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sfumato.errors import SfumatoError, UserError
 from sfumato.workbench.addresses import data_page
+from sfumato.workbench.doorway import write_doorway
 from sfumato.workbench.guards import STATIC, UPLOAD_BYTES, Announce, guards
 from sfumato.workbench.pages import on_http_exception, on_sfumato_error, on_still_reading
 from sfumato.workbench.routes import FIRST, complete, routes_of
@@ -135,19 +136,33 @@ def serve(
         if address not in _THIS_MACHINE:
             say(f"warning: {address} can be reached by other machines, and what is sent is not encrypted")
         start = _start_address(address, listening.getsockname()[1], project)
+        doorway = write_doorway(folder, f"{start}?token={token}") if browser else None
+
+        def announce(fresh: str) -> None:
+            _remove(doorway)
+            say(f"For another browser: {start}?token={fresh}")
+
         app = application(
             folder,
             token=token,
-            announce=lambda fresh: say(f"For another browser: {start}?token={fresh}"),
+            announce=announce,
             hosts=() if address in _THIS_MACHINE else (_bracketed(address), *_own_names()),
         )
         tell(f"{start}?token={token}")
-        if browser:
-            webbrowser.open(f"{start}?token={token}")
+        if doorway:
+            webbrowser.open(doorway.as_uri())
         config = uvicorn.Config(
             app, log_level="error", access_log=False, server_header=False, lifespan="off", ws="none"
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        finally:
+            _remove(doorway)
+
+
+def _remove(doorway: Path | None) -> None:
+    if doorway:
+        doorway.unlink(missing_ok=True)
 
 
 def _own_names() -> set[str]:

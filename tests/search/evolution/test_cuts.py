@@ -192,6 +192,22 @@ def test_the_traits_of_a_cut_are_those_of_its_release(
         assert list(traits[[0, 2, 3]]) == pytest.approx(values, abs=1e-12)
 
 
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("lowest", [0, 1])
+def test_the_loss_of_a_cut_counts_the_leaves_that_do_not_occur(missing: bool, lowest: int) -> None:
+    rows = [[str(age), f"[{age // 10 * 10}, {age // 10 * 10 + 10})", "*"] for age in range(100)]
+    ages = [12, 15, 37, 38, 60, 85, *([None] if missing else [])]
+    attribute = Attribute("age", "quasi-identifying", "numeric", Hierarchy.of_rows(rows), lowest_level=lowest)
+    table, schema = Schema((attribute,)).bind(Table.from_arrow({"age": ages}))
+    space = CutSpace.of(table, schema, granularity={"age": 0})
+    genes = np.array(list(itertools.product((0, 1), repeat=space.n_genes)), dtype=np.int8)
+    problem = PublisherProblem(space, "zero-suppression")
+    for row, traits in zip(genes, problem.evaluate(genes).traits, strict=True):
+        release = sanitize(table, schema, problem.recipe(row, traits))
+        (taken,) = measure(release, ["general-loss"])
+        assert traits[3] == pytest.approx(taken.value, abs=1e-12)
+
+
 def test_adult_has_the_bits_that_the_paper_would_have() -> None:
     table, schema = datasets.adult("train")
     space = CutSpace.of(*schema.bind(table), free=("education",))

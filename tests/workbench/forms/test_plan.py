@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import tomlkit
 
-from sfumato.workbench.forms.plan import Try, how_many, put_measures, put_policy, put_try, remove_try
+from sfumato.workbench.forms.plan import Try, put_measures, put_policy, put_try, remove_try
 
 TRIES = """
 # the first
@@ -93,9 +93,3 @@ def test_long_lists_are_said_shortly() -> None:
     block = Try(1, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": list(range(2, 120))}}})
     assert block.words == "mondrian with k-anonymity (k = 2, 3, 4, …, 119)"
     assert block.n_candidates == 118
-
-
-def test_combinations_are_counted_without_being_made() -> None:
-    given = {"model": {"k-anonymity": {"k": list(range(1000))}, "t-closeness": {"t": [0.1] * 1000}}}
-    assert how_many(given) == 1_000_000
-    assert how_many({}) == 1

@@ -49,6 +49,7 @@ def test_the_page_shows_policy_files_and_the_form(project: Path, ready: Ready) -
     assert named["by"]["value"] == "S. Teward"
     assert named["folder"]["value"] == "published"
     assert "None: nothing has been published from this project yet." in page.text
+    assert "published before" not in page.text
 
 
 def test_a_release_of_two_tables_names_its_files(project: Path, ready: Ready) -> None:
@@ -66,6 +67,7 @@ def test_what_is_published_verifies_and_is_listed(project: Path, ready: Ready, g
     assert all(check.holds for check in verify(project.parent / "first release"))
     listed = Seen(ready(address(project)).text)
     assert "A. Steward The knee. first release" in listed.text
+    assert "A release of this project was published before." in listed.text
     assert "/projects/patients/published/first~20release" in listed.links
     with Store(project.with_suffix(".sqlite")) as store:
         assert [(each.by, each.why) for each in store.decisions()] == [("A. Steward", "The knee.")]

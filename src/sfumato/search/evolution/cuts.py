@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.cells import interval_leaves
 from sfumato.errors import ParameterError, suggestion
 from sfumato.hierarchy import Hierarchy
 from sfumato.kernels.evolving import Recodings, cut_blocks
@@ -223,7 +225,7 @@ class CutSpace:
 def _losses(column: Column, hierarchy: Hierarchy, unit_of: Codes, lowest: int) -> Floats:
     """Return the loss of every block of neighbouring units, as the released cells have it."""
     if column.kind == "numeric":
-        sizes = _interval_sizes(hierarchy, unit_of, lowest)
+        sizes = _interval_sizes(column, hierarchy, unit_of, lowest)
     else:
         sizes = _block_sizes(hierarchy.above(lowest))
     if hierarchy.n_leaves <= 1:
@@ -231,14 +233,17 @@ def _losses(column: Column, hierarchy: Hierarchy, unit_of: Codes, lowest: int) -
     return np.triu(sizes - 1) / (hierarchy.n_leaves - 1)
 
 
-def _interval_sizes(hierarchy: Hierarchy, unit_of: Codes, lowest: int) -> Integers:
-    """Return how many numbers lie from one unit to another; a node of the lowest level has its leaves."""
-    sizes = _sums(np.bincount(unit_of))
+def _interval_sizes(column: Column, hierarchy: Hierarchy, unit_of: Codes, lowest: int) -> Integers:
+    """Return how many leaves lie from one unit to another, as the released intervals have them."""
+    ends = np.searchsorted(unit_of, np.arange(int(unit_of[-1]) + 2)).tolist()
+    sizes = np.ones((len(ends) - 1, len(ends) - 1), dtype=np.int64)
+    for low, high in itertools.combinations_with_replacement(range(len(ends) - 1), 2):
+        sizes[low, high] = interval_leaves(
+            column, hierarchy, ends[low], ends[high + 1] - 1, outer_open=lowest == 0
+        )
     unit_of_node = unit_of[hierarchy.first_values(lowest)]
     alone = np.bincount(unit_of_node)[unit_of_node] == 1
     sizes[unit_of_node[alone], unit_of_node[alone]] = hierarchy.sizes[lowest][alone]
-    if len(unit_of) > 1:
-        sizes[0, -1] = hierarchy.n_leaves
     return sizes
 
 

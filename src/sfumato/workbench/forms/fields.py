@@ -316,12 +316,13 @@ def _tidy_model(name: str, given: Mapping[str, Any], before: Any) -> dict[str, A
 
 def _complaint(kind: registry.Kind, name: str, parameters: Mapping[str, Any]) -> str:
     """Return what the library says of these parameters, or an empty text."""
-    from sfumato.search.sweep import Sweep, choices
+    from sfumato.search.sweep import Sweep, check_how_many, choices
 
     try:
         if kind == "sanitizer":
             Sweep(name, parameters).recipes()
         elif kind == "model":
+            check_how_many(name, parameters)
             for one in choices(parameters):
                 registry.build("model", name, one)
         else:

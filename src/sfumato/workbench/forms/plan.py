@@ -6,7 +6,6 @@ Only what a person changed is written anew; comments, order and everything else 
 from __future__ import annotations
 
 import json
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from starlette.exceptions import HTTPException
 
 from sfumato import formatting, registry
-from sfumato.errors import ParameterError, SfumatoError
+from sfumato.errors import SfumatoError
 from sfumato.facts import Axis
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 TryKind = Literal["sanitizer", "search"]
 SIDES: tuple[Axis, Axis] = ("privacy", "utility")
-MOST_CANDIDATES = 20_000
 _MOST_LISTED = 12
 
 
@@ -139,26 +137,11 @@ def _shortened(given: Any) -> Any:
     return given
 
 
-def how_many(given: Any) -> int:
-    """Return how many combinations the lists inside make, without making them."""
-    if isinstance(given, Mapping):
-        return math.prod(how_many(inner) for inner in given.values())
-    if isinstance(given, list):
-        return sum(how_many(inner) for inner in given) if given else 1
-    return 1
-
-
 def check_try(kind: TryKind, name: str, given: Mapping[str, Any]) -> None:
     """Raise an error, in the library's words, for a block that cannot be tried."""
     if kind == "search":
         registry.build("search", name, given)
         return
-    lists = registry.list_parameters(registry.look_up("sanitizer", name))
-    n_candidates = how_many({key: value for key, value in given.items() if key not in lists})
-    if n_candidates > MOST_CANDIDATES:
-        raise ParameterError(
-            f"{name}: this makes {n_candidates:,} candidates; list fewer values, at most {MOST_CANDIDATES:,}"
-        )
     Sweep(name, given).recipes()
 
 

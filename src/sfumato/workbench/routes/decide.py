@@ -14,6 +14,7 @@ from starlette.routing import Route
 from sfumato.errors import SfumatoError, UserError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.project.file import Project
+from sfumato.publishing.cautions import cautions
 from sfumato.workbench.addresses import link, slug
 from sfumato.workbench.pages import page, posted, sentence
 from sfumato.workbench.state.addressed import project_of
@@ -121,6 +122,7 @@ def _form(
     errors: dict[str, str],
 ) -> Response:
     given = {**given, "folder": given["folder"] or free_name(opened.project.path.parent)}
+    decisions = _decisions(opened.project)
     return page(
         request,
         "decide.html.j2",
@@ -131,7 +133,8 @@ def _form(
         data_files=FILES.get(str(candidate.recipe.parameters.get("form")), FILES["one-table"]),
         publication=opened.project.publication,
         where=opened.project.path.parent.name,
-        decisions=_decisions(opened.project),
+        decisions=decisions,
+        cautions=cautions(candidate.recipe, len(decisions)),
         **measured_facts(opened, frontier, candidate),
     )
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from hashlib import sha256
 from pathlib import Path
 
 from sfumato.errors import HierarchyError
-from sfumato.files import file_beside
+from sfumato.files import file_beside, write_rows
 from sfumato.hierarchy import Hierarchy
 from sfumato.workbench.addresses import slug
 from sfumato.workbench.state.uploads import free_place
@@ -24,8 +23,8 @@ def listed(folder: Path) -> list[str]:
 
 def as_csv(hierarchy: Hierarchy) -> str:
     """Write a hierarchy in ARX's format."""
-    written = io.StringIO()
-    csv.writer(written, delimiter=";", lineterminator="\n").writerows(hierarchy.rows())
+    written = io.StringIO(newline="")
+    write_rows(written, hierarchy.rows(), separator=";")
     return written.getvalue()
 
 
@@ -43,7 +42,8 @@ def write_imported(folder: Path, attribute: str, hierarchy: Hierarchy) -> str:
 
 
 def _written(folder: Path, target: Path, hierarchy: Hierarchy) -> str:
-    with file_beside(target) as place:
+    # the values of a hierarchy are those of the data, which only its owner reads
+    with file_beside(target, private=True) as place:
         place.write_text(as_csv(hierarchy), encoding="utf-8", newline="")
     return target.relative_to(folder).as_posix()
 

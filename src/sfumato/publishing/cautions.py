@@ -1,0 +1,35 @@
+"""Cautions: what a person should know before a release leaves the house."""
+
+from __future__ import annotations
+
+from sfumato.recipe import Recipe
+
+
+def cautions(recipe: Recipe, n_published: int) -> tuple[str, ...]:
+    """Return what speaks against publishing a release, in sentences; nothing is forbidden by it.
+
+    Parameters
+    ----------
+    recipe
+        How the release is made.
+    n_published
+        How many releases of the same project were published before.
+
+    Examples
+    --------
+    >>> cautions(Recipe("mondrian", {"model": {"k-anonymity": {"k": 5}}}), 0)
+    ()
+    """
+    found = []
+    if recipe.sanitizer == "as-is":
+        found.append(
+            "This release protects nobody: it has every quasi-identifier exactly as it is, and whoever knows "
+            "somebody's finds their record."
+        )
+    if n_published:
+        times = "A release" if n_published == 1 else f"{n_published:,} releases"
+        found.append(
+            f"{times} of this project {'was' if n_published == 1 else 'were'} published before. Whoever has "
+            "several can compare them, and what each one guarantees does not hold for them together."
+        )
+    return tuple(found)

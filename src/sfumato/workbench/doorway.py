@@ -1,0 +1,33 @@
+"""Doorway: a page of the owner's alone that leads a browser to an address nobody else may know."""
+
+from __future__ import annotations
+
+import html
+import os
+import tempfile
+from pathlib import Path
+
+_PAGE = (
+    '<!doctype html>\n<meta charset="utf-8">\n<title>sfumato</title>\n'
+    '<meta http-equiv="refresh" content="0; url={address}">\n<a href="{address}">Open the workbench</a>\n'
+)
+
+
+def leading_to(address: str) -> str:
+    """Return a page that goes on to an address by itself."""
+    return _PAGE.format(address=html.escape(address))
+
+
+def write_doorway(folder: Path, address: str) -> Path:
+    """Write a page that leads to an address and that nobody but the owner can read.
+
+    A browser is given the page and not the address: what a command is given, every user of a machine sees in
+    its list of processes. It lies in the folder where it can, as some browsers may not read temporary files.
+    """
+    try:
+        handle, place = tempfile.mkstemp(prefix=".sfumato-", suffix=".html", dir=folder.resolve())
+    except OSError:
+        handle, place = tempfile.mkstemp(prefix=".sfumato-", suffix=".html")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(leading_to(address))
+    return Path(place)
