@@ -156,6 +156,7 @@ def test_from_a_file_to_a_published_folder(
     assert page.url.endswith("/published/for~20the~20public")
     folder = tmp_path / "for the public"
     assert sorted(path.name for path in folder.iterdir()) == [
+        "certificate.json",
         "data.csv",
         "data.parquet",
         "datapackage.json",

@@ -493,11 +493,14 @@ class TestTampering:
         manifest = folder / "manifest.json"
         facts = json.loads(manifest.read_text("utf-8"))
         for file in facts["files"]:
-            facts["files"][file]["sha256"] = sha256((folder / file).read_bytes()).hexdigest()
+            content = (folder / file).read_bytes()
+            facts["files"][file] = {"sha256": sha256(content).hexdigest(), "bytes": len(content)}
         manifest.write_text(json.dumps(facts), "utf-8")
 
     def problems(self, folder: Path) -> Iterator[Check]:
-        return (check for check in verify(folder) if not check.holds)
+        # the documents tell the old checksums; here it is asked what the data itself gives away
+        documents = ("datapackage.json", "report.html", "certificate.json")
+        return (check for check in verify(folder).failed if not check.what.startswith(documents))
 
     def test_an_honest_folder_verifies(self, folder: Path) -> None:
         self.forge(folder, self.rows(folder))

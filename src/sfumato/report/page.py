@@ -120,6 +120,7 @@ def report_html(
     )
     facts: dict[str, Any] = {
         "owner": True,
+        "signed_by": None,
         **frame(publication, schema, sections),
         "n_records": n_records,
         "attributes": attribute_rows(schema, table or (release.original if release else None)),

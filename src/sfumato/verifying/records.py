@@ -293,8 +293,10 @@ def _groups(
     if layout.form == "one-table":
         return list(_together(tables[WHOLE], [layout.group], told).values())
     people, values = tables[PEOPLE], tables[VALUES]
-    count = next((name for name in values.names if name not in (layout.group, *told)), None)
-    if count is None or len(values.names) != len(told) + 2 or not {layout.group, *told} < set(values.names):
+    count = "count"
+    while count in told:
+        count += "_"
+    if sorted(values.names) != sorted([layout.group, *told, count]):
         raise VerificationFailed("the two tables do not have the columns that the manifest names")
     groups: defaultdict[Value, Counter[Row]] = defaultdict(Counter)
     for (group, how_many), row in zip(values.rows([layout.group, count]), values.rows(told), strict=True):

@@ -97,7 +97,7 @@ def test_exactly_what_the_command_line_writes_is_written(
     ours = project.parent / "first release"
     names = sorted(path.name for path in ours.iterdir())
     assert names == sorted(path.name for path in other.iterdir())
-    assert len(names) == 5
+    assert len(names) == 6
     for name in names:
         assert (ours / name).read_bytes() == (other / name).read_bytes(), name
 
