@@ -196,6 +196,9 @@ def test_the_careless_forger_is_always_caught(
     document = json.loads((folder / name).read_text("utf-8"))
     tried, missed = 0, []
     for place, how, changed in tamperings(document):
+        if form == "two" and place and place[0] in ("word", "decision", "files"):
+            # in both folders alike
+            continue
         careless(folder, name, changed)
         tried += 1
         if not is_caught(folder):

@@ -1,0 +1,231 @@
+"""Values that must not leave the original are planted, all commands are run, everything is searched."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+NAME, PLACE, ILLNESS = "NAMEMARK", "PLACEMARK", "ILLMARK"
+"""Of everybody's name; of the town and the illness of one person, who is left out of every release."""
+
+PROJECT = """
+[data]
+path = "people.csv"
+[publication]
+title = "A test"
+[attributes]
+name = {{ role = "identifying" }}
+town = {{ role = "quasi-identifying" }}
+age = {{ role = "quasi-identifying", kind = "numeric", hierarchy = {{ intervals = [10, 40] }} }}
+ill = {{ role = "sensitive" }}
+[measure]
+privacy = ["privacy-loss", "k-anonymity"]
+utility = ["general-loss", "query-error"]
+[[try]]
+sanitizer = "full-domain"
+model = {{ k-anonymity = {{ k = [2, 3] }} }}
+levels = {{ town = 0, age = 1 }}
+suppression = 0.2
+{more}
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command said."""
+
+    arguments: tuple[str, ...]
+    code: int
+    said: str
+
+
+@dataclass
+class Place:
+    """A home of its own with a project in it, so that everything that is written can be found."""
+
+    home: Path
+
+    def run(self, *arguments: str) -> Ran:
+        own = {
+            "HOME": str(self.home),
+            "TMPDIR": str(self.home / "tmp"),
+            "XDG_CACHE_HOME": str(self.home / "cache"),
+            "XDG_RUNTIME_DIR": str(self.home / "tmp"),
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", "sfumato", *arguments],
+            cwd=self.home / "project",
+            env={**os.environ, **own},
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
+        return Ran(arguments, done.returncode, done.stdout + done.stderr)
+
+    def write(self, name: str, more: str = "") -> None:
+        (self.home / "project" / name).write_text(PROJECT.format(more=more), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    home = tmp_path_factory.mktemp("home")
+    for folder in ("project", "tmp", "cache"):
+        (home / folder).mkdir()
+    rows = [
+        [
+            f"{NAME}{number}",
+            "Ulm" if number % 2 else "Bonn",
+            str(20 + number % 30),
+            "flu" if number % 3 else "gout",
+        ]
+        for number in range(60)
+    ]
+    rows.append([f"{NAME}60", PLACE, "33", ILLNESS])
+    with (home / "project" / "people.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["name", "town", "age", "ill"], *rows])
+    (home / "project" / "people.csv").chmod(0o600)
+    found = Place(home)
+    found.write("people.toml")
+    return found
+
+
+@pytest.fixture(scope="module")
+def ran(place: Place) -> list[Ran]:
+    """Run what a publisher runs, and what goes wrong on the way."""
+    said = [
+        place.run("inspect", "people.toml"),
+        place.run("explore", "people.toml", "--workers", "2"),
+        place.run("frontier", "people.toml", "--picture", "frontier.svg", "--report", "owner-all.html"),
+    ]
+    listed = place.run("frontier", "people.toml", "--json")
+    identity = json.loads(listed.said[listed.said.index("{") :])["candidates"][0]["id"]
+    said += [
+        listed,
+        place.run("show", identity, "-P", "people.toml"),
+        place.run("show", identity, "-P", "people.toml", "--report", "owner-one.html"),
+        place.run("ask", "max k where general-loss <= 90%", "-P", "people.toml"),
+        place.run("publish", identity, "published", "-P", "people.toml", "--why", "a test"),
+        place.run("verify", "published"),
+        place.run("measure", "published", "-P", "people.toml"),
+        place.run("sanitize", "made.parquet", "suppress-sensitive", "-P", "people.toml"),
+    ]
+    assert [each.code for each in said[:11]] == [0] * 11, [each for each in said if each.code]
+    said += list(failures(place))
+    return said
+
+
+def failures(place: Place) -> Iterator[Ran]:
+    """Run into the errors that speak of values."""
+    (place.home / "project" / "few.csv").write_text("Ulm,South\n", "utf-8")
+    for name, more in {
+        "tree.toml": '[attributes.town]\nrole = "quasi-identifying"\nhierarchy = { csv = "few.csv" }\n',
+        "policy.toml": "[policy]\nk-anonymity = { at-least = 50 }\n",
+        "model.toml": '[[try]]\nsanitizer = "mondrian"\n'
+        "model = { alpha-k-anonymity = { alphas = { nobody = 0.5 } } }\n",
+    }.items():
+        place.write(name, more)
+        text = (place.home / "project" / name).read_text("utf-8")
+        if "attributes.town" in more:
+            text = text.replace('town = { role = "quasi-identifying" }\n', "")
+            (place.home / "project" / name).write_text(text, "utf-8")
+        for command in ("inspect", "explore"):
+            yield place.run(command, name)
+    yield place.run("show", "nothing", "-P", "people.toml")
+    yield place.run("publish", "nothing", "out", "-P", "people.toml")
+    yield place.run("new", "people.csv", "--output", "again.toml")
+
+
+def everything(place: Place, *but: str) -> Iterator[tuple[Path, bytes]]:
+    """Return every file below the home with what stands in it, unpacked where it is packed."""
+    for path in sorted(place.home.rglob("*")):
+        if not path.is_file() or path.name in but:
+            continue
+        content = path.read_bytes()
+        if path.suffix == ".parquet":
+            content += str(pq.read_table(path).to_pydict()).encode()
+        yield path, content
+
+
+def of_the_owner(path: Path) -> bool:
+    """Return whether a file is the original, or a hierarchy over its values."""
+    return path.name in ("people.csv", "few.csv") or path.parent.name == "hierarchies"
+
+
+def test_names_of_people_are_nowhere_but_in_the_data(place: Place, ran: list[Ran]) -> None:
+    assert len(ran) > 12
+    assert [each.arguments for each in ran if NAME in each.said] == []
+    found = [
+        path for path, content in everything(place) if NAME.encode() in content and not of_the_owner(path)
+    ]
+    assert found == []
+
+
+def test_the_values_of_somebody_who_was_left_out_are_nowhere_else(place: Place, ran: list[Ran]) -> None:
+    with (place.home / "project" / "published" / "data.csv").open(encoding="utf-8") as file:
+        assert len(file.readlines()) < 62
+    for value in (ILLNESS, PLACE):
+        assert [each.arguments for each in ran if value in each.said] == []
+        found = [
+            path.name
+            for path, content in everything(place, "made.parquet")
+            if value.encode() in content and not of_the_owner(path)
+        ]
+        assert found == [], value
+
+
+def test_what_was_made_withholds_what_it_should(place: Place, ran: list[Ran]) -> None:
+    assert ran
+    made = place.home / "project" / "made.parquet"
+    if made.exists():
+        assert ILLNESS not in str(pq.read_table(made).to_pydict())
+
+
+def test_the_seed_and_the_secret_are_in_nothing_that_is_published(place: Place, ran: list[Ran]) -> None:
+    assert ran
+    (store,) = (place.home / "project").glob("people.sqlite")
+    with sqlite3.connect(store) as base:
+        cells = {
+            cell
+            for (table,) in base.execute("select name from sqlite_master where type = 'table'").fetchall()
+            for row in base.execute(f'select * from "{table}"').fetchall()
+            for cell in row
+        }
+    recipes = [json.loads(cell) for cell in cells if isinstance(cell, str) and '"seed"' in cell]
+    seeds = {str(recipe["seed"]) for recipe in recipes if isinstance(recipe, dict) and recipe.get("seed")}
+    secrets = {cell for cell in cells if isinstance(cell, bytes) and len(cell) >= 16}
+    assert seeds | secrets
+    for path, content in everything(Place(place.home)):
+        if path.parent.name == "published":
+            assert not [seed for seed in seeds if seed.encode() in content], path.name
+            assert not [each for each in secrets if each in content or each.hex().encode() in content], (
+                path.name
+            )
+    quiet = [each for each in ran if "--json" not in each.arguments]
+    assert not [each.arguments for each in quiet if any(seed in each.said for seed in seeds)]
+
+
+def test_what_tells_of_the_original_is_the_owner_s_alone(place: Place, ran: list[Ran]) -> None:
+    assert ran
+    folder = place.home / "project"
+    private = ["people.sqlite", "owner-all.html", "owner-one.html"]
+    private += [str(path.relative_to(folder)) for path in folder.glob("hierarchies/*.csv")]
+    for name in private:
+        assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600, name
+
+
+def test_no_temporary_stays(place: Place, ran: list[Ran]) -> None:
+    assert ran
+    assert [path for path in (place.home / "tmp").rglob("*") if path.is_file()] == []
+    hidden = [path.name for path in (place.home / "project").iterdir() if path.name.startswith(".")]
+    assert [name for name in hidden if not name.endswith(".lock")] == []
