@@ -45,6 +45,8 @@ def publish(
     """
     from sfumato.publishing.cautions import cautions
     from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
+    from sfumato.release import released
+    from sfumato.unprotected import alone_by_insensitive, warnings_of
 
     passphrase = None if key is None else _passphrase(key)
     project, store = opened(found_project(project_file), create=False)
@@ -52,7 +54,8 @@ def publish(
         table, schema = project.read()
         candidate = store.find(identity, source_of(table, schema))
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
-        for caution in cautions(candidate.recipe, len(store.decisions())):
+        unprotected = warnings_of(alone_by_insensitive(released(table, schema, {})))
+        for caution in cautions(candidate.recipe, len(store.decisions()), unprotected):
             say(f"beware: {caution}")
         decision, release = publish_candidate(
             project,

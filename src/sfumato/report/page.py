@@ -22,7 +22,7 @@ from sfumato.measures.base import Measurement, NotApplicable
 from sfumato.measures.loss import attribute_losses
 from sfumato.project.file import Publication
 from sfumato.publishing.manifest import intervals_at_values
-from sfumato.release import Release
+from sfumato.release import Release, released
 from sfumato.report import charts, curves, matrix
 from sfumato.report.adversaries import measures_against, scenario_rows
 from sfumato.report.markup import html_templates, inline_picture
@@ -42,6 +42,7 @@ from sfumato.report.rows import (
 from sfumato.report.terms import TERMS
 from sfumato.schema import Schema
 from sfumato.table import Table
+from sfumato.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.verifying.documents import Word
 
 _EXPLORATION = {
@@ -136,6 +137,7 @@ def report_html(
         **_frontier_facts(frontier, chosen, policy),
         **_summary(frontier, chosen, release, len(infeasible)),
         "limits": _limits(schema, frontier.candidates, chosen, release),
+        **unprotected_facts(_insensitive(schema, table, release)),
         "policy": policy_rows(policy, chosen),
     }
     if chosen is not None:
@@ -342,6 +344,20 @@ def _limits(
         "sampled": any(m.interval is not None for c in candidates for m in c.measurements),
         "notes": () if release is None else release.notes,
         "intervals": () if release is None else intervals_at_values(release),
+    }
+
+
+def _insensitive(schema: Schema, table: Table | None, release: Release | None) -> tuple[Alone, ...]:
+    if release is not None:
+        return alone_by_insensitive(release)
+    return () if table is None else alone_by_insensitive(released(table, schema, {}))
+
+
+def unprotected_facts(found: Sequence[Alone]) -> dict[str, Any]:
+    """Return what is said of the attributes that are released as they are."""
+    return {
+        "insensitive": found,
+        "unprotected": warnings_of(found),
     }
 
 

@@ -24,10 +24,20 @@ from sfumato.measures.base import Measurement, named, worst_value
 from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
 from sfumato.release import Release
 from sfumato.report.adversaries import measures_against, scenario_rows
-from sfumato.report.page import SIDES, cell_facts, frame, published_sections, recipe_facts, rendered, said
+from sfumato.report.page import (
+    SIDES,
+    cell_facts,
+    frame,
+    published_sections,
+    recipe_facts,
+    rendered,
+    said,
+    unprotected_facts,
+)
 from sfumato.report.rows import asked_words, claim_rows, claimed_row, limit_means
 from sfumato.report.terms import TERMS
 from sfumato.schema import Attribute, Schema
+from sfumato.unprotected import alone_by_insensitive
 from sfumato.verifying.documents import Manifest, OwnerFigure, RequirementFacts, numeral
 
 
@@ -70,6 +80,7 @@ def published_html(manifest: Manifest, written: Release) -> str:
         "signed_by": manifest.signed_by,
         **_summary(told, written),
         "limits": _limits(manifest, told),
+        **unprotected_facts(alone_by_insensitive(written)),
         "policy": [_policy_row(told, name, limit) for name, limit in told.policy.items()],
         **recipe_facts(chosen),
         "measured": {side: list(_measured_rows(told, side)) for side in SIDES},
