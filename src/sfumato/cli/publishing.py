@@ -11,6 +11,7 @@ from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import echo, print_json, say, warn_of_formulas
 from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
+from sfumato.verifying.documents import PROFILES
 
 _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
 
@@ -27,6 +28,13 @@ _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
     type=click.Path(path_type=Path),
     help="An Ed25519 private key (PEM or OpenSSH) to sign the manifest with.",
 )
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    type=click.Choice(PROFILES),
+    help="Arrange the report as a reviewer's template asks, in one more page; may be given several times.",
+)
 @project_option
 @json_option
 def publish(
@@ -35,6 +43,7 @@ def publish(
     why: str,
     by: str,
     key: Path | None,
+    profiles: tuple[str, ...],
     project_file: Path | None,
     as_json: bool,
 ) -> None:
@@ -66,6 +75,7 @@ def publish(
             folder,
             why=why,
             by=by,
+            profiles=profiles,
             key=key,
             passphrase=passphrase,
         )

@@ -373,17 +373,17 @@ def _time(written: str) -> str:
     return written if moment.tzinfo is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def rendered(facts: Mapping[str, Any]) -> str:
+def rendered(facts: Mapping[str, Any], template: str = "report.html.j2") -> str:
     """Return the page that says this."""
-    return _template().render(facts)
+    return _templates().get_template(template).render(facts)
 
 
 @cache
-def _template() -> jinja2.Template:
+def _templates() -> jinja2.Environment:
     environment = html_templates("sfumato.report")
     environment.filters["count"] = lambda value: f"{value:,}"
     environment.filters["joined"] = formatting.joined
     environment.filters["recipe"] = recipe_words
     environment.filters["time"] = _time
     environment.globals["roles"] = formatting.ROLES
-    return environment.get_template("report.html.j2")
+    return environment
