@@ -76,7 +76,7 @@ def _risk_facts(told: Sayings) -> dict[str, Any] | None:
         return None
     return {
         "worst": formatting.exactly(_RISK, claim.value),
-        "average": formatting.exactly(_RISK, float(claim.detail["average"])),
+        "average": formatting.value_of(_RISK, float(claim.detail["average"])),
         "uniques": int(claim.detail["uniques"]),
         "smallest": int(worst_value(told.claims, "k-anonymity") or 0),
         "usual": _by_usual_threshold(claim.value),

@@ -110,6 +110,7 @@ class Sayings:
 
     @cached_property
     def claims(self) -> tuple[Measurement, ...]:
+        """What the published cells give."""
         return tuple(map(measurement_of, self.manifest.claims))
 
     @cached_property
@@ -122,10 +123,12 @@ class Sayings:
 
     @cached_property
     def policy(self) -> dict[str, Limit]:
+        """What had to hold, by measure."""
         return policy_of(self.manifest)
 
     @cached_property
     def schema(self) -> Schema:
+        """The attributes with their roles, and nothing that tells of their values."""
         word = self.manifest.word
         return Schema(
             tuple(Attribute(each.name, each.role) for each in word.attributes), missing=word.missing
