@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sfumato import formatting
+from sfumato import formatting, registry
 from sfumato.facts import Guards
 from sfumato.measures.base import worst_value
 from sfumato.release import Release
@@ -56,9 +56,9 @@ def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "variables": list(_variable_rows(manifest, written)),
         "risk": _risk_facts(told),
         "initial": manifest.word.initial,
-        "threshold": next((row for row in _thresholds(told)), None),
+        "threshold": next(_thresholds(told), None),
         "against": {guards: [row for row in rows if _guards(row) == guards] for guards in _GUARDS},
-        "tested": [row for row in rows if adversary_of(row["measure"])[1] is not None],
+        "tried": [row for row in rows if _is_trial(row["measure"])],
     }
 
 
@@ -69,10 +69,16 @@ def _guards(row: dict[str, Any]) -> Guards:
     return adversary_of(row["measure"])[0]
 
 
+def _is_trial(measure: str) -> bool:
+    """Return whether an adversary was let loose on the release: one whose guesses the original judges."""
+    needs = getattr(registry.find("measure", measure), "needs", "release")
+    return adversary_of(measure)[1] is not None and needs != "release"
+
+
 def _risk_facts(told: Sayings) -> dict[str, Any] | None:
-    """Return the risk of being found in the published cells; ``None`` where there is no record to find."""
-    claim = next(claim for claim in told.claims if claim.measure == _RISK)
-    if claim.value is None:
+    """Return the risk of being found in the published cells; ``None`` where that is not claimed."""
+    claim = next((claim for claim in told.claims if claim.measure == _RISK), None)
+    if claim is None or claim.value is None:
         return None
     return {
         "worst": formatting.exactly(_RISK, claim.value),
