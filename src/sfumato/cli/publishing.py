@@ -52,10 +52,10 @@ def publish(
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
+    from sfumato.measures.unprotected import alone_by_insensitive, warnings_of
     from sfumato.publishing.cautions import cautions
     from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
     from sfumato.release import released
-    from sfumato.unprotected import alone_by_insensitive, warnings_of
 
     passphrase = None if key is None else _passphrase(key)
     project, store = opened(found_project(project_file), create=False)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.measures.reidentification import ReidentificationRisk
+from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Project
 from sfumato.reading.guess import decimal_mark, guess, likely_missing_values
 from sfumato.reading.read import read
@@ -16,7 +17,6 @@ from sfumato.release import Release, released
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.shown import listed
 from sfumato.table import Records, Table
-from sfumato.unprotected import Alone, alone_by_insensitive, warnings_of
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from sfumato.facts import Axis
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement, NotApplicable
 from sfumato.measures.loss import attribute_losses
+from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Publication
 from sfumato.publishing.manifest import intervals_at_values
 from sfumato.release import Release, released
@@ -42,7 +43,6 @@ from sfumato.report.rows import (
 from sfumato.report.terms import TERMS
 from sfumato.schema import Schema
 from sfumato.table import Table
-from sfumato.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.verifying.documents import Word
 
 _EXPLORATION = {

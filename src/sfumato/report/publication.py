@@ -21,6 +21,7 @@ from sfumato.facts import Axis
 from sfumato.frontier import Candidate
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Measurement, named, worst_value
+from sfumato.measures.unprotected import alone_by_insensitive
 from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
 from sfumato.release import Release
 from sfumato.report.adversaries import measures_against, scenario_rows
@@ -36,7 +37,6 @@ from sfumato.report.page import (
 from sfumato.report.rows import asked_words, claim_rows, claimed_row, limit_means
 from sfumato.report.terms import TERMS
 from sfumato.schema import Attribute, Schema
-from sfumato.unprotected import alone_by_insensitive
 from sfumato.verifying.documents import Manifest, OwnerFigure, Profile, RequirementFacts, numeral
 from sfumato.verifying.folder import page_of
 

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli import cli
+from sfumato.measures.unprotected import MOST, NEAR_UNIQUE, alone_by_insensitive, warnings_of
 from sfumato.publishing.cautions import cautions
 from sfumato.release import released
 from sfumato.schema import Role
-from sfumato.unprotected import MOST, NEAR_UNIQUE, alone_by_insensitive, warnings_of
 
 ROLES: dict[str, Role] = {
     "age": "quasi-identifying",
