@@ -101,7 +101,7 @@ class TestFigures:
         ("n_records", "verdict", "words"),
         [
             (12, "met", "at most 0.09"),
-            (11, "met", "one in eleven, 0.0909, which 0.09 stands for; not at most 0.09 by its digits"),
+            (11, "met", "one in eleven, 0.0909, which 0.09 stands for; a little above 0.09 by its digits"),
             (10, "broken", "more than 0.09"),
         ],
     )

@@ -94,7 +94,7 @@ def _by_usual_threshold(risk: float) -> tuple[bool, str]:
     if risk <= _USUAL:
         return True, "at most 0.09"
     if risk <= _ONE_IN_ELEVEN:
-        return True, "one in eleven, 0.0909, which 0.09 stands for; not at most 0.09 by its digits"
+        return True, "one in eleven, 0.0909, which 0.09 stands for; a little above 0.09 by its digits"
     return False, "more than 0.09"
 
 
