@@ -335,7 +335,7 @@ class TestUnknownKeys:
         assert (
             message
             == "people.toml: unknown key 'publication.xyzzy'; allowed are title, purpose, recipients, "
-            "safeguards, steward, review-by"
+            "safeguards, steward, review-by, profiles"
         )
 
 
@@ -385,6 +385,10 @@ class TestWrongValues:
             (
                 SMALL + '[policy]\nk-anonymity = { at-least = "5" }\n',
                 "policy.k-anonymity.at-least: expected `float`, got `str`",
+            ),
+            (
+                SMALL + '[publication]\nprofiles = ["emea"]\n',
+                "publication.profiles: cannot be 'emea'; did you mean 'ema'?",
             ),
             (SMALL + "[publication]\ntitle = 5\n", "publication.title: expected `str`, got `int`"),
             (SMALL.split("[[try]]")[0] + "[try]\n", "try: expected `list`, got `table`"),

@@ -293,7 +293,7 @@ class TestWriting:
         def interrupted(*_: object, **__: object) -> str:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("sfumato.report.publication.published_html", interrupted)
+        monkeypatch.setattr("sfumato.report.profiles.published_pages", interrupted)
         before = sorted(tmp_path.iterdir())
         with pytest.raises(KeyboardInterrupt):
             published(project, AsIs(), tmp_path / "out")

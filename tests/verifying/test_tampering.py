@@ -24,7 +24,7 @@ from sfumato.errors import SfumatoError
 from sfumato.publishing.layout import read_back
 from sfumato.publishing.manifest import layout_of
 from sfumato.publishing.verify import data_checks, read_written, verify
-from sfumato.report.publication import published_html
+from sfumato.report.profiles import published_pages
 from sfumato.verifying.certificate import certificate_check, publisher_s
 from sfumato.verifying.check import slug
 from sfumato.verifying.documents import Manifest, read_manifest, written
@@ -44,6 +44,7 @@ WORD = {
     ("layout", "attributes", "diagnosis"),
     # the forger mends these
     ("files", "report.html"),
+    ("files", "report-ema.html"),
     ("files", "datapackage.json"),
 }
 
@@ -58,7 +59,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         table, schema, sf.FullDomain({"zip": 2, "age": 1, "sex": 0}, model, suppression=0.9)
     )
     assert generalized.n_suppressed
-    sf.publish(generalized, place / "one", ["privacy-loss", "general-loss", "weighted-k"], policy=policy)
+    asked = ["privacy-loss", "general-loss", "weighted-k"]
+    sf.publish(generalized, place / "one", asked, policy=policy, profiles=["ema"])
     apart = sf.sanitize(table, schema, sf.Anatomy(2))
     sf.publish(apart, place / "two", ["disclosure-quotient", "quasi-identifier-contribution"])
     return {name: place / name for name in ("one", "two")}
@@ -150,7 +152,9 @@ def careful(folder: Path, changed: Any) -> None:
     (folder / "manifest.json").write_text(json.dumps(changed), "utf-8")
     manifest = read_manifest(folder)
     cells = read_back(read_written(folder, layout_of(manifest).tables), layout_of(manifest))
-    (folder / "report.html").write_text(published_html(manifest, cells), "utf-8")
+    pages = published_pages(manifest, cells)
+    for name, page in pages.items():
+        (folder / name).write_text(page, "utf-8")
     package = json.loads((folder / "datapackage.json").read_text("utf-8"))
     package |= {"title": manifest.word.name, "description": manifest.word.purpose}
     package["name"] = slug(manifest.word.name)
@@ -160,7 +164,7 @@ def careful(folder: Path, changed: Any) -> None:
             "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest(),
             "bytes": len((folder / name).read_bytes()),
         }
-        if name in ("report.html", "datapackage.json")
+        if name in {*pages, "datapackage.json"}
         else facts
         for name, facts in changed["files"].items()
     }
@@ -272,9 +276,10 @@ class TestFiles:
             (folder / name).symlink_to(tmp_path / f"{name}.elsewhere")
             assert is_caught(folder), name
 
-    def test_a_report_that_says_more(self, folders: dict[str, Path], tmp_path: Path) -> None:
+    @pytest.mark.parametrize("name", ["report.html", "report-ema.html"])
+    def test_a_report_that_says_more(self, folders: dict[str, Path], tmp_path: Path, name: str) -> None:
         changes: list[Callable[[str], str]] = [
-            lambda page: page.replace("smallest has", "smallest has about"),
+            lambda page: page.replace("smallest", "smallest, about,"),
             lambda page: page + "<!-- k is 50 -->",
             lambda page: page.replace("</body>", "<script>1</script></body>"),
             lambda page: page[:-1],
@@ -282,12 +287,26 @@ class TestFiles:
         for number, change in enumerate(changes):
             folder = tmp_path / str(number)
             shutil.copytree(folders["one"], folder)
-            page = (folder / "report.html").read_text("utf-8")
+            page = (folder / name).read_text("utf-8")
             assert change(page) != page
-            (folder / "report.html").write_text(change(page), "utf-8")
+            (folder / name).write_text(change(page), "utf-8")
             mend_checksums(folder)
             failed = verify(folder).failed
-            assert any(check.what.startswith("report.html") for check in failed)
+            assert any(check.what.startswith(f"{name} says") for check in failed)
+
+    def test_a_gap_that_was_filled_in(self, folders: dict[str, Path], tmp_path: Path) -> None:
+        shutil.copytree(folders["one"], tmp_path / "out")
+        place = tmp_path / "out" / "report-ema.html"
+        filled = place.read_text("utf-8").replace("the data controller:</strong>", "us:</strong> yes", 1)
+        place.write_text(filled, "utf-8")
+        assert is_caught(tmp_path / "out")
+        mend_checksums(tmp_path / "out")
+        assert is_caught(tmp_path / "out")
+
+    def test_a_profile_that_was_not_published(self, folders: dict[str, Path], tmp_path: Path) -> None:
+        shutil.copytree(folders["one"], tmp_path / "out")
+        (tmp_path / "out" / "report-hipaa.html").write_text("determined", "utf-8")
+        assert is_caught(tmp_path / "out")
 
     def test_a_record_twice_or_not_at_all(self, folders: dict[str, Path], tmp_path: Path) -> None:
         lines = (folders["one"] / "data.csv").read_text("utf-8").splitlines(keepends=True)

@@ -11,6 +11,7 @@ from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import echo, print_json, say, warn_of_formulas
 from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
+from sfumato.verifying.documents import PROFILES
 
 _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
 
@@ -27,6 +28,13 @@ _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
     type=click.Path(path_type=Path),
     help="An Ed25519 private key (PEM or OpenSSH) to sign the manifest with.",
 )
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    type=click.Choice(PROFILES),
+    help="Arrange the report as a reviewer's template asks, in one more page; may be given several times.",
+)
 @project_option
 @json_option
 def publish(
@@ -35,6 +43,7 @@ def publish(
     why: str,
     by: str,
     key: Path | None,
+    profiles: tuple[str, ...],
     project_file: Path | None,
     as_json: bool,
 ) -> None:
@@ -43,8 +52,10 @@ def publish(
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
+    from sfumato.measures.unprotected import alone_by_insensitive, warnings_of
     from sfumato.publishing.cautions import cautions
     from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
+    from sfumato.release import released
 
     passphrase = None if key is None else _passphrase(key)
     project, store = opened(found_project(project_file), create=False)
@@ -52,7 +63,8 @@ def publish(
         table, schema = project.read()
         candidate = store.find(identity, source_of(table, schema))
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
-        for caution in cautions(candidate.recipe, len(store.decisions())):
+        unprotected = warnings_of(alone_by_insensitive(released(table, schema, {})))
+        for caution in cautions(candidate.recipe, len(store.decisions()), unprotected):
             say(f"beware: {caution}")
         decision, release = publish_candidate(
             project,
@@ -63,6 +75,7 @@ def publish(
             folder,
             why=why,
             by=by,
+            profiles=profiles,
             key=key,
             passphrase=passphrase,
         )

@@ -130,6 +130,8 @@ def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
     echo()
     for sentence in facts["risk"]["sentences"]:
         echo(sentence)
+    for warning in facts["warnings"]:
+        say(f"beware: {warning}")
 
 
 @cli.command()

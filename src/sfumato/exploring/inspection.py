@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.measures.reidentification import ReidentificationRisk
+from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Project
 from sfumato.reading.guess import decimal_mark, guess, likely_missing_values
 from sfumato.reading.read import read
@@ -79,6 +80,8 @@ class Inspection:
         What each attribute is.
     risk
         How well people could be found; ``None`` where no attribute is quasi-identifying.
+    insensitive
+        How many records the insensitive attributes tell apart, alone, together, and with a sensitive one.
     table, schema
         The table and the schema that belong together: guessed roles are here to be confirmed.
     """
@@ -87,6 +90,7 @@ class Inspection:
     n_rows: int
     attributes: tuple[InspectedAttribute, ...]
     risk: RiskAsItStands | None
+    insensitive: tuple[Alone, ...]
     table: Table = field(compare=False)
     schema: Schema = field(compare=False)
 
@@ -106,6 +110,11 @@ class Inspection:
             f"{risk.worst:.0%} at worst.",
         )
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should look at before anything is released, in sentences."""
+        return warnings_of(self.insensitive)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {
@@ -123,6 +132,16 @@ class Inspection:
                 for each in self.attributes
             ],
             "risk": {**self._risk_facts(), "sentences": list(self.sentences)},
+            "insensitive": [
+                {
+                    "attributes": list(each.attributes),
+                    "sensitive": each.sensitive,
+                    "alone": each.n_alone,
+                    "share": each.share,
+                }
+                for each in self.insensitive
+            ],
+            "warnings": list(self.warnings),
         }
 
     def _risk_facts(self) -> dict[str, Any]:
@@ -196,7 +215,16 @@ def inspect_table(table: Table, schema: Schema) -> dict[str, Any]:
 
 def _inspected(table: Table, schema: Schema) -> Inspection:
     attributes = tuple(_attribute(table, schema, attribute) for attribute in schema.attributes)
-    return Inspection(table.n_records, table.n_rows, attributes, _risk(table, schema), table, schema)
+    as_it_is = released(table, schema, {})
+    return Inspection(
+        table.n_records,
+        table.n_rows,
+        attributes,
+        _risk(as_it_is),
+        alone_by_insensitive(as_it_is),
+        table,
+        schema,
+    )
 
 
 def _attribute(table: Table, schema: Schema, attribute: Attribute) -> InspectedAttribute:
@@ -213,10 +241,9 @@ def _attribute(table: Table, schema: Schema, attribute: Attribute) -> InspectedA
     )
 
 
-def _risk(table: Table, schema: Schema) -> RiskAsItStands | None:
-    if not schema.quasi_identifiers:
+def _risk(release: Release) -> RiskAsItStands | None:
+    if not release.schema.quasi_identifiers:
         return None
-    release = released(table, schema, {})
     (risk,) = ReidentificationRisk().measure(release)
     assert risk.value is not None
     return RiskAsItStands(

@@ -23,6 +23,7 @@ from sfumato.schema import Attribute, Role, Schema
 from sfumato.search.base import Search
 from sfumato.search.sweep import Sweep
 from sfumato.table import Kind, Table
+from sfumato.verifying.documents import Profile
 
 
 class Data(Section, frozen=True):
@@ -115,6 +116,7 @@ class Publication(Section, frozen=True):
     safeguards: str = ""
     steward: str = ""
     review_by: date | None = None
+    profiles: list[Profile] = msgspec.field(default_factory=list)
 
 
 class _File(Section, frozen=True):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sfumato.recipe import Recipe
 
 
-def cautions(recipe: Recipe, n_published: int) -> tuple[str, ...]:
+def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) -> tuple[str, ...]:
     """Return what speaks against publishing a release, in sentences; nothing is forbidden by it.
 
     Parameters
@@ -14,6 +16,8 @@ def cautions(recipe: Recipe, n_published: int) -> tuple[str, ...]:
         How the release is made.
     n_published
         How many releases of the same project were published before.
+    unprotected
+        What is to be said of attributes that are released as they are.
 
     Examples
     --------
@@ -32,4 +36,4 @@ def cautions(recipe: Recipe, n_published: int) -> tuple[str, ...]:
             f"{times} of this project {'was' if n_published == 1 else 'were'} published before. Whoever has "
             "several can compare them, and what each one guarantees does not hold for them together."
         )
-    return tuple(found)
+    return (*found, *unprotected)

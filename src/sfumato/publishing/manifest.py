@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -14,14 +14,16 @@ from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.errors import ParameterError
 from sfumato.measures.base import LevelReached, Measure, Measurement, json_value, measure, named, worst_value
+from sfumato.measures.reidentification import ReidentificationRisk
 from sfumato.models.base import PrivacyModel
 from sfumato.project.defaults import Written
 from sfumato.publishing.layout import Layout
 from sfumato.recipe import Recipe
-from sfumato.release import Release
+from sfumato.release import Release, released
 from sfumato.verifying.documents import (
     AttributeWord,
     Claimed,
+    InitialRisk,
     LayoutFacts,
     LimitFacts,
     Manifest,
@@ -98,6 +100,23 @@ def figures_of(
         )
         for each in every
     ]
+
+
+def initial_risk(release: Release, told: Callable[[Measurement], str]) -> InitialRisk | None:
+    """Return how well people could be found if the original were published as it is.
+
+    Parameters
+    ----------
+    release
+        A release that knows its original.
+    told
+        Tells a measurement.
+    """
+    if release.original is None:
+        return None
+    (risk,) = ReidentificationRisk().measure(released(release.original, release.schema, {}))
+    average = replace(risk, value=float(risk.detail["average"]))
+    return InitialRisk(worst=told(risk), average=told(average))
 
 
 def limits_of(

@@ -17,7 +17,7 @@ import sfumato
 from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.decision import Decision, now
-from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
+from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
 from sfumato.files import file_beside, folder_beside, write_rows
 from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
@@ -28,6 +28,7 @@ from sfumato.publishing.manifest import (
     attribute_words,
     claims_of,
     figures_of,
+    initial_risk,
     layout_facts,
     limits_of,
     measurement_of,
@@ -42,9 +43,18 @@ from sfumato.schema import Schema
 from sfumato.table import Table, number
 from sfumato.verifying.certificate import publisher_s
 from sfumato.verifying.check import ALWAYS_CLAIMED
-from sfumato.verifying.documents import FORMAT, DecisionFacts, FileFacts, Manifest, RecipeFacts, Word
+from sfumato.verifying.documents import (
+    FORMAT,
+    PROFILES,
+    DecisionFacts,
+    FileFacts,
+    Manifest,
+    Profile,
+    RecipeFacts,
+    Word,
+)
 from sfumato.verifying.documents import written as as_json
-from sfumato.verifying.folder import CERTIFICATE, DATAPACKAGE, MANIFEST, REPORT, SIGNATURE, fingerprint
+from sfumato.verifying.folder import CERTIFICATE, DATAPACKAGE, MANIFEST, SIGNATURE, fingerprint
 from sfumato.verifying.signature import fingerprint_of, read_private_key, signature_checks, signed
 
 if TYPE_CHECKING:
@@ -93,6 +103,7 @@ def publish(
     publication: Publication = NOTHING_SAID,
     evidence: Evidence | Frontier | None = None,
     candidate: str | None = None,
+    profiles: Iterable[str] = (),
     key: str | Path | None = None,
     passphrase: bytes | None = None,
 ) -> Decision:
@@ -122,6 +133,9 @@ def publish(
     candidate
         The id that the decision names; by default that of the candidate in the evidence that the same recipe
         made, else one that is drawn.
+    profiles
+        Reviewers' templates to arrange the report by as well, beside those that the publication names:
+        ``ema``, ``hipaa``, ``iso-27559``, ``nist``, ``wp216``. Each is one more page in the folder.
     key
         A file with an Ed25519 private key, PEM or OpenSSH, to sign the manifest with.
     passphrase
@@ -150,6 +164,7 @@ def publish(
     _require_new(target)
     if release.recipe is None:
         raise UserError("the release does not say how it was made; publish one that `sanitize` made")
+    wanted = _profiles([*publication.profiles, *profiles])
     private = None if key is None else read_private_key(Path(key), passphrase)
     _check_promise(release)
     chosen, shown = _chosen(release.recipe, evidence, candidate)
@@ -158,7 +173,7 @@ def publish(
     _check_policy(policy, chosen)
     limits = tuple(f"{name} {limit}" for name, limit in policy.items())
     decision = Decision(chosen.id, why, by, now(), limits)
-    told = _Told(asked, policy, publication, publication.title or target.name)
+    told = _Told(asked, policy, publication, publication.title or target.name, wanted)
     with folder_beside(target) as place:
         _write_all(place, told, release, chosen, shown or Evidence(_alone(chosen)), decision, private)
         _check_written(place)
@@ -175,6 +190,7 @@ def publish_candidate(
     *,
     why: str = "",
     by: str = "",
+    profiles: Iterable[str] = (),
     key: Path | None = None,
     passphrase: bytes | None = None,
 ) -> tuple[Decision, Release]:
@@ -188,7 +204,7 @@ def publish_candidate(
         The bound original.
     candidate
         The choice.
-    evidence, folder, why, by, key, passphrase
+    evidence, folder, why, by, profiles, key, passphrase
         As in `publish`.
     """
     if candidate.infeasible is not None:
@@ -205,6 +221,7 @@ def publish_candidate(
         publication=project.publication,
         evidence=evidence,
         candidate=candidate.id,
+        profiles=profiles,
         key=key,
         passphrase=passphrase,
     )
@@ -225,6 +242,16 @@ class _Told:
     policy: Mapping[str, Limit]
     publication: Publication
     title: str
+    profiles: tuple[Profile, ...]
+
+
+def _profiles(names: Iterable[str]) -> tuple[Profile, ...]:
+    """Return the profiles of these names, each once and in the usual order."""
+    asked = set(names)
+    for name in sorted(asked - set(PROFILES)):
+        hint = suggestion(name, PROFILES) or f"; allowed are {', '.join(PROFILES)}"
+        raise UserError(f"profiles: cannot be {name!r}{hint}")
+    return tuple(name for name in PROFILES if name in asked)
 
 
 def _chosen(
@@ -312,7 +339,7 @@ def _write_all(
     written = read_back(read_written(place, layout.tables), layout)
     manifest = _manifest(place, told, release, written, candidate, evidence, decision, key)
     _check_claims(told.policy, tuple(map(measurement_of, manifest.claims)))
-    _write_report(place, manifest, written)
+    _write_pages(place, manifest, written)
     _write_json(place / DATAPACKAGE, _datapackage(manifest, typed))
     manifest = msgspec.structs.replace(manifest, files=_listed(place))
     _write_json(place / MANIFEST, manifest)
@@ -321,10 +348,12 @@ def _write_all(
     _write_certificate(place, manifest)
 
 
-def _write_report(place: Path, manifest: Manifest, written: Release) -> None:
-    from sfumato.report.publication import published_html
+def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
+    """Write the report, and what the profiles make of it."""
+    from sfumato.report.profiles import published_pages
 
-    (place / REPORT).write_text(published_html(manifest, written), encoding="utf-8")
+    for name, page in published_pages(manifest, written).items():
+        (place / name).write_text(page, encoding="utf-8")
 
 
 def _write_certificate(place: Path, manifest: Manifest) -> None:
@@ -384,6 +413,7 @@ def _manifest(
             candidate=decision.candidate, why=decision.why, by=decision.by, when=decision.when
         ),
         word=_word(told, release, written, candidate, evidence, by_owner),
+        profiles=list(told.profiles),
         files=_listed(place),
         signed_by=None if key is None else fingerprint_of(key.public_key()),
     )
@@ -401,6 +431,7 @@ def _word(
     from sfumato.report.bands import Bands
 
     said, tried = told.publication, evidence.tried
+    bands = Bands(evidence.secret)
     return Word(
         name=told.title,
         title=said.title,
@@ -414,7 +445,8 @@ def _word(
         tried=dict(Counter(each.recipe.sanitizer for each in tried)),
         efficient=_is_efficient(evidence.frontier, candidate),
         headline=_headline(candidate),
-        figures=figures_of(by_owner, Bands(evidence.secret).told, told.policy),
+        figures=figures_of(by_owner, bands.told, told.policy),
+        initial=initial_risk(release, bands.told) if told.profiles else None,
         notes=list(release.notes),
     )
 

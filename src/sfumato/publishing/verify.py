@@ -20,7 +20,7 @@ from sfumato.reading.arrow import read_arrow
 from sfumato.verifying.certificate import certificate_check, certified
 from sfumato.verifying.check import Check, check_folder
 from sfumato.verifying.documents import Manifest, read_manifest, written
-from sfumato.verifying.folder import REPORT, read_bytes
+from sfumato.verifying.folder import read_bytes
 from sfumato.verifying.records import table_names
 from sfumato.verifying.signature import read_public_key, signature_checks
 
@@ -132,7 +132,7 @@ def write_certificate(found: Verification, folder: str | Path, path: str | Path,
 def data_checks(folder: Path, manifest: Manifest) -> list[Check]:
     """Check everything but the signature and the certificate."""
     checks = check_folder(folder, manifest)
-    return checks if any(not each.holds for each in checks) else [*checks, _report_check(folder, manifest)]
+    return checks if any(not each.holds for each in checks) else [*checks, *_page_checks(folder, manifest)]
 
 
 def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]:
@@ -142,22 +142,26 @@ def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]
     }
 
 
-def _report_check(folder: Path, manifest: Manifest) -> Check:
-    """Write the report once more from the manifest and the cells, and compare every byte."""
+def _page_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
+    """Write the report and its profiles once more from manifest and cells, and compare every byte."""
     from sfumato.publishing.layout import read_back
     from sfumato.publishing.manifest import layout_of
-    from sfumato.report.publication import published_html
+    from sfumato.report.profiles import page_names, published_pages
 
-    what = f"{REPORT} says what the manifest and the published cells say, and nothing else"
+    what = {
+        name: f"{name} says what the manifest and the published cells say, and nothing else"
+        for name in page_names(manifest)
+    }
     if manifest.sfumato != sfumato.__version__:
-        return Check(
-            what,
-            f"sfumato {sfumato.__version__} cannot tell; verify with the version that wrote it",
-        )
+        problem = f"sfumato {sfumato.__version__} cannot tell; verify with the version that wrote it"
+        yield from (Check(said, problem) for said in what.values())
+        return
     try:
         release = read_back(read_written(folder, table_names(manifest.layout)), layout_of(manifest))
-        again = published_html(manifest, release)
+        pages = published_pages(manifest, release)
     except SfumatoError as error:
-        return Check(what, f"it cannot be written again: {error}")
-    same = again.encode() == read_bytes(folder, REPORT, at_most=_LARGEST_REPORT)
-    return Check(what, "" if same else "it says something else")
+        yield from (Check(said, f"it cannot be written again: {error}") for said in what.values())
+        return
+    for name, again in pages.items():
+        same = again.encode() == read_bytes(folder, name, at_most=_LARGEST_REPORT)
+        yield Check(what[name], "" if same else "it says something else")

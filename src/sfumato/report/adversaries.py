@@ -54,7 +54,7 @@ def measures_against(candidates: Iterable[Candidate]) -> tuple[Against, ...]:
     }
     for measurement in _measurements(candidates):
         if measurement.axis == "privacy":
-            taken.setdefault(_adversary(measurement.measure), []).append(measurement)
+            taken.setdefault(adversary_of(measurement.measure), []).append(measurement)
     ordered = sorted(taken, key=lambda who: (who[0] != "identity", who[1].title if who[1] else ""))
     return tuple(_against(*who, taken[who]) for who in ordered)
 
@@ -83,7 +83,7 @@ def _measurements(candidates: Iterable[Candidate]) -> Iterable[Measurement]:
     return (measurement for candidate in candidates for measurement in candidate.measurements)
 
 
-def _adversary(measure: str) -> tuple[Guards, Attacker | None]:
+def adversary_of(measure: str) -> tuple[Guards, Attacker | None]:
     """Return what the adversary of a measure is after, and who it is where the measure says so."""
     cls = registry.find("measure", measure) or registry.find("model", measure)
     return getattr(cls, "guards", "attribute"), getattr(cls, "against", None)

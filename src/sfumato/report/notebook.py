@@ -68,7 +68,7 @@ def inspection_html(found: Inspection) -> str:
     ]
     heads = ["attribute", "role", "kind", "distinct", "missing", "levels"]
     said = f"of {found.n_records:,} records, {found.n_rows:,} of them different"
-    return _card("Inspection", said, heads, rows, found.sentences)
+    return _card("Inspection", said, heads, rows, [*found.sentences, *found.warnings])
 
 
 def release_html(release: Release) -> str:

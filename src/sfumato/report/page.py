@@ -20,9 +20,10 @@ from sfumato.facts import Axis
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement, NotApplicable
 from sfumato.measures.loss import attribute_losses
+from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Publication
 from sfumato.publishing.manifest import intervals_at_values
-from sfumato.release import Release
+from sfumato.release import Release, released
 from sfumato.report import charts, curves, matrix
 from sfumato.report.adversaries import measures_against, scenario_rows
 from sfumato.report.markup import html_templates, inline_picture
@@ -136,6 +137,7 @@ def report_html(
         **_frontier_facts(frontier, chosen, policy),
         **_summary(frontier, chosen, release, len(infeasible)),
         "limits": _limits(schema, frontier.candidates, chosen, release),
+        **unprotected_facts(_insensitive(schema, table, release)),
         "policy": policy_rows(policy, chosen),
     }
     if chosen is not None:
@@ -345,6 +347,20 @@ def _limits(
     }
 
 
+def _insensitive(schema: Schema, table: Table | None, release: Release | None) -> tuple[Alone, ...]:
+    if release is not None:
+        return alone_by_insensitive(release)
+    return () if table is None else alone_by_insensitive(released(table, schema, {}))
+
+
+def unprotected_facts(found: Sequence[Alone]) -> dict[str, Any]:
+    """Return what is said of the attributes that are released as they are."""
+    return {
+        "insensitive": found,
+        "unprotected": warnings_of(found),
+    }
+
+
 # Rendering
 
 
@@ -357,17 +373,17 @@ def _time(written: str) -> str:
     return written if moment.tzinfo is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def rendered(facts: Mapping[str, Any]) -> str:
+def rendered(facts: Mapping[str, Any], template: str = "report.html.j2") -> str:
     """Return the page that says this."""
-    return _template().render(facts)
+    return _templates().get_template(template).render(facts)
 
 
 @cache
-def _template() -> jinja2.Template:
+def _templates() -> jinja2.Environment:
     environment = html_templates("sfumato.report")
     environment.filters["count"] = lambda value: f"{value:,}"
     environment.filters["joined"] = formatting.joined
     environment.filters["recipe"] = recipe_words
     environment.filters["time"] = _time
     environment.globals["roles"] = formatting.ROLES
-    return environment.get_template("report.html.j2")
+    return environment

@@ -21,18 +21,37 @@ from sfumato.facts import Axis
 from sfumato.frontier import Candidate
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Measurement, named, worst_value
+from sfumato.measures.unprotected import alone_by_insensitive
 from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
 from sfumato.release import Release
 from sfumato.report.adversaries import measures_against, scenario_rows
-from sfumato.report.page import SIDES, cell_facts, frame, published_sections, recipe_facts, rendered, said
+from sfumato.report.page import (
+    SIDES,
+    cell_facts,
+    frame,
+    published_sections,
+    recipe_facts,
+    said,
+    unprotected_facts,
+)
 from sfumato.report.rows import asked_words, claim_rows, claimed_row, limit_means
 from sfumato.report.terms import TERMS
 from sfumato.schema import Attribute, Schema
-from sfumato.verifying.documents import Manifest, OwnerFigure, RequirementFacts, numeral
+from sfumato.verifying.documents import Manifest, OwnerFigure, Profile, RequirementFacts, numeral
+from sfumato.verifying.folder import page_of
+
+TITLES: dict[Profile, str] = {
+    "ema": "EMA policy 0070 and Health Canada",
+    "hipaa": "HIPAA expert determination",
+    "iso-27559": "ISO/IEC 27559",
+    "nist": "NIST SP 800-188 and SP 800-226",
+    "wp216": "Opinion 05/2014 (WP216)",
+}
+"""What each profile is called."""
 
 
-def published_html(manifest: Manifest, written: Release) -> str:
-    """Write the report that is published.
+def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
+    """Return what a published report tells.
 
     Parameters
     ----------
@@ -41,9 +60,9 @@ def published_html(manifest: Manifest, written: Release) -> str:
     written
         The release as a stranger reads it from the published files.
     """
-    told = _Sayings(manifest)
+    told = Sayings(manifest)
     word, chosen = manifest.word, told.chosen
-    facts: dict[str, Any] = {
+    return {
         "owner": False,
         **frame(word, told.schema, published_sections()),
         "version": manifest.sfumato,
@@ -70,26 +89,28 @@ def published_html(manifest: Manifest, written: Release) -> str:
         "signed_by": manifest.signed_by,
         **_summary(told, written),
         "limits": _limits(manifest, told),
+        **unprotected_facts(alone_by_insensitive(written)),
         "policy": [_policy_row(told, name, limit) for name, limit in told.policy.items()],
         **recipe_facts(chosen),
-        "measured": {side: list(_measured_rows(told, side)) for side in SIDES},
+        "measured": {side: list(measured_rows(told, side)) for side in SIDES},
         "claims": claim_rows(told.claims, chosen),
         "changes": list(_change_rows(manifest, written)),
         "losses_chart": None,
         **cell_facts(written),
         "requirements": [_requirement_row(each) for each in manifest.requirements],
+        "profiles": {page_of(profile): TITLES[profile] for profile in manifest.profiles},
     }
-    return rendered(facts)
 
 
 @dataclass(frozen=True)
-class _Sayings:
+class Sayings:
     """What a manifest says, as the words and rows of a report need it."""
 
     manifest: Manifest
 
     @cached_property
     def claims(self) -> tuple[Measurement, ...]:
+        """What the published cells give."""
         return tuple(map(measurement_of, self.manifest.claims))
 
     @cached_property
@@ -102,10 +123,12 @@ class _Sayings:
 
     @cached_property
     def policy(self) -> dict[str, Limit]:
+        """What had to hold, by measure."""
         return policy_of(self.manifest)
 
     @cached_property
     def schema(self) -> Schema:
+        """The attributes with their roles, and nothing that tells of their values."""
         word = self.manifest.word
         return Schema(
             tuple(Attribute(each.name, each.role) for each in word.attributes), missing=word.missing
@@ -142,7 +165,7 @@ class _Sayings:
         return bool(figures) and all(figure.met for figure in figures)
 
 
-def _summary(told: _Sayings, written: Release) -> dict[str, Any]:
+def _summary(told: Sayings, written: Release) -> dict[str, Any]:
     """Return the numbers that matter, as sentences and as figures."""
     axes = tuple(told.manifest.word.headline)
     better = {each.label: each.better for each in told.chosen.measurements}
@@ -168,7 +191,7 @@ def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _limits(manifest: Manifest, told: _Sayings) -> dict[str, Any]:
+def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
     """Return which of the report's warnings apply."""
     models = [registry.find("model", name) for each in manifest.requirements for name in each.model]
     word = manifest.word
@@ -182,7 +205,7 @@ def _limits(manifest: Manifest, told: _Sayings) -> dict[str, Any]:
     }
 
 
-def _policy_row(told: _Sayings, name: str, limit: Limit) -> dict[str, Any]:
+def _policy_row(told: Sayings, name: str, limit: Limit) -> dict[str, Any]:
     return {
         "measure": formatting.measure_words(name).title,
         "limit": formatting.limit_of(name, limit),
@@ -192,12 +215,13 @@ def _policy_row(told: _Sayings, name: str, limit: Limit) -> dict[str, Any]:
     }
 
 
-def _measured_rows(told: _Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
+def measured_rows(told: Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
     """Return what is told of one axis: claims as they are, the owner's figures as bands."""
     for claim in told.claims:
         if claim.axis == axis:
             limit = _limit_on(told, claim.label, claim.measure)
             yield claimed_row(claim) | {
+                "measure": claim.measure,
                 "limit": formatting.limit_of(claim.measure, limit) if limit else "",
                 "met": limit is not None and limit.allows(claim.value),
             }
@@ -206,12 +230,13 @@ def _measured_rows(told: _Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
             if figure.axis == axis:
                 limit = _limit_on(told, label, figure.measure)
                 yield _owner_row(label, figure) | {
+                    "measure": figure.measure,
                     "limit": formatting.limit_of(figure.measure, limit) if limit else "",
                     "met": bool(figure.met),
                 }
 
 
-def _limit_on(told: _Sayings, label: str, measure: str) -> Limit | None:
+def _limit_on(told: Sayings, label: str, measure: str) -> Limit | None:
     """Return the limit on a measurement: by its label, or by its measure where no label has that name."""
     if label in told.policy:
         return told.policy[label]
@@ -246,20 +271,29 @@ def _requirement_row(requirement: RequirementFacts) -> dict[str, Any]:
 
 def _change_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any]]:
     """Say for each attribute how many of its cells are exact, by the publisher's word, or withheld."""
-    exact_cells = {each.name: each.exact for each in manifest.word.attributes}
     for name in written.schema.released:
-        cells, exact = written.cells[name], exact_cells.get(name)
         row: dict[str, Any] = {
             "name": name,
             "role": written.schema[name].role,
-            "distinct": len(np.unique(cells.codes)),
+            "distinct": len(np.unique(written.cells[name].codes)),
         }
-        if exact is not None:
-            whole = _withheld_cells(written, name)
-            part = written.n_records - exact - whole
-            counts = {"exact": exact, "generalised": part, "withheld": written.n_original - exact - part}
+        counts = cell_counts(manifest, written, name)
+        if counts is not None:
+            counts = counts | {"withheld": counts["withheld"] + written.n_suppressed}
             row |= {kind: formatting.share(count / written.n_original) for kind, count in counts.items()}
         yield row
+
+
+def cell_counts(manifest: Manifest, written: Release, name: str) -> dict[str, int] | None:
+    """Count the exact, generalised and withheld cells of an attribute in the released records.
+
+    ``None`` where the cells are no sets of original values.
+    """
+    exact = next((each.exact for each in manifest.word.attributes if each.name == name), None)
+    if exact is None:
+        return None
+    whole = _withheld_cells(written, name)
+    return {"exact": exact, "generalised": written.n_records - exact - whole, "withheld": whole}
 
 
 def _withheld_cells(written: Release, name: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sfumato.errors import VerificationFailed
 from sfumato.verifying.documents import (
+    PROFILES,
     Claimed,
     LimitFacts,
     Manifest,
@@ -27,6 +28,7 @@ from sfumato.verifying.folder import (
     UNLISTED,
     file_names,
     fingerprint,
+    page_of,
 )
 from sfumato.verifying.levels import MODELS, KnownModel
 from sfumato.verifying.records import (
@@ -101,7 +103,7 @@ def check_folder(folder: Path, manifest: Manifest) -> list[Check]:
 def expected_files(manifest: Manifest) -> set[str]:
     """Return the files that a manifest of this layout must list."""
     data = {f"{name}.{suffix}" for name in table_names(manifest.layout) for suffix in ("csv", "parquet")}
-    return data | {REPORT, DATAPACKAGE}
+    return data | {REPORT, DATAPACKAGE} | set(map(page_of, manifest.profiles))
 
 
 def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
@@ -109,6 +111,10 @@ def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
     wanted = expected_files(manifest)
     problem = f"it lists {_some(listed ^ wanted)} wrongly" if listed != wanted else ""
     yield Check(f"{MANIFEST} lists every file", problem)
+    if manifest.profiles:
+        in_order = [name for name in PROFILES if name in manifest.profiles]
+        problem = "" if manifest.profiles == in_order else "it is not"
+        yield Check("every profile is named once, in the usual order", problem)
     beside = set(UNLISTED) if manifest.signed_by is not None else set(UNLISTED) - {SIGNATURE}
     extra = there - wanted - beside
     yield Check("the folder holds no other file", f"there is also {_some(extra)}" if extra else "")
@@ -405,5 +411,7 @@ def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, Writ
     if word.figures:
         names = ", ".join(dict.fromkeys(figure.measure for figure in word.figures))
         yield Check(f"the owner's figures, told as bands ({names})", word=True)
+    if word.initial is not None:
+        yield Check("how well people could be found in the original, told as bands", word=True)
     if word.notes:
         yield Check("the notes of the method", word=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -18,6 +18,10 @@ from sfumato.verifying.folder import MANIFEST, read_bytes
 
 FORMAT = 2
 _LARGEST = 64 << 20
+
+Profile = Literal["ema", "hipaa", "iso-27559", "nist", "wp216"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
+"""The reviewers' templates that a report can be arranged by, in the order in which they are named."""
 
 
 class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -138,11 +142,18 @@ class OwnerFigure(_Piece, frozen=True):
     met: bool | None
 
 
+class InitialRisk(_Piece, frozen=True):
+    """How well people could be found in the original, at worst and on average, told in bands."""
+
+    worst: str
+    average: str
+
+
 class Word(_Piece, frozen=True):
     """The publisher's word: what no reader can check from the files.
 
     ``tried`` counts the candidates of each method, ``headline`` names the measures that the report begins
-    with.
+    with, and ``initial`` is told where a profile asks for it.
     """
 
     name: str
@@ -158,6 +169,7 @@ class Word(_Piece, frozen=True):
     efficient: bool | None
     headline: list[str]
     figures: list[OwnerFigure]
+    initial: InitialRisk | None
     notes: list[str]
 
 
@@ -184,6 +196,8 @@ class Manifest(_Piece, frozen=True):
         Who chose this release, why and when.
     word
         What only the publisher knows.
+    profiles
+        The templates of reviewers that the report is arranged by in pages of its own.
     files
         The checksum and the length of every file that lies beside this one.
     signed_by
@@ -199,6 +213,7 @@ class Manifest(_Piece, frozen=True):
     policy: dict[str, LimitFacts]
     decision: DecisionFacts
     word: Word
+    profiles: list[Profile]
     files: dict[str, FileFacts]
     signed_by: str | None
 

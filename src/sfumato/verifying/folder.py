@@ -18,6 +18,17 @@ UNLISTED = (MANIFEST, SIGNATURE, CERTIFICATE)
 """The files that the manifest cannot list: itself, and what is written about it afterwards."""
 
 
+def page_of(profile: str) -> str:
+    """Return the file that holds the report as a reviewer's template asks for it.
+
+    Examples
+    --------
+    >>> page_of("ema")
+    'report-ema.html'
+    """
+    return f"report-{profile}.html"
+
+
 def file_names(folder: Path) -> list[str]:
     """Return the names of everything that lies in a folder, hidden files included."""
     try:

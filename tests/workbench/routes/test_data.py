@@ -214,8 +214,33 @@ def test_a_review_on_no_day_is_refused(folder: Path, guest: TestClient, ready: C
     assert (folder / "people.toml").read_text() == PROJECT
 
 
+def test_reviewers_templates_are_names_with_commas(
+    folder: Path, guest: TestClient, ready: Callable[..., Any]
+) -> None:
+    assert described(guest, ready(HERE).text, profiles="wp216, ema").status_code == 303
+    assert Project.load(folder / "people.toml").publication.profiles == ["wp216", "ema"]
+    page = ready(HERE).text
+    assert 'name="profiles" value="wp216, ema"' in page
+    assert described(guest, page, profiles="hippa").status_code == 422
+    assert Project.load(folder / "people.toml").publication.profiles == ["wp216", "ema"]
+
+
 def test_the_fields_are_those_of_the_project_file() -> None:
     from sfumato.project.file import Publication
     from sfumato.workbench.forms.publication import FIELDS
 
     assert tuple(FIELDS) == tuple(Publication.__struct_encode_fields__)
+
+
+def test_it_warns_of_an_insensitive_attribute_that_tells_records_apart(
+    folder: Path, ready: Callable[..., Any]
+) -> None:
+    assert "is named insensitive" not in ready(HERE).text
+    insensitive = PROJECT.replace(
+        '[attributes.zip]\nrole = "quasi-identifying"', '[attributes.zip]\nrole = "insensitive"'
+    )
+    (folder / "people.toml").write_text(insensitive)
+    assert (
+        '<p class="notice bad">zip is named insensitive and released as it is: 2 of 6 records (33.3%)'
+        in ready(HERE).text
+    )

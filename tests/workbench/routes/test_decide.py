@@ -40,6 +40,16 @@ def published(guest: TestClient, ready: Ready, project: Path, **given: str) -> A
     return ready(answer.headers["location"])
 
 
+def test_the_profiles_of_the_project_file_are_announced_and_written(
+    project: Path, guest: TestClient, ready: Ready
+) -> None:
+    text = project.read_text("utf-8")
+    project.write_text(text.replace("[publication]\n", '[publication]\nprofiles = ["wp216"]\n'), "utf-8")
+    assert "report-wp216.html" in ready(address(project)).text
+    published(guest, ready, project)
+    assert (project.parent / "first release" / "report-wp216.html").exists()
+
+
 def test_the_page_shows_policy_files_and_the_form(project: Path, ready: Ready) -> None:
     page = harmless(ready(address(project)).text)
     assert "re-identification risk at most 50%" in page.text

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sfumato.errors import ProjectError
+from sfumato.errors import ProjectError, suggestion
+from sfumato.verifying.documents import PROFILES
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
+    from sfumato.project.file import Publication
+
 _MOST_LETTERS = 20_000
+
+Value = str | date | list[str]
 
 
 class PublicationField(NamedTuple):
-    """What one field is called, what it asks, and its kind: ``line``, ``lines`` or ``date``."""
+    """What one field is called, what it asks, and its kind: ``line``, ``lines``, ``date`` or ``names``."""
 
     title: str
     asks: str
@@ -33,8 +38,22 @@ FIELDS = {
     ),
     "steward": PublicationField("Data steward", "Who answers for it: name and position.", "line"),
     "review-by": PublicationField("Review date", "When the assessment must be repeated.", "date"),
+    "profiles": PublicationField(
+        "Reviewers' templates",
+        f"Arrange the report by these, too, one page each: any of {', '.join(PROFILES)}.",
+        "names",
+    ),
 }
 """The keys of ``[publication]`` and what they ask."""
+
+
+def stated(publication: Publication) -> dict[str, str]:
+    """Return what the project file has for each field, as it would be typed."""
+    values = {key: getattr(publication, key.replace("-", "_")) for key in FIELDS}
+    return {
+        key: ", ".join(values[key]) if FIELDS[key].kind == "names" else str(values[key] or "")
+        for key in FIELDS
+    }
 
 
 def typed(form: Mapping[str, Any]) -> dict[str, str]:
@@ -43,12 +62,12 @@ def typed(form: Mapping[str, Any]) -> dict[str, str]:
     return {key: text[:_MOST_LETTERS] for key, text in written.items()}
 
 
-def plain(given: Mapping[str, str]) -> dict[str, str | date]:
+def plain(given: Mapping[str, str]) -> dict[str, Value]:
     """Return what was typed as values of the project file; an empty field has none."""
-    return {key: _day(text) if key == "review-by" else text for key, text in given.items() if text}
+    return {key: _READ.get(FIELDS[key].kind, str)(text) for key, text in given.items() if text}
 
 
-def put_publication(document: TOMLDocument, values: Mapping[str, str | date]) -> None:
+def put_publication(document: TOMLDocument, values: Mapping[str, Value]) -> None:
     """Write what a reviewer should know into the project file; what is left empty is taken away."""
     import tomlkit
 
@@ -69,3 +88,15 @@ def _day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise ProjectError("the date of the review is not a date; write it like 2028-01-31") from None
+
+
+def _names(text: str) -> list[str]:
+    names = [name for name in text.replace(",", " ").split() if name]
+    for name in names:
+        if name not in PROFILES:
+            hint = suggestion(name, PROFILES) or f"; there are {', '.join(PROFILES)}"
+            raise ProjectError(f"no reviewers' template {name!r}{hint}")
+    return names
+
+
+_READ: dict[str, Callable[[str], Value]] = {"date": _day, "names": _names}

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from sfumato import formatting
 from sfumato.schema import KINDS, ROLES, Attribute
 from sfumato.workbench.addresses import link, slug
-from sfumato.workbench.forms.publication import FIELDS
+from sfumato.workbench.forms.publication import FIELDS, stated
 from sfumato.workbench.pages import back, page, posted
 from sfumato.workbench.state.addressed import look_of
 from sfumato.workbench.state.editing import edit, set_attribute
@@ -30,6 +30,7 @@ def data(request: Request) -> Response:
         name=look.project.path.stem,
         publication=look.project.publication,
         publication_fields=FIELDS,
+        publication_said=stated(look.project.publication),
         file=look.project.data.path,
         digest=look.version,
         n_records=look.records.table.n_records,

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from sfumato.errors import ProjectError
 from sfumato.frontier import Candidate
 from sfumato.workbench.addresses import link
-from sfumato.workbench.forms.publication import FIELDS, plain, put_publication, typed
+from sfumato.workbench.forms.publication import FIELDS, plain, put_publication, stated, typed
 from sfumato.workbench.pages import back, page, posted, sentence
 from sfumato.workbench.state.addressed import findings_of, opened_of, project_of
 from sfumato.workbench.state.editing import edit
@@ -58,14 +58,16 @@ def _page(request: Request, opened: Opened, given: dict[str, str] | None = None,
     _, findings = findings_of(request)
     n_made = len(findings.frontier.candidates)
     publication = opened.project.publication
-    said = {key: str(getattr(publication, key.replace("-", "_")) or "") for key in FIELDS}
+    said = stated(publication)
     return page(
         request,
         "reports.html.j2",
         status=422 if wrong else 200,
         digest=opened.version,
         fields=[(key, *FIELDS[key], (given or said)[key]) for key in FIELDS],
-        lacking=[asked.title.lower() for key, asked in FIELDS.items() if not said[key]],
+        lacking=[
+            asked.title.lower() for key, asked in FIELDS.items() if not said[key] and asked.kind != "names"
+        ],
         wrong=wrong,
         title=publication.title or opened.project.path.stem,
         n_candidates=n_made,

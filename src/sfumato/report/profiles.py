@@ -1,0 +1,141 @@
+"""Profiles: the published report once more, arranged as a reviewer's template asks.
+
+The figures are those of the report, written from the manifest and the published cells alone. What sfumato
+cannot know is a marked gap for a person to fill, and no page says that a template is satisfied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sfumato import formatting, registry
+from sfumato.facts import Guards
+from sfumato.measures.base import worst_value
+from sfumato.release import Release
+from sfumato.report.adversaries import adversary_of
+from sfumato.report.page import rendered
+from sfumato.report.publication import TITLES, Sayings, cell_counts, measured_rows, published_facts
+from sfumato.verifying.documents import Manifest
+from sfumato.verifying.folder import REPORT, page_of
+
+_RISK = "reidentification-risk"
+_USUAL, _ONE_IN_ELEVEN = 0.09, 1 / 11
+
+
+def page_names(manifest: Manifest) -> tuple[str, ...]:
+    """Return the pages of a published folder: the report, and one for each profile."""
+    return (REPORT, *map(page_of, manifest.profiles))
+
+
+def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
+    """Write every page of a published folder, by the name of its file.
+
+    Parameters
+    ----------
+    manifest
+        What the folder says of itself.
+    written
+        The release as a stranger reads it from the published files.
+    """
+    facts = published_facts(manifest, written)
+    more = _profile_facts(manifest, written) if manifest.profiles else {}
+    pages = {
+        page_of(profile): rendered(
+            facts | more | {"profile": profile, "profile_title": TITLES[profile]}, "profile.html.j2"
+        )
+        for profile in manifest.profiles
+    }
+    return {REPORT: rendered(facts), **pages}
+
+
+def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
+    told = Sayings(manifest)
+    rows = list(measured_rows(told, "privacy"))
+    return {
+        "variables": list(_variable_rows(manifest, written)),
+        "risk": _risk_facts(told),
+        "initial": manifest.word.initial,
+        "threshold": next(_thresholds(told), None),
+        "against": {guards: [row for row in rows if _guards(row) == guards] for guards in _GUARDS},
+        "tried": [row for row in rows if _is_trial(row["measure"])],
+    }
+
+
+_GUARDS: tuple[Guards, Guards] = ("identity", "attribute")
+
+
+def _guards(row: dict[str, Any]) -> Guards:
+    return adversary_of(row["measure"])[0]
+
+
+def _is_trial(measure: str) -> bool:
+    """Return whether an adversary was let loose on the release: one whose guesses the original judges."""
+    needs = getattr(registry.find("measure", measure), "needs", "release")
+    return adversary_of(measure)[1] is not None and needs != "release"
+
+
+def _risk_facts(told: Sayings) -> dict[str, Any] | None:
+    """Return the risk of being found in the published cells; ``None`` where that is not claimed."""
+    claim = next((claim for claim in told.claims if claim.measure == _RISK), None)
+    if claim is None or claim.value is None:
+        return None
+    return {
+        "worst": formatting.exactly(_RISK, claim.value),
+        "average": formatting.value_of(_RISK, float(claim.detail["average"])),
+        "uniques": int(claim.detail["uniques"]),
+        "smallest": int(worst_value(told.claims, "k-anonymity") or 0),
+        "usual": _by_usual_threshold(claim.value),
+    }
+
+
+def _by_usual_threshold(risk: float) -> tuple[bool, str]:
+    """Compare a risk with 0.09, which stands for one in eleven."""
+    if risk <= _USUAL:
+        return True, "at most 0.09"
+    if risk <= _ONE_IN_ELEVEN:
+        return True, "one in eleven, 0.0909, which 0.09 stands for; a little above 0.09 by its digits"
+    return False, "more than 0.09"
+
+
+def _thresholds(told: Sayings) -> Iterator[dict[str, Any]]:
+    """Return the publisher's own limits on the risk of being found."""
+    for name, limit in told.policy.items():
+        if name.partition(" ")[0] == _RISK:
+            yield {"limit": formatting.limit_of(name, limit), "met": told.met(name, limit)}
+
+
+def _variable_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any]]:
+    """Say of every attribute of the original what was done to it."""
+    for each in manifest.word.attributes:
+        row: dict[str, Any] = {"name": each.name, "role": each.role}
+        if each.role == "identifying":
+            yield row | {"technique": "removed", "shares": {}}
+            continue
+        counts = cell_counts(manifest, written, each.name)
+        exchanged = each.role == "sensitive" and written.group_of is not None
+        yield row | {
+            "technique": _technique(counts, exchanged),
+            "shares": {}
+            if counts is None
+            else {kind: formatting.share(n / max(written.n_records, 1)) for kind, n in counts.items()},
+        }
+
+
+def _technique(counts: dict[str, int] | None, exchanged: bool) -> str:
+    """Name what was done to an attribute in the records that are released.
+
+    Examples
+    --------
+    >>> _technique({"exact": 7, "generalised": 0, "withheld": 0}, False)
+    'retained'
+    >>> _technique({"exact": 2, "generalised": 5, "withheld": 1}, False)
+    'generalised in some records, withheld in some records'
+    """
+    if counts is None:
+        return "perturbed: replaced by values that stand for no set of original ones"
+    n_all = sum(counts.values())
+    done = {"generalised": counts["generalised"], "withheld": counts["withheld"]}
+    words = [f"{how}{'' if n == n_all else ' in some records'}" for how, n in done.items() if n]
+    words += ["exchanged within groups of records"] if exchanged else []
+    return ", ".join(words) or "retained"

@@ -1,0 +1,151 @@
+"""Attributes that are released as they are, and whom they single out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import sfumato as sf
+from sfumato.cli import cli
+from sfumato.measures.unprotected import MOST, NEAR_UNIQUE, alone_by_insensitive, warnings_of
+from sfumato.publishing.cautions import cautions
+from sfumato.release import released
+from sfumato.schema import Role
+
+ROLES: dict[str, Role] = {
+    "age": "quasi-identifying",
+    "visit": "insensitive",
+    "ward": "insensitive",
+    "ill": "sensitive",
+}
+
+
+def people(n_alone: int) -> dict[str, list[str]]:
+    """Return 100 people, of whom so many have a visit of their own; the others share one."""
+    return {
+        "age": [str(20 + row // 10) for row in range(100)],
+        "visit": [f"v{row}" if row < n_alone else "usual" for row in range(100)],
+        "ward": ["a" if row % 2 else "b" for row in range(100)],
+        "ill": ["yes" if row // 2 % 2 else "no" for row in range(100)],
+    }
+
+
+def as_it_is(columns: dict[str, list[str]]) -> sf.Release:
+    schema = sf.Schema.of(**{name: ROLES[name] for name in columns})
+    return released(*schema.bind(sf.Table.from_arrow(columns)), {})
+
+
+def test_each_alone_all_together_and_each_sensitive_one_are_counted() -> None:
+    found = alone_by_insensitive(as_it_is(people(8)))
+    assert [(each.attributes, each.sensitive, each.n_alone) for each in found] == [
+        (("visit",), None, 8),
+        (("ward",), None, 0),
+        (("visit", "ward"), None, 8),
+        (("visit", "ward"), "ill", 8),
+    ]
+    assert {each.n_records for each in found} == {100}
+
+
+def test_the_counts_are_those_of_counting_every_combination() -> None:
+    drawn = np.random.default_rng(3)
+    columns = {
+        "age": [str(value) for value in drawn.integers(0, 5, 200)],
+        "visit": [str(value) for value in drawn.integers(0, 90, 200)],
+        "ward": [str(value) for value in drawn.integers(0, 6, 200)],
+        "ill": [str(value) for value in drawn.integers(0, 4, 200)],
+    }
+    for found in alone_by_insensitive(as_it_is(columns)):
+        names = [*found.attributes, *([found.sensitive] if found.sensitive else [])]
+        counts = Counter(zip(*(columns[name] for name in names), strict=True))
+        assert found.n_alone == sum(count == 1 for count in counts.values())
+
+
+def test_one_record_in_ten_is_the_threshold() -> None:
+    assert NEAR_UNIQUE == 0.1
+    assert not warnings_of(alone_by_insensitive(as_it_is(people(9))))
+    (warning,) = warnings_of(alone_by_insensitive(as_it_is(people(10))))
+    assert warning.startswith("visit is named insensitive and released as it is: 10 of 100 records (10%)")
+
+
+def test_with_a_sensitive_value_more_than_half_is_the_threshold() -> None:
+    assert MOST == 0.5
+    columns = {"visit": [str(row // 2) for row in range(100)], "ill": ["yes", "yes"] * 50}
+    for n_apart, n_warnings in ((25, 0), (26, 1)):
+        columns["ill"] = [
+            "no" if row % 2 and row // 2 < n_apart else "yes" for row in range(100)
+        ]  # each pair of a visit that is told apart leaves two records alone
+        found = alone_by_insensitive(as_it_is(columns))
+        assert [each.n_alone for each in found] == [0, 2 * n_apart]
+        assert len(warnings_of(found)) == n_warnings
+
+
+def test_several_that_are_harmless_alone_are_warned_of_together() -> None:
+    columns = {
+        "visit": [str(row // 10) for row in range(100)],
+        "ward": [str(row % 10) for row in range(100)],
+        "ill": ["yes"] * 100,
+    }
+    (warning,) = warnings_of(alone_by_insensitive(as_it_is(columns)))
+    assert warning.startswith("visit and ward are named insensitive")
+    assert "100 of 100 records (100%) are the only ones with their values together" in warning
+
+
+def test_no_insensitive_attribute_no_figure() -> None:
+    assert alone_by_insensitive(released(*sf.datasets.hospital(), {})) == ()
+
+
+def test_values_that_are_published_per_group_belong_to_no_record() -> None:
+    columns = people(8)
+    table = sf.Table.from_arrow(columns)
+    release = sf.sanitize(table, sf.Schema.of(**ROLES), sf.Anatomy(2))
+    assert [each.sensitive for each in alone_by_insensitive(release)] == [None, None, None]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    columns = people(30)
+    lines = [",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    roles = "".join(f'[attributes.{name}]\nrole = "{role}"\n' for name, role in ROLES.items())
+    search = '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 10 } }\n'
+    place = tmp_path / "people.toml"
+    place.write_text(f'[data]\npath = "people.csv"\n{roles}{search}', "utf-8")
+    return place
+
+
+class TestWhereItIsSaid:
+    def test_by_inspect(self, project: Path) -> None:
+        run = CliRunner().invoke(cli, ["inspect", str(project)])
+        assert "beware: visit is named insensitive" in run.stderr
+        assert "30 of 100 records (30%)" in run.stderr
+        facts = json.loads(CliRunner().invoke(cli, ["inspect", str(project), "--json"]).stdout)
+        assert facts["insensitive"][0] == {
+            "attributes": ["visit"],
+            "sensitive": None,
+            "alone": 30,
+            "share": 0.3,
+        }
+        assert len(facts["warnings"]) == 1
+
+    def test_by_publish_and_in_the_report(self, project: Path) -> None:
+        CliRunner().invoke(cli, ["explore", str(project)], catch_exceptions=False)
+        listed = json.loads(CliRunner().invoke(cli, ["frontier", str(project), "--json"]).stdout)
+        identity = listed["candidates"][0]["id"]
+        out = project.parent / "out"
+        run = CliRunner().invoke(cli, ["publish", identity, str(out), "-P", str(project)])
+        assert run.exit_code == 0
+        assert "beware: visit is named insensitive" in run.stderr
+        page = (out / "report.html").read_text("utf-8")
+        assert '<p class="caution">visit is named insensitive and released as it is: 30 of 100' in page
+        assert sf.verify(out).holds
+
+    def test_in_a_notebook(self, project: Path) -> None:
+        assert "visit is named insensitive" in sf.inspect(project)._repr_html_()
+
+    def test_before_deciding(self) -> None:
+        assert cautions(sf.Recipe("mondrian"), 0, ["look at visit"]) == ("look at visit",)
