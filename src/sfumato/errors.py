@@ -9,7 +9,8 @@
     │   ├── HierarchyError    a hierarchy
     │   ├── ParameterError    a method's name or parameter
     │   ├── ProjectError      a key of the project file
-    │   └── StoreError        the store of candidates
+    │   ├── StoreError        the store of candidates
+    │   └── MethodFailed      a method that raises, or returns what cannot be used
     ├── PolicyNotMet          exit 2: the release exists but may not be published
     ├── VerificationFailed    exit 2: a published folder is not what its manifest says
     └── Infeasible            exit 3: no release can satisfy what was asked
@@ -55,6 +56,10 @@ class ProjectError(UserError):
 
 class StoreError(UserError):
     """A store that cannot be opened, or a candidate that it does not hold."""
+
+
+class MethodFailed(UserError):
+    """A method that raises, or returns what cannot be used: told by kind, for its words may show a value."""
 
 
 class PolicyNotMet(SfumatoError):

@@ -26,6 +26,9 @@ IN_MEMORY = Path(":memory:")
 _HEAD = b"SQLite format 3\0"
 _NO_PLACE = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM")
 
+_FAILED = '{"failed": 1}'
+"""The versions of a candidate that a method at fault left unmade: none of today, so it is tried again."""
+
 _NEEDS_ROOM = "make room on the disk, or let the folder be written"
 
 
@@ -150,7 +153,7 @@ class Store:
 
         What was measured of it before is kept, unless an earlier version of its method had made it.
         """
-        versions = json.dumps(method_versions(candidate.recipe))
+        versions = _FAILED if candidate.failed else json.dumps(method_versions(candidate.recipe))
         facts = (candidate.recipe.to_json(), candidate.infeasible, candidate.seconds, now(), versions)
         is_made_anew = bool(self.outdated({candidate.id: candidate.recipe}))
         with self._writing():
@@ -209,13 +212,20 @@ class Store:
                 if (asked, version) not in gone:
                     measured.setdefault(identity, []).append(Measurement.from_dict(json.loads(facts)))
             rows = self._connection.execute(
-                f"select id, recipe, infeasible, seconds from candidate where {wanted} order by rowid", given
+                "select id, recipe, infeasible, seconds, versions from candidate "
+                f"where {wanted} order by rowid",
+                given,
             )
             return tuple(
                 Candidate(
-                    identity, Recipe.from_json(recipe), tuple(measured.get(identity, ())), reason, seconds
+                    identity,
+                    Recipe.from_json(recipe),
+                    tuple(measured.get(identity, ())),
+                    reason,
+                    seconds,
+                    failed=versions == _FAILED,
                 )
-                for identity, recipe, reason, seconds in rows
+                for identity, recipe, reason, seconds, versions in rows
             )
 
     def measured(self) -> dict[str, set[str]]:
@@ -251,7 +261,8 @@ class Store:
         """Return of how many candidates something was computed by another version than that of today."""
         with self._reading():
             made = self._connection.execute(
-                "select id, recipe, versions from candidate where source = ?", (source,)
+                "select id, recipe, versions from candidate where source = ? and versions != ?",
+                (source, _FAILED),
             ).fetchall()
             taken = self._connection.execute("select distinct asked, version from measurement").fetchall()
             measured = [
