@@ -44,10 +44,12 @@ def eats(*_):
 def nothing(*_): return None
 def text(*_): return "MARKER"
 def itself(table, *_): return table
-def of_others(release): return replace(release, schema=replace(release.schema, attributes=release.schema.attributes[1:]))
+def of_others(release):
+    return replace(release, schema=replace(release.schema, attributes=release.schema.attributes[1:]))
 def short(release): return replace(release, weights=release.weights[1:])
-def beyond(release): return changed(release, Cells(release.cells["sex"].codes + 7, release.cells["sex"].labels))
-def below(release): return changed(release, Cells(release.cells["sex"].codes - 1, release.cells["sex"].labels))
+def beyond(release): return changed(release, moved(release.cells["sex"], 7))
+def below(release): return changed(release, moved(release.cells["sex"], -1))
+def moved(cells, by): return Cells(cells.codes + by, cells.labels)
 def shorter(release): return changed(release, release.cells["sex"].take(np.arange(3)))
 def untold(release): return changed(release, Cells(release.cells["sex"].codes, (1, 2)))
 def listed(release): return changed(release, ["MARKER"])
@@ -172,7 +174,7 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def explored(
     plugged: Path, folder: Path, tries: str, *options: str, measures: str = ""
 ) -> tuple[int, list[str], Any]:
-    """Explore with what is tried beside three good candidates: exit code, what was complained of, and JSON."""
+    """Explore with what is tried beside three good candidates: exit code, complaints, JSON."""
     (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
     project = ATTRIBUTES.replace('["k-anonymity"]', f'["k-anonymity"{measures}]') + tries
     (folder / "people.toml").write_text(project, encoding="utf-8")
