@@ -11,26 +11,34 @@ that a run without kills has, and nothing temporary is left.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import random
 import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato.project.file import Project
 
-_COMMAND = [sys.executable, "-c", "from sfumato.cli import main; main()"]
+_NURSERY = multiprocessing.get_context("forkserver")
+_IMPORTED = [
+    "sfumato.cli",
+    "sfumato.exploring.run",
+    "sfumato.publishing.publish",
+    "sfumato.report.publication",
+]
 _KILLS_BEFORE_FINISH = 4
+_BATCH = 36
 _PATIENCE = 60.0
 
 PROJECT = """
@@ -101,28 +109,37 @@ def begun(folder: Path) -> Path:
     return folder / "people.toml"
 
 
-def started(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
-    """Start a command in a group of its own."""
-    return subprocess.Popen(
-        [*_COMMAND, *arguments],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+def started(arguments: list[str], folder: Path) -> ForkServerProcess:
+    """Start a command in a process where everything is imported already, so that kills hit the work."""
+    process = _NURSERY.Process(target=_command, args=(arguments, str(folder), str(_said(folder))))
+    process.start()
+    return process
+
+
+def _said(folder: Path) -> Path:
+    return folder.parent / "said.txt"
+
+
+def _command(arguments: list[str], folder: str, said: str) -> None:
+    """Run a command in a group of its own."""
+    from sfumato.cli import run
+
+    os.setsid()
+    os.chdir(folder)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+    sys.exit(run(arguments))
 
 
 def killed(arguments: list[str], folder: Path, after: float) -> bool:
     """Kill a command after so many seconds, itself alone; return whether it was still at work."""
     process = started(arguments, folder)
-    try:
-        process.wait(after)
-    except subprocess.TimeoutExpired:
+    process.join(after)
+    if process.is_alive() and process.pid is not None:
         os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    _wait(lambda: not _alive(process.pid))
-    return process.returncode == -signal.SIGKILL
+    process.join()
+    _wait(lambda: not _alive(process.pid or 0))
+    return process.exitcode == -signal.SIGKILL
 
 
 def _alive(group: int) -> bool:
@@ -146,8 +163,8 @@ def finished(arguments: list[str], folder: Path) -> tuple[float, str]:
     """Let a command finish; return its seconds and, if it failed, what it said."""
     began = time.monotonic()
     process = started(arguments, folder)
-    _, said = process.communicate()
-    return time.monotonic() - began, said if process.returncode else ""
+    process.join()
+    return time.monotonic() - began, _said(folder).read_text("utf-8") if process.exitcode else ""
 
 
 def problems_of_store(place: Path) -> Iterator[str]:
@@ -190,17 +207,19 @@ def kill_explore(folder: Path, n_kills: int, chance: random.Random, tally: Tally
     """Kill `explore` again and again on one store, let it finish, and compare."""
     whole = folder / "whole"
     whole.mkdir()
-    seconds, said = finished(["explore", str(begun(whole)), "--seed", "5", "--workers", "2"], whole)
+    alone, said = finished(["explore", str(begun(whole)), "--seed", "5", "--workers", "1"], whole)
     _fault(tally, said, "explore fails by itself")
     expected, left = candidates(whole / "people.toml"), n_kills
     for round_ in range(-(-n_kills // _KILLS_BEFORE_FINISH)):
         place = folder / f"explore-{round_}"
         place.mkdir()
         project = begun(place)
-        arguments = ["explore", str(project), "--seed", "5", "--workers", "2"]
+        seconds = alone * (3 if round_ % 4 == 3 else 1)
+        # with two workers there is more to go wrong, and longer to wait
+        arguments = ["explore", str(project), "--seed", "5", "--workers", "2" if round_ % 4 == 3 else "1"]
         for _ in range(min(_KILLS_BEFORE_FINISH, left)):
             left -= 1
-            at_work = killed(arguments, place, chance.uniform(0.2, 1.0) * seconds)
+            at_work = killed(arguments, place, chance.uniform(0.0, 0.8) * seconds)
             (tally.kills if at_work else tally.too_late)["explore"] += 1
             tally.faults += [f"explore: {each}" for each in problems_of_store(place / "people.sqlite")]
         _, said = finished(arguments, place)
@@ -228,7 +247,7 @@ def kill_publish(folder: Path, n_kills: int, chance: random.Random, tally: Tally
         if target.exists():
             continue
         arguments = ["publish", chosen, target.name, "-P", str(project)]
-        at_work = killed(arguments, place, chance.uniform(0.4, 1.0) * seconds)
+        at_work = killed(arguments, place, chance.uniform(0.0, 1.0) * seconds)
         (tally.kills if at_work else tally.too_late)["publish"] += 1
         tally.faults += [f"publish: {each}" for each in problems_of_store(place / "people.sqlite")]
         if (number + 1) % _KILLS_BEFORE_FINISH == 0 and not target.exists():
@@ -274,12 +293,22 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--reproduce", type=int, default=0, help="how many more kills of reproduce --quick")
     given = parser.parse_args(arguments)
     chance, tally = random.Random(given.seed), Tally()
-    with tempfile.TemporaryDirectory() as folder:
-        kill_explore(Path(folder), given.kills - given.kills // 3, chance, tally)
-        kill_publish(Path(folder), given.kills // 3, chance, tally)
-        kill_reproduce(Path(folder), given.reproduce, chance, tally)
+    _NURSERY.set_forkserver_preload(_IMPORTED)
+    with suppress(KeyboardInterrupt):
+        _kill_all(given.kills, given.reproduce, chance, tally)
     print(tally)
     return 1 if tally.faults else 0
+
+
+def _kill_all(kills: int, reproduce: int, chance: random.Random, tally: Tally) -> None:
+    for begin in range(0, kills, _BATCH):
+        n_kills = min(_BATCH, kills - begin)
+        with tempfile.TemporaryDirectory() as folder:
+            kill_explore(Path(folder), n_kills - n_kills // 3, chance, tally)
+            kill_publish(Path(folder), n_kills // 3, chance, tally)
+        print(f"{begin + n_kills} kills, {len(tally.faults)} faults", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        kill_reproduce(Path(folder), reproduce, chance, tally)
 
 
 if __name__ == "__main__":
