@@ -21,7 +21,8 @@ A message is one line and never shows a record's value.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class SfumatoError(Exception):
@@ -93,6 +94,23 @@ class Infeasible(SfumatoError):
 
     def __reduce__(self) -> tuple[type[Infeasible], tuple[str, float | None]]:
         return type(self), (str(self), self.reached)
+
+
+@contextmanager
+def words_before(words: str) -> Iterator[None]:
+    """Put words before what is raised inside on purpose.
+
+    Examples
+    --------
+    >>> with words_before("out was published"):
+    ...     raise StoreError("the disk is full")
+    Traceback (most recent call last):
+    sfumato.errors.StoreError: out was published: the disk is full
+    """
+    try:
+        yield
+    except SfumatoError as error:
+        raise type(error)(f"{words}: {error}") from None
 
 
 def suggestion(given: str, allowed: Iterable[str]) -> str:
