@@ -235,3 +235,23 @@ class TestWhereNothingCanBeWritten:
     def test_a_name_that_is_too_long_is_said_in_one_line(self, tmp_path: Path, write: Write) -> None:
         with pytest.raises(UserError, match="File name too long"):
             write(tmp_path / ("x" * 300))
+
+
+@BOTH
+def test_what_a_killed_run_left_is_cleared_by_the_next_and_what_is_at_work_is_not(
+    tmp_path: Path, write: Write
+) -> None:
+    target = tmp_path / "out"
+    left, other = tmp_path / ".out-0123abcd", tmp_path / ".out-of-others"
+    for place in (left, other):
+        place.mkdir()
+        (place / "half").write_text("half")
+    with folder_beside(target) as at_work:
+        with file_beside(tmp_path / "out2") as elsewhere:
+            write(tmp_path / "out")
+            assert not left.exists()
+            assert other.exists()
+            assert at_work.exists()
+            assert elsewhere.exists()
+        (tmp_path / "out").rename(tmp_path / "first")
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(["first", "out", "out2", other.name])

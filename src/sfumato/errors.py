@@ -9,7 +9,8 @@
     │   ├── HierarchyError    a hierarchy
     │   ├── ParameterError    a method's name or parameter
     │   ├── ProjectError      a key of the project file
-    │   └── StoreError        the store of candidates
+    │   ├── StoreError        the store of candidates
+    │   └── MethodFailed      a method that raises, or returns what cannot be used
     ├── PolicyNotMet          exit 2: the release exists but may not be published
     ├── VerificationFailed    exit 2: a published folder is not what its manifest says
     └── Infeasible            exit 3: no release can satisfy what was asked
@@ -20,7 +21,8 @@ A message is one line and never shows a record's value.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class SfumatoError(Exception):
@@ -57,6 +59,10 @@ class StoreError(UserError):
     """A store that cannot be opened, or a candidate that it does not hold."""
 
 
+class MethodFailed(UserError):
+    """A method that raises, or returns what cannot be used: told by kind, for its words may show a value."""
+
+
 class PolicyNotMet(SfumatoError):
     """A release that the publisher's own policy forbids."""
 
@@ -88,6 +94,23 @@ class Infeasible(SfumatoError):
 
     def __reduce__(self) -> tuple[type[Infeasible], tuple[str, float | None]]:
         return type(self), (str(self), self.reached)
+
+
+@contextmanager
+def words_before(words: str) -> Iterator[None]:
+    """Put words before what is raised inside on purpose.
+
+    Examples
+    --------
+    >>> with words_before("out was published"):
+    ...     raise StoreError("the disk is full")
+    Traceback (most recent call last):
+    sfumato.errors.StoreError: out was published: the disk is full
+    """
+    try:
+        yield
+    except SfumatoError as error:
+        raise type(error)(f"{words}: {error}") from None
 
 
 def suggestion(given: str, allowed: Iterable[str]) -> str:

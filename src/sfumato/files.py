@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -14,6 +15,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from sfumato.errors import UserError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -26,10 +32,11 @@ def file_beside(target: Path, *, private: bool = False) -> Iterator[Path]:
         Whether nobody but the owner may read it afterwards.
     """
     with _refusals(target):
+        _clear_leftovers(target)
         place = _beside(target)
         place.touch(exist_ok=False)
         try:
-            with _closed_to_others(place):
+            with _held(place), _closed_to_others(place):
                 yield place
             if private:
                 place.chmod(stat.S_IRUSR | stat.S_IWUSR)
@@ -44,10 +51,11 @@ def file_beside(target: Path, *, private: bool = False) -> Iterator[Path]:
 def folder_beside(target: Path) -> Iterator[Path]:
     """Give a temporary folder beside the target, and move it there when all went well."""
     with _refusals(target):
+        _clear_leftovers(target)
         place = _beside(target)
         place.mkdir()
         try:
-            with _closed_to_others(place):
+            with _held(place), _closed_to_others(place):
                 yield place
             for each in (*sorted(place.rglob("*")), place):
                 _onto_disk(each)
@@ -90,6 +98,45 @@ def _onto_disk(place: Path) -> None:
 
 def _beside(target: Path) -> Path:
     return target.parent / f".{target.name}-{secrets.token_hex(4)}"
+
+
+def _clear_leftovers(target: Path) -> None:
+    """Remove what a run that was killed left half written beside the target; what is held is at work."""
+    name = re.compile(rf"\.{re.escape(target.name)}-[0-9a-f]{{8}}")
+    with suppress(OSError):
+        for place in [each for each in target.parent.iterdir() if name.fullmatch(each.name)]:
+            if _is_left(place):
+                shutil.rmtree(place) if place.is_dir() else place.unlink()
+
+
+@contextmanager
+def _held(place: Path) -> Iterator[None]:
+    """Hold a temporary file or folder while it is written; the system lets go however the process ends."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        # some network disks know no such locks
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _is_left(place: Path) -> bool:
+    """Return whether nobody holds a temporary file or folder, where the system can tell."""
+    if fcntl is None:
+        return False
+    handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
 
 
 @contextmanager

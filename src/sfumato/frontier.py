@@ -38,6 +38,8 @@ class Candidate:
         Why it could not be made, if so.
     seconds
         How long making and measuring took.
+    failed
+        Whether a method at fault is why it could not be made; the next exploration then tries it again.
     """
 
     id: str
@@ -45,6 +47,7 @@ class Candidate:
     measurements: tuple[Measurement, ...] = field(default=(), hash=False)
     infeasible: str | None = None
     seconds: float = 0.0
+    failed: bool = False
 
     @cached_property
     def _values(self) -> dict[str, float | None]:

@@ -97,6 +97,23 @@ def look_up(kind: Kind, name: str) -> type[Any]:
     return known[name]
 
 
+def kind_of(cls: type[Any]) -> Kind | None:
+    """Return what a class is by its method, if it is anything that can be registered.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Table
+    >>> kind_of(KAnonymity), kind_of(Table)
+    ('model', None)
+    """
+    return next((kind for method, kind in _KIND_OF_METHOD.items() if hasattr(cls, method)), None)
+
+
+def is_plugged_in(cls: type[Any]) -> bool:
+    """Return whether somebody else wrote a class."""
+    return cls.__module__.partition(".")[0] != __name__.partition(".")[0]
+
+
 def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
     """Make an instance from a name and plain parameters, as they stand in a project file."""
     cls = look_up(kind, name)

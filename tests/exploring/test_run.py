@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 
 from sfumato.datasets.demo import write_demo
-from sfumato.errors import DataError, ParameterError, ProjectError, StoreError, UserError
+from sfumato.errors import DataError, ParameterError, ProjectError, StoreError
 from sfumato.exploring import workers as explore_module
 from sfumato.exploring.run import Progress, explore
+from sfumato.faults import MethodFails
 from sfumato.frontier import Candidate
 from sfumato.miners.cross_validation import forget
 from sfumato.project.file import Project
@@ -271,7 +272,7 @@ class TestResuming:
         monkeypatch.setattr(Evolution, "propose", propose)
         state = explore(write(search + TRIES, MEASURES), store, workers=1)
         assert (state.total, state.known) == (0, len(before))
-        with pytest.raises(AssertionError, match="run again"):
+        with pytest.warns(MethodFails, match="the search 'evolution' raises AssertionError"):
             explore(write(search.replace("= 4", "= 5") + TRIES, MEASURES), store, workers=1)
 
     def test_a_new_try_is_the_only_one_that_is_made(
@@ -444,21 +445,28 @@ class TestBreakingOff:
             other.terminate()
             other.join()
 
-    def test_by_the_death_of_a_worker_is_said_in_one_line(self, project: Project, store: Store) -> None:
+    def test_a_worker_that_is_killed_is_told_and_replaced_and_its_candidate_tried_again(
+        self, project: Project, store: Store, tmp_path: Path
+    ) -> None:
         def kill_a_worker(state: Progress) -> None:
             if state.done == 3:
                 worker = multiprocessing.active_children()[0]
                 assert worker.pid is not None
                 os.kill(worker.pid, signal.SIGKILL)
 
-        with pytest.raises(UserError) as caught:
-            explore(project, store, workers=2, progress=kill_a_worker)
-        assert "a worker was killed" in str(caught.value)
-        assert "\n" not in str(caught.value)
+        with pytest.warns(MethodFails, match=r"could not be made: .*was killed \(signal 9\)") as told:
+            state = explore(project, store, seed=3, workers=2, progress=kill_a_worker)
+        assert len(told) == 1
+        assert (state.done, state.infeasible) == (N_MANY, 1)
         assert multiprocessing.active_children() == []
-        n_kept = len(stored(project, store))
-        assert n_kept >= 3
-        assert explore(project, store, workers=1).known == n_kept
+        (lost,) = [each for each in stored(project, store) if each.failed]
+        assert lost.infeasible in str(told[0].message)
+        assert "\n" not in str(told[0].message)
+        again = explore(project, store, workers=1)
+        assert (again.done, again.known) == (1, N_MANY - 1)
+        with Store(tmp_path / "whole.sqlite") as whole:
+            explore(project, whole, seed=3, workers=1)
+            assert facts(stored(project, store)) == facts(stored(project, whole))
 
 
 MINED = """

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -333,6 +333,61 @@ class TestFile:
         other = sqlite3.connect(path)
         assert other.execute("select name from sqlite_master").fetchall() == [("candidate",)], "left alone"
         other.close()
+
+    def test_of_another_program_with_tables_of_its_own_is_refused_and_left_alone(self, path: Path) -> None:
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("create table customer (name text)")
+            other.commit()
+        with pytest.raises(StoreError) as caught:
+            Store(path)
+        assert "it belongs to another program; move it away" in one_line(caught, path)
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute("select name from sqlite_master").fetchall() == [("customer",)]
+
+    @pytest.mark.parametrize("trial", range(40))
+    def test_with_flipped_bits_or_cut_off_is_read_or_refused_in_one_line(
+        self, store: Store, trial: int
+    ) -> None:
+        for place in range(20):
+            store.save(made(f"{place:08}", LOSS, RISK, k=place + 1), "source", TAKEN)
+        store.seed()
+        store.close()
+        chance, content = random.Random(trial), bytearray(store.path.read_bytes())
+        for _ in range(1 if trial % 2 else 40):
+            content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+        store.path.write_bytes(content[: chance.randrange(len(content))] if trial % 4 == 0 else content)
+        said = ""
+        try:
+            with Store(store.path) as opened:
+                opened.candidates("source")
+                opened.find("00000003", "source")
+                opened.save(made("b2", LOSS), "source", {"general-loss": [LOSS]})
+        except StoreError as error:
+            said = str(error)
+        assert "\n" not in said
+        assert not said or "; " in said, "the remedy is named"
+
+    def test_whose_own_description_is_no_text_is_refused(self, store: Store) -> None:
+        store.seed()
+        store.close()
+        content = store.path.read_bytes()
+        store.path.write_bytes(content.replace(b"candidate (\n", b"candidat\xef (\n"))
+        with pytest.raises(StoreError) as caught:
+            Store(store.path)
+        assert "move it away or mend it" in one_line(caught, store.path)
+
+    def test_that_somebody_else_writes_to_is_waited_for_and_then_told(self, store: Store) -> None:
+        store.save(made("a1", LOSS), "source", {"general-loss": [LOSS]})
+        store._connection.execute("pragma busy_timeout = 50")
+        with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+            other.execute("begin immediate")
+            with pytest.raises(StoreError) as caught:
+                store.save(made("b2", LOSS), "source", {"general-loss": [LOSS]})
+        assert one_line(caught, store.path) == (
+            "cannot write the store people.sqlite: database is locked; another program holds it; "
+            "wait for it or end it; nothing stored was lost"
+        )
+        assert [c.id for c in store.candidates("source")] == ["a1"]
 
     def test_in_a_missing_folder_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "missing" / "people.sqlite"

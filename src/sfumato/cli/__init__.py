@@ -36,12 +36,19 @@ _INTERRUPTED = 130
 def main() -> None:
     """Run the command line and turn what goes wrong into one line and an exit code."""
     signal.signal(signal.SIGTERM, _end)
-    sys.exit(run(sys.argv[1:]))
+    try:
+        sys.exit(run(sys.argv[1:]))
+    except _Terminated:
+        sys.exit(128 + signal.SIGTERM)
+
+
+class _Terminated(BaseException):
+    """Raised when the system asks to end; a method's own ``exit`` is something else, and is survived."""
 
 
 def _end(number: int, _: object) -> None:
     """End as by a fault, so that what is half written is removed on the way out."""
-    sys.exit(128 + number)
+    raise _Terminated
 
 
 def run(arguments: list[str]) -> int:
@@ -55,9 +62,10 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
     """Return what shows a warning of sfumato's own in one line, and any other as it would be shown."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        from sfumato.faults import MethodFails
         from sfumato.registry import PlugInLeftOut
 
-        if issubclass(category, PlugInLeftOut):
+        if issubclass(category, (PlugInLeftOut, MethodFails)):
             complain(str(message))
         else:
             otherwise(message, category, *where)

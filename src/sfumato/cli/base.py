@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 
 from sfumato import __version__
+from sfumato.errors import ParameterError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -29,6 +31,14 @@ def cli() -> None:
     Exit codes: 0 done, 1 something given cannot be used, 2 policy not met or verification failed,
     3 no release can satisfy what was asked.
     """
+
+
+def size(written: str) -> int:
+    """Read a size: ``2GB`` is 2,000,000,000 bytes."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kKMGT])B?", written.strip())
+    if found is None:
+        raise ParameterError(f"{written!r} is no size; write for example 2GB or 500MB")
+    return int(float(found[1]) * 1000 ** (" KMGT".index(found[2].upper())))
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for pipelines.")

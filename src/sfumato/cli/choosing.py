@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from sfumato.cli.base import cli, json_option, project_argument, project_option, seed_option, workers_option
+from sfumato.cli.base import (
+    cli,
+    json_option,
+    project_argument,
+    project_option,
+    seed_option,
+    size,
+    workers_option,
+)
 from sfumato.cli.opening import (
     explored,
     found_project,
@@ -30,19 +38,41 @@ from sfumato.exploring.stored import source_now, stored_frontier
 @cli.command()
 @project_argument
 @workers_option
+@click.option(
+    "--memory",
+    type=size,
+    metavar="SIZE",
+    help="Memory that one process may use, as in 2GB or 500MB; a candidate that needs more is given up. By "
+    "default the machine's, shared.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="How long one candidate may take; one that takes longer is given up.",
+)
 @seed_option
 @json_option
-def explore(project_file: Path | None, workers: int | None, seed: int | None, as_json: bool) -> None:
+def explore(
+    project_file: Path | None,
+    workers: int | None,
+    memory: int | None,
+    time_limit: float | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
     """Make and measure all candidates of a project; go on where an earlier run stopped.
+
+    A candidate whose method fails, or which is given up, is tried again by the next run.
 
     \b
     Example: sfumato explore admissions.toml
     """
-    from sfumato.errors import Infeasible
+    from sfumato.errors import Infeasible, MethodFailed
 
     project, store = opened(found_project(project_file))
     with store:
-        state = explored(project, store, seed, workers)
+        state = explored(project, store, seed, workers, memory, time_limit)
         source = source_now(project, store)
         frontier = stored_frontier(project, store, source)
         infeasible = frontier.infeasible
@@ -50,12 +80,14 @@ def explore(project_file: Path | None, workers: int | None, seed: int | None, as
             # the data may have changed while it was explored
             require_candidates(project, store, source, frontier.candidates)
         if not frontier.candidates:
-            raise Infeasible(f"no candidate could be made; the last reason: {infeasible[-1].infeasible}")
+            kind = MethodFailed if all(each.failed for each in infeasible) else Infeasible
+            raise kind(f"no candidate could be made; the last reason: {infeasible[-1].infeasible}")
         if as_json:
             facts = {
                 "made": state.done - state.infeasible,
                 "known": state.known,
                 "infeasible": len(infeasible),
+                "failed": sum(each.failed for each in infeasible),
             }
             print_json({**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]})
             return

@@ -51,12 +51,21 @@ def opened(project_file: Path, *, create: bool = True) -> tuple[Project, Store]:
     return project, Store(project.store_path, create=create)
 
 
-def explored(project: Project, store: Store, seed: int | None, workers: int | None) -> Progress:
+def explored(
+    project: Project,
+    store: Store,
+    seed: int | None,
+    workers: int | None,
+    memory: int | None = None,
+    time_limit: float | None = None,
+) -> Progress:
     """Make and measure what the store lacks, with progress on standard error."""
+    from sfumato.exploring.apart import Limits
     from sfumato.exploring.run import explore as run_all
 
+    limits = Limits(memory, time_limit)
     with progress_shown() as show_progress:
-        return run_all(project, store, seed=seed, workers=workers, progress=show_progress)
+        return run_all(project, store, seed=seed, workers=workers, limits=limits, progress=show_progress)
 
 
 def require_candidates(project: Project, store: Store, source: str, made: tuple[Candidate, ...]) -> None:

@@ -9,6 +9,7 @@ import click
 from sfumato.cli.base import cli, json_option, project_option
 from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import echo, print_json, say, warn_of_formulas
+from sfumato.errors import words_before
 from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
 from sfumato.verifying.documents import PROFILES
@@ -79,7 +80,8 @@ def publish(
             key=key,
             passphrase=passphrase,
         )
-        store.record(decision, str(folder))
+        with words_before(f"{folder.name} was published, but the store does not know of it"):
+            store.record(decision, str(folder))
     if as_json:
         print_json({"folder": str(folder), "decision": decision.to_dict(), "records": release.n_records})
         return

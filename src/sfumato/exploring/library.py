@@ -9,6 +9,7 @@ from typing import Any
 
 from sfumato import registry
 from sfumato.errors import ParameterError, ProjectError
+from sfumato.exploring.apart import Limits
 from sfumato.exploring.run import Progress, Try, fill
 from sfumato.facts import Axis
 from sfumato.frontier import Frontier, only_made
@@ -33,6 +34,8 @@ def explore(
     store: str | Path | Store | None = None,
     seed: int | None = None,
     workers: int | None = None,
+    memory: int | None = None,
+    time_limit: float | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Frontier:
     """Make and measure candidates, and return them with those that no other beats.
@@ -57,14 +60,18 @@ def explore(
         The seed of what methods do at random; by default the system draws it.
     workers
         How many processes work, by default this one alone. A script that asks for more begins its work
-        under ``if __name__ == "__main__"``.
+        under ``if __name__ == "__main__"``, also where one of the two following is given.
+    memory, time_limit
+        How many bytes of memory and how many seconds one candidate may use, in a process of its own: beyond
+        that it is given up. By default what the machine has, and as long as it takes.
     progress
         Called after every candidate.
 
     Returns
     -------
     Frontier
-        All candidates; those that could not be made are its ``infeasible``.
+        All candidates; those that could not be made are its ``infeasible``. A method that fails is told as a
+        warning, once, and what it left unmade is tried again when the exploration goes on.
 
     Examples
     --------
@@ -91,6 +98,7 @@ def explore(
             asked,
             seed=seed,
             workers=workers or 1,
+            limits=Limits(memory, time_limit),
             progress=progress,
         )
         candidates = kept.candidates(source_of(bound_table, bound_schema))

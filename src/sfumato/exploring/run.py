@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sfumato import registry
 from sfumato.caching import kept_on
-from sfumato.errors import ProjectError
+from sfumato.errors import MethodFailed, ProjectError
+from sfumato.exploring.apart import UNLIMITED, Limits, Lost, Original, done_apart
 from sfumato.exploring.stored import read_noted
 from sfumato.exploring.workers import Task, Written, finished
+from sfumato.faults import MethodFails, blamed_on, failed, named
 from sfumato.measures.base import Measure
 from sfumato.progress import listening
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
 from sfumato.search.base import Search
-from sfumato.search.sweep import Sweep
+from sfumato.search.sweep import MOST_CANDIDATES, Sweep
 from sfumato.store.base import Store
 from sfumato.store.provenance import all_versions, asked_key, source_of, version_of
 from sfumato.table import Table
@@ -72,9 +76,13 @@ def explore(
     *,
     seed: int | None = None,
     workers: int | None = None,
+    limits: Limits = UNLIMITED,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
     """Make and measure all candidates of a project that the store does not hold yet.
+
+    A method that fails is told as a warning, once, by the kind of its exception; everything else goes on, and
+    the next exploration tries again what it left unmade.
 
     Parameters
     ----------
@@ -85,7 +93,11 @@ def explore(
     seed
         The seed of a new store; by default one is drawn.
     workers
-        How many processes work; by default as many as there are processors.
+        How many processes work; by default as many as there are processors. Where there are two or more, a
+        plug-in that ends or kills its process loses only what it was working on.
+    limits
+        What one candidate may use, or one search of a plug-in. Where any are given, processes of their own do
+        the work, even if it is only one.
     progress
         Called after every candidate, and in between by whatever takes long: then ``now`` says how far that
         has come. While a search is at work ``total`` is 0.
@@ -100,6 +112,7 @@ def explore(
             project.measures,
             seed=seed,
             workers=workers or os.cpu_count() or 1,
+            limits=limits,
             progress=progress,
         )
     if not state.total + state.known:
@@ -116,6 +129,7 @@ def fill(
     *,
     seed: int | None,
     workers: int,
+    limits: Limits,
     progress: Callable[[Progress], None],
 ) -> Progress:
     """Make and measure what is tried and the store does not hold yet; who calls holds the store.
@@ -130,12 +144,15 @@ def fill(
         Searches and recipes; the seed of a recipe gives way to that of the store.
     measures
         What to measure of each candidate.
-    seed, workers, progress
+    seed, workers, limits, progress
         As in `explore`.
     """
     chosen_seed, source = store.seed(seed), source_of(table, schema)
+    original = Original(table, schema, store.path)
+    told = _Told()
     with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, now=words))):
-        every = _tasks(tries, measures, store, table, schema, chosen_seed)
+        apart = None if workers == 1 and not limits.given else limits
+        every = _tasks(tries, measures, store, original, chosen_seed, apart, told)
     open_tasks = _open(every, store)
     store.keep_sums_of(all_versions())
     state = Progress(0, len(open_tasks), len(every) - len(open_tasks), 0, 0.0)
@@ -148,10 +165,16 @@ def fill(
     with (
         listening(hear),
         kept_on(store),
-        closing(finished(open_tasks, table, schema, store.path, workers)) as results,
+        closing(finished(open_tasks, original, workers, limits)) as results,
     ):
         for candidate, taken in results:
-            store.save(candidate, source, taken)
+            if candidate.failed:
+                told.tell(
+                    f"{candidate.recipe} could not be made: {candidate.infeasible}", candidate.infeasible
+                )
+            # what was measured of it before is worth more than the news that a measure fails
+            if not candidate.failed or candidate.id not in store.measured():
+                store.save(candidate, source, taken)
             state = replace(
                 state,
                 done=state.done + 1,
@@ -163,38 +186,57 @@ def fill(
     return state
 
 
+@dataclass(frozen=True)
+class _Told:
+    """Which faults were told; the same one is told once."""
+
+    reasons: set[str | None] = field(default_factory=set)
+
+    def tell(self, words: str, reason: str | None) -> None:
+        """Warn of a fault that was not told yet."""
+        if reason not in self.reasons:
+            self.reasons.add(reason)
+            warnings.warn(words, MethodFails, stacklevel=3)
+
+
 def _tasks(
     tries: Iterable[Try],
     measures: Iterable[Written | Measure],
     store: Store,
-    table: Table,
-    schema: Schema,
+    original: Original,
     seed: int,
+    apart: Limits | None,
+    told: _Told,
 ) -> list[Task]:
     """Return one task for each different recipe that is given or that the searches propose."""
     asked = tuple((asked_key(each), each) for each in measures)
-    source = source_of(table, schema)
+    source = source_of(original.table, original.schema)
     tasks: dict[str, Task] = {}
     for each in tries:
-        for recipe in _recipes(each, store, table, schema, seed, source):
+        try:
+            recipes = _recipes(each, store, original, seed, source, apart)
+        except MethodFailed as reason:
+            told.tell(str(reason), str(reason))
+            continue
+        for recipe in recipes:
             seeded = replace(recipe, seed=seed)
             identity = store.identity(seeded, source)
             tasks.setdefault(identity, Task(identity, seeded, asked))
+    if not tasks and told.reasons:
+        raise MethodFailed(f"nothing is left to try: {next(iter(told.reasons))}")
     return list(tasks.values())
 
 
 def _recipes(
-    tried: Try, store: Store, table: Table, schema: Schema, seed: int, source: str
+    tried: Try, store: Store, original: Original, seed: int, source: str, apart: Limits | None
 ) -> Sequence[Recipe]:
     if isinstance(tried, Recipe):
         return [tried.normalized()]
-    return (
-        tried.recipes() if isinstance(tried, Sweep) else _proposed(tried, store, table, schema, seed, source)
-    )
+    return tried.recipes() if isinstance(tried, Sweep) else _kept(tried, store, original, seed, source, apart)
 
 
-def _proposed(
-    search: Search, store: Store, table: Table, schema: Schema, seed: int, source: str
+def _kept(
+    search: Search, store: Store, original: Original, seed: int, source: str, apart: Limits | None
 ) -> list[Recipe]:
     """Return what a search proposes, from the store if it ran before."""
     facts = [registry.name_of(type(search)), registry.changed_parameters(search), version_of(type(search))]
@@ -204,9 +246,46 @@ def _proposed(
         # the same search has the same luck, wherever it stands in the project, and the luck that it had
         # before: figures that were published come out again
         luck = bytes.fromhex(_former_digest(search, source)) or digest.digest()
-        rng = np.random.default_rng([seed, *luck[:8]])
-        recipes = list(search.propose(table, schema, rng))
+        recipes = _proposed(search, original, [seed, *luck[:8]], apart)
         store.keep_proposals(digest.hexdigest(), recipes)
+    return recipes
+
+
+def _proposed(search: Search, original: Original, luck: list[int], apart: Limits | None) -> list[Recipe]:
+    """Run a search; one that somebody else wrote in a process of its own, where there are any."""
+    piece = (search, luck)
+    if apart is None or not registry.is_plugged_in(type(search)):
+        return propose(piece, original.table, original.schema)
+    ((_, found),) = done_apart(propose, [piece], original, 1, apart)
+    if isinstance(found, Lost):
+        raise MethodFailed(found.reason)
+    return list(found)
+
+
+def propose(
+    piece: tuple[Search, list[int]],
+    table: Table,
+    schema: Schema,
+    at: Callable[[str], None] = lambda _: None,
+) -> list[Recipe]:
+    """Return what a search proposes, if it is recipes.
+
+    Parameters
+    ----------
+    piece
+        The search, and the numbers that its luck comes from.
+    at
+        Told which method is at work.
+    """
+    search, luck = piece
+    at(named(type(search)))
+    with blamed_on(search):
+        proposed = search.propose(table, schema, np.random.default_rng(luck))
+        recipes = list(itertools.islice(proposed, MOST_CANDIDATES + 1))
+    if not all(isinstance(recipe, Recipe) for recipe in recipes):
+        raise failed(type(search), "proposes something else than recipes")
+    if len(recipes) > MOST_CANDIDATES:
+        raise failed(type(search), f"proposes more than {MOST_CANDIDATES:,} candidates")
     return recipes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -12,6 +13,7 @@ from typing import Any, ClassVar
 from sfumato import registry
 from sfumato.classes import SensitiveCounts
 from sfumato.facts import Attacker, Axis, Better, Guards, Needs, Words
+from sfumato.faults import blamed_on, failed
 from sfumato.models.base import PrivacyModel
 from sfumato.progress import speaking_of
 from sfumato.release import Release
@@ -244,13 +246,26 @@ def measure(release: Release, measures: Iterable[str | Mapping[str, Any] | Measu
     for wanted in measures:
         asked = wanted if isinstance(wanted, Measure) else registry.build_measure(wanted)
         try:
-            with speaking_of(asked.name):
-                found = asked.measure(release)
+            with speaking_of(asked.name), blamed_on(asked, NotApplicable):
+                found = _sound(asked.measure(release), asked)
         except NotApplicable as reason:
             better = asked.model.better if isinstance(asked, LevelReached) else asked.better
             found = (Measurement(asked.name, None, asked.axis, better, detail={"reason": str(reason)}),)
         taken += [replace(each, parameters=asked.parameters) for each in found]
     return taken
+
+
+def _sound(found: object, asked: Measure) -> tuple[Measurement, ...]:
+    """Return what a measure found, if it is measurements that can be written down."""
+    listed = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+    if not all(isinstance(each, Measurement) for each in listed):
+        raise failed(type(asked), f"returns {type(found).__name__} and no tuple of measurements")
+    for each in listed:
+        try:
+            json.dumps(each.to_dict())
+        except (TypeError, ValueError):
+            raise failed(type(asked), "returns a measurement that is no plain number") from None
+    return listed
 
 
 def named(measurements: Iterable[Measurement], name: str) -> list[Measurement]:

@@ -32,13 +32,13 @@ from sfumato.publishing.manifest import (
     layout_facts,
     limits_of,
     measurement_of,
-    promised_by,
     requirements_of,
 )
 from sfumato.publishing.verify import data_checks, read_written, verify
 from sfumato.recipe import Recipe
 from sfumato.release import Release, drawn_order
 from sfumato.sanitizers.base import sanitize
+from sfumato.sanitizers.soundness import broken_promise
 from sfumato.schema import Schema
 from sfumato.table import Table, number
 from sfumato.verifying.certificate import publisher_s
@@ -303,13 +303,9 @@ def _check_policy(policy: Mapping[str, Limit], candidate: Candidate) -> None:
 def _check_promise(release: Release) -> None:
     """Refuse a release that does not keep what its method promised, before anything is done with it."""
     assert release.recipe is not None
-    for part in promised_by(release.recipe):
-        classes = release.partition(part)
-        if not part.keeps_limit(classes).all():
-            raise PolicyNotMet(
-                f"{release.recipe.sanitizer} promised {registry.name_of(type(part))} with {part.parameter} = "
-                f"{part.limit:g} and reached {part.level(classes):.6g}; nothing was published"
-            )
+    broken = broken_promise(release, getattr(release.recipe.build(), "model", None))
+    if broken is not None:
+        raise PolicyNotMet(f"{release.recipe.sanitizer} {broken}; nothing was published")
 
 
 def _check_written(place: Path) -> None:

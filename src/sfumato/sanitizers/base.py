@@ -11,11 +11,13 @@ from sfumato import registry
 from sfumato.arrays import Integers
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, SensitiveDomain
 from sfumato.errors import Infeasible, ParameterError
+from sfumato.faults import blamed_on
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.release import Release, failing_rows, without_rows
 from sfumato.sanitizers.lowest_level import above_floor, onto_floor
+from sfumato.sanitizers.soundness import check_promise, check_sound
 from sfumato.schema import Schema
 from sfumato.table import Records, Table
 
@@ -58,10 +60,17 @@ def sanitize(table: Records, schema: Schema, how: Recipe | Sanitizer, *, seed: i
 
 
 def made(table: Table, schema: Schema, recipe: Recipe) -> Release:
-    """Make a release of a bound table, no attribute of it below its lowest level."""
+    """Make a release of a bound table, no attribute of it below its lowest level.
+
+    What the method returns is checked before anything is done with it: `MethodFailed` if it is no release of
+    this table, or does not keep what was promised.
+    """
     seeded = recipe.seeded()
-    release: Release = seeded.build().sanitize(onto_floor(table, schema), schema, seeded.generator())
-    return replace(above_floor(release, table), recipe=seeded)
+    method, floored = seeded.build(), onto_floor(table, schema)
+    with blamed_on(method):
+        returned = method.sanitize(floored, schema, seeded.generator())
+        release = above_floor(check_sound(returned, method, floored, schema), table)
+        return check_promise(replace(release, recipe=seeded), method)
 
 
 def watched_attributes(schema: Schema, model: PrivacyModel) -> tuple[str, ...]:

@@ -26,6 +26,12 @@ IN_MEMORY = Path(":memory:")
 _HEAD = b"SQLite format 3\0"
 _NO_PLACE = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM")
 
+_FAILED = '{"failed": 1}'
+"""The versions of a candidate that a method at fault left unmade: none of today, so it is tried again."""
+
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_MEND = "move it away or mend it"
+_HELD = "another program holds it; wait for it or end it"
 _NEEDS_ROOM = "make room on the disk, or let the folder be written"
 
 
@@ -150,7 +156,7 @@ class Store:
 
         What was measured of it before is kept, unless an earlier version of its method had made it.
         """
-        versions = json.dumps(method_versions(candidate.recipe))
+        versions = _FAILED if candidate.failed else json.dumps(method_versions(candidate.recipe))
         facts = (candidate.recipe.to_json(), candidate.infeasible, candidate.seconds, now(), versions)
         is_made_anew = bool(self.outdated({candidate.id: candidate.recipe}))
         with self._writing():
@@ -209,13 +215,20 @@ class Store:
                 if (asked, version) not in gone:
                     measured.setdefault(identity, []).append(Measurement.from_dict(json.loads(facts)))
             rows = self._connection.execute(
-                f"select id, recipe, infeasible, seconds from candidate where {wanted} order by rowid", given
+                "select id, recipe, infeasible, seconds, versions from candidate "
+                f"where {wanted} order by rowid",
+                given,
             )
             return tuple(
                 Candidate(
-                    identity, Recipe.from_json(recipe), tuple(measured.get(identity, ())), reason, seconds
+                    identity,
+                    Recipe.from_json(recipe),
+                    tuple(measured.get(identity, ())),
+                    reason,
+                    seconds,
+                    failed=versions == _FAILED,
                 )
-                for identity, recipe, reason, seconds in rows
+                for identity, recipe, reason, seconds, versions in rows
             )
 
     def measured(self) -> dict[str, set[str]]:
@@ -251,7 +264,8 @@ class Store:
         """Return of how many candidates something was computed by another version than that of today."""
         with self._reading():
             made = self._connection.execute(
-                "select id, recipe, versions from candidate where source = ?", (source,)
+                "select id, recipe, versions from candidate where source = ? and versions != ?",
+                (source, _FAILED),
             ).fetchall()
             taken = self._connection.execute("select distinct asked, version from measurement").fetchall()
             measured = [
@@ -286,7 +300,10 @@ class Store:
             ).fetchall()
         found = [identity for identity, made_from in rows if made_from == source]
         if len(found) == 1 and prefix:
-            return self._candidates("id = ?", (found[0],))[0]
+            for candidate in self._candidates("id = ?", (found[0],)):
+                return candidate
+            # an index that speaks of a row which is not there
+            raise StoreError(f"cannot read the store {self.path.name}: it is damaged; {_MEND}")
         if rows and not found:
             raise StoreError(
                 f"candidate {rows[0][0]} was made from other data: the data file or its attributes have "
@@ -395,10 +412,7 @@ class Store:
             with self._connection:
                 yield
         except sqlite3.Error as error:
-            remedy = f"{_NEEDS_ROOM}; " if _lacks_place(error) else ""
-            raise StoreError(
-                f"cannot write the store {self.path.name}: {error}; {remedy}nothing stored was lost"
-            ) from None
+            raise StoreError(f"cannot write the store {self.path.name}: {error}; {_way_out(error)}") from None
 
 
 def is_being_explored(path: Path) -> bool:
@@ -418,7 +432,19 @@ def _remedy(error: Exception) -> str:
     """Say what to do: a sound store that only lacks a place to write must not be moved away."""
     if _lacks_place(error):
         return "even to be read it needs room on the disk and a folder that may be written; it is not damaged"
-    return "move it away or mend it"
+    return _HELD if _is_held(error) else _MEND
+
+
+def _way_out(error: Exception) -> str:
+    """Say what to do where something could not be written."""
+    if getattr(error, "sqlite_errorname", "").startswith(_DAMAGED):
+        return _MEND
+    remedy = f"{_NEEDS_ROOM}; " if _lacks_place(error) else f"{_HELD}; " if _is_held(error) else ""
+    return f"{remedy}nothing stored was lost"
+
+
+def _is_held(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def _lacks_place(error: Exception) -> bool:
@@ -443,6 +469,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     except (sqlite3.Error, StoreError):
         connection.close()
         raise
+    except UnicodeDecodeError:
+        connection.close()
+        raise sqlite3.DatabaseError("what it holds cannot be understood") from None
     return connection
 
 

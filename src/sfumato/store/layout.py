@@ -111,6 +111,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _bring_up_to_date(connection: sqlite3.Connection) -> None:
     is_old = _has_table(connection, "candidate")
+    if not is_old and connection.execute("select 1 from sqlite_master").fetchone() is not None:
+        raise sqlite3.DatabaseError("it belongs to another program")
     for table in _TABLES:
         connection.execute(table)
     if is_old:
