@@ -174,7 +174,7 @@ def publish(
     _check_policy(policy, chosen)
     limits = tuple(f"{name} {limit}" for name, limit in policy.items())
     decision = Decision(chosen.id, why, by, now(), limits)
-    told = _Told(asked, policy, publication, publication.title or target.name, wanted)
+    told = _Asked(asked, policy, publication, publication.title or target.name, wanted)
     with folder_beside(target) as place:
         _write_all(place, told, release, chosen, shown or Evidence(_alone(chosen)), decision, private)
         _check_written(place)
@@ -236,7 +236,7 @@ def _require_new(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Asked:
     """What the publisher asks for and says."""
 
     measures: tuple[Written, ...]
@@ -319,7 +319,7 @@ def _check_written(place: Path) -> None:
 
 def _write_all(
     place: Path,
-    told: _Told,
+    told: _Asked,
     release: Release,
     candidate: Candidate,
     evidence: Evidence,
@@ -385,7 +385,7 @@ def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) 
 
 def _manifest(
     place: Path,
-    told: _Told,
+    told: _Asked,
     release: Release,
     written: Release,
     candidate: Candidate,
@@ -417,7 +417,7 @@ def _manifest(
 
 
 def _word(
-    told: _Told,
+    told: _Asked,
     release: Release,
     written: Release,
     candidate: Candidate,
