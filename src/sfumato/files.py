@@ -1,4 +1,4 @@
-"""Write a file or a folder whole or not at all, beside its place first and then moved; and rows of text."""
+"""Files: whether one can be read; written whole or not at all, beside its place first; and rows of text."""
 
 from __future__ import annotations
 
@@ -20,6 +20,34 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+
+def why_unreadable(path: Path) -> str:
+    """Say why this is no file that can be read, and what to do; nothing if it can be.
+
+    Only a plain file is opened: a pipe could wait for ever, and a device need not end.
+
+    Examples
+    --------
+    >>> why_unreadable(Path("nowhere.csv"))
+    'does not exist; check the path'
+    """
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            return "is a folder; give a file inside it"
+        if not stat.S_ISREG(mode):
+            return "is a pipe or a device, which need not end; write what it gives to a file and name that"
+        path.open("rb").close()
+    except FileNotFoundError:
+        return "does not exist; check the path"
+    except PermissionError:
+        return "may not be read; ask for permission to read it"
+    except OSError as error:
+        return f"cannot be opened: {error.strerror}; check the path"
+    except ValueError:
+        return "has a NUL character in its path; check the path"
+    return ""
 
 
 @contextmanager
@@ -150,6 +178,8 @@ def _closed_to_others(place: Path) -> Iterator[None]:
 
 @contextmanager
 def _refusals(target: Path) -> Iterator[None]:
+    if "\0" in str(target):
+        raise UserError("cannot write a file with a NUL character in its path; name another")
     try:
         yield
     except OSError as error:

@@ -20,6 +20,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Integers, frozen, sealed
 from sfumato.errors import HierarchyError
+from sfumato.files import why_unreadable
 from sfumato.table import Kind, Value, number, text
 
 ROOT = "*"
@@ -175,6 +176,9 @@ class Hierarchy:
     @classmethod
     def read(cls, path: str | Path, *, separator: str = ";") -> Hierarchy:
         """Read a hierarchy in ARX's format: ``value;level1;level2;…``, no header, one row for each value."""
+        trouble = why_unreadable(Path(path))
+        if trouble:
+            raise HierarchyError(f"the hierarchy {Path(path).name or path} {trouble}")
         try:
             # a carriage return inside a value is a part of it
             with Path(path).open(encoding="utf-8-sig", newline="") as file:
@@ -320,10 +324,16 @@ class Dates:
     format: str = "%Y-%m-%d"
 
     _ORDER = ("month", "quarter", "year", "decade")
+    _LONGEST = 100
 
     def __post_init__(self) -> None:
         if not self.units or tuple(self.units) != tuple(unit for unit in self._ORDER if unit in self.units):
             raise HierarchyError(f"date units must come in this order, each once: {', '.join(self._ORDER)}")
+        if len(self.format) > self._LONGEST:
+            raise HierarchyError(
+                f"the date format has {len(self.format):,} signs, more than {self._LONGEST}; "
+                "write it like %Y-%m-%d"
+            )
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
         """Return the hierarchy over these dates, those that are text in the order of time."""

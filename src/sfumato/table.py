@@ -341,9 +341,8 @@ def _without_index(arrow: pa.Table) -> pa.Table:
 
 def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -> Column:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    plain = _looked_up(array) if pa.types.is_dictionary(array.type) else array
+    plain, places = _distinct(array) if pa.types.is_dictionary(array.type) else (array, None)
     kind: Kind = "categorical"
     if _is_numeric(plain.type):
         kind = "numeric"
@@ -351,24 +350,55 @@ def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -
             plain = plain.cast(pa.float32())
     elif not _is_text(plain.type):
         plain = _written(name, plain)
-    encoded = plain.combine_chunks() if isinstance(plain, pa.ChunkedArray) else plain
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = pa.concat_arrays(encoded.chunks) if encoded.num_chunks else pa.array([], encoded.type)
-    encoded = pc.dictionary_encode(encoded)
-    values = [_plain_value(value, missing_values) for value in encoded.dictionary.to_pylist()]
-    indices = np.asarray(encoded.indices.fill_null(len(values)), dtype=np.int64)
+    found, indices = _numbered(name, plain)
+    values = [_plain_value(value, missing_values) for value in found]
+    if places is not None:
+        indices = np.append(indices, len(values))[places]
     _refuse_infinite(name, values, indices)
     return _ordered(values, indices, kind)
 
 
-def _looked_up(array: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Put the values of a dictionary in place of its indices; Arrow's own cast cannot do it for all types."""
+def _numbered(name: str, array: pa.ChunkedArray) -> tuple[list[Any], Integers]:
+    """Return the different values in the order in which they occur, and which of them each record has.
+
+    The chunks are not put together first: Arrow can hold no more than 2 GiB of text in one. A missing value
+    has the number after the last.
+    """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    def values(dictionary: pa.Array) -> pa.Array:
-        return dictionary.cast(pa.large_string()) if pa.types.is_string_view(dictionary.type) else dictionary
+    try:
+        chunks = pc.dictionary_encode(array).chunks
+        values = chunks[0].dictionary.to_pylist() if chunks else []
+    except (MemoryError, pa.ArrowInvalid, pa.ArrowCapacityError):
+        chunks = None
+    if chunks is None:
+        raise DataError(f"column {name!r} holds too much text to be kept apart; leave the column out")
+    numbers = [np.asarray(chunk.indices.fill_null(len(values)), dtype=np.int64) for chunk in chunks]
+    return values, np.concatenate([np.empty(0, dtype=np.int64), *numbers])
 
-    return pa.chunked_array([values(chunk.dictionary).take(chunk.indices) for chunk in array.chunks])
+
+def _distinct(array: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Integers]:
+    """Return the different values of a dictionary that occur, and for each record the place of its value.
+
+    They are in the order in which they first occur, once for each chunk; a missing value is at -1. Putting
+    the values in place of the indices instead could take more text than Arrow can hold.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values, places, n_values = [], [np.empty(0, dtype=np.int64)], 0
+    for chunk in array.chunks:
+        used = pc.dictionary_encode(chunk.indices)
+        numbers = np.asarray(used.indices.fill_null(-1), dtype=np.int64)
+        places.append(np.where(numbers < 0, -1, numbers + n_values))
+        words = chunk.dictionary
+        if pa.types.is_string_view(words.type):  # which not every version of Arrow can take from
+            words = words.cast(pa.large_string())
+        values.append(words.take(used.dictionary))
+        n_values += len(used.dictionary)
+    kind = values[0].type if values else array.type.value_type
+    return pa.chunked_array(values, type=kind), np.concatenate(places)
 
 
 def _refuse_infinite(name: str, values: list[Value], indices: Integers) -> None:

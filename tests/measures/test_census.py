@@ -210,7 +210,7 @@ class TestErrors:
         measure(sanitize(table_of(THREE), SCHEMA, AsIs()), [JournalistRisk(path)])
 
     def test_no_file(self, tmp_path: Path) -> None:
-        with pytest.raises(DataError, match=r"cannot read the population gone\.csv"):
+        with pytest.raises(DataError, match=r"the population gone\.csv does not exist"):
             self.measured(str(tmp_path / "gone.csv"))
 
     def test_no_column(self, tmp_path: Path) -> None:

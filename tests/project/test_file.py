@@ -277,7 +277,7 @@ class TestUnreadableFiles:
 
     def test_a_folder(self, tmp_path: Path) -> None:
         (tmp_path / "people.toml").mkdir()
-        assert "directory" in refusal(tmp_path / "people.toml")
+        assert "is a folder" in refusal(tmp_path / "people.toml")
 
     def test_not_toml(self, write: Callable[[str], Path]) -> None:
         assert "is not TOML" in refusal(write("[data\npath = 5"))

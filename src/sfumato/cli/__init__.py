@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -36,6 +37,9 @@ _INTERRUPTED = 130
 def main() -> None:
     """Run the command line and turn what goes wrong into one line and an exit code."""
     signal.signal(signal.SIGTERM, _end)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # a terminal of another time cannot show every letter of a column's name
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         sys.exit(run(sys.argv[1:]))
     except _Terminated:
@@ -74,6 +78,9 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
 
 
 def _run(arguments: list[str]) -> int:
+    if any("\0" in argument for argument in arguments):
+        complain("an argument holds a NUL character, which no path and no name can; leave it out")
+        return 1
     try:
         cli.main(arguments, prog_name="sfumato", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

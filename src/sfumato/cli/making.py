@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -139,7 +140,7 @@ def measure_release(
     original, release = (None, files[0]) if len(files) == 1 else files[:2]
     project = loaded(project_file)
     judged = read_release(
-        release if release.is_dir() else read_arrow(release, **dialect),
+        release if os.path.isdir(release) else read_arrow(release, **dialect),
         project.table(original),
         project.schema,
         sensitive=read_arrow(files[2], **dialect) if len(files) == 3 else None,

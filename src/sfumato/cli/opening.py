@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.terminal import progress_shown, say
 from sfumato.errors import ParameterError, ProjectError, UserError
+from sfumato.files import why_unreadable
 
 if TYPE_CHECKING:
     from sfumato.exploring.run import Progress
@@ -26,11 +28,18 @@ def found_project(given: Path | None) -> Path:
                 f"{given.name} is not a project file (.toml); `sfumato new {given.name}` writes one"
             )
         return given
-    here = sorted(path for path in Path().glob("*.toml") if "[data]" in path.read_text("utf-8", "replace"))
+    here = sorted(filter(_is_project, Path().glob("*.toml")))
     if len(here) != 1:
         found = "no project file" if not here else f"{len(here)} project files"
         raise ProjectError(f"{found} in this folder; name one, or write one with `sfumato new DATA`")
     return here[0]
+
+
+def _is_project(path: Path) -> bool:
+    try:
+        return not why_unreadable(path) and "[data]" in path.read_text("utf-8", "replace")
+    except OSError:
+        return False
 
 
 def loaded(given: Path | None) -> Project:
@@ -45,7 +54,7 @@ def opened(project_file: Path, *, create: bool = True) -> tuple[Project, Store]:
     from sfumato.store.base import Store
 
     project = loaded(project_file)
-    if create and not project.data_path.is_file():
+    if create and not os.path.exists(project.store_path):
         # say so before an empty store lies about
         project.read()
     return project, Store(project.store_path, create=create)

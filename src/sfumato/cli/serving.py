@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -35,8 +36,8 @@ def workbench(project: Path | None, port: int, no_browser: bool, address: str, a
     from sfumato.workbench.server import serve
 
     place = project or Path()
-    is_folder = place.is_dir()
-    if not is_folder and (place.suffix != ".toml" or not place.is_file()):
+    is_folder = os.path.isdir(place)
+    if not is_folder and (place.suffix != ".toml" or not os.path.isfile(place)):
         raise UserError(f"{place.name} is neither a folder nor a project file (.toml); name one that is")
 
     def tell(start: str) -> None:

@@ -83,10 +83,12 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
     \b
     Example: sfumato new admissions.csv
     """
+    from sfumato.reading.dialect import require_file
     from sfumato.reading.new_project import start_project
 
+    require_file(data)
     target = output or data.with_suffix(".toml")
-    if target.exists():
+    if os.path.exists(target):
         raise UserError(f"{target.name} exists already; edit it, or name another with --output")
     given = {name: value for name, value in dialect.items() if value is not None}
     table, guesses = start_project(data, target, given)

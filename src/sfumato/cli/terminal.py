@@ -127,9 +127,13 @@ def _duration(seconds: float) -> str:
 
 def print_json(facts: Mapping[str, Any]) -> None:
     """Print facts for a pipeline; what could steer a terminal is written as an escape."""
-    written = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
+    written = json.dumps(facts, indent=2, ensure_ascii=not _shows_every_letter(), allow_nan=False)
     safe = (sign if sign == "\n" or sign.isprintable() else json.dumps(sign)[1:-1] for sign in written)
     click.echo("".join(safe))
+
+
+def _shows_every_letter() -> bool:
+    return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
 def measurement_facts(measurements: Iterable[Measurement]) -> dict[str, Any]:

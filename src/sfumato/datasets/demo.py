@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -15,7 +16,7 @@ def write_demo(folder: Path) -> Path:
     import pyarrow.parquet as pq
 
     project = folder / "adult.toml"
-    if project.is_file():
+    if os.path.isfile(project):
         return project
     try:
         (folder / "hierarchies").mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,7 @@ class Files:
 
 def open_files(release: Any, sensitive: Any, group: str | None, schema: Schema) -> Files:
     """Read the files of a release."""
-    if isinstance(release, (str, Path)) and Path(release).is_dir():
+    if isinstance(release, (str, Path)) and os.path.isdir(release):
         return _published(Path(release))
     people = _arrow(release)
     if sensitive is not None:

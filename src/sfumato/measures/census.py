@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.cells import Cells
 from sfumato.errors import DataError, suggestion
+from sfumato.files import why_unreadable
 from sfumato.hierarchy import ROOT, Label
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.kernels.matching import count_in_boxes
@@ -82,10 +83,10 @@ def _read_once(path: Path, names: tuple[str, ...], changed: int, size: int) -> T
 def _read(path: str, names: tuple[str, ...]) -> Table:
     """Read the population, once for all releases of an exploration."""
     place = Path(path).absolute()
-    try:
-        facts = os.stat(place)
-    except OSError as error:
-        raise DataError(f"cannot read the population {place.name}: {error.strerror}") from None
+    trouble = why_unreadable(place)
+    if trouble:
+        raise DataError(f"the population {place.name} {trouble}")
+    facts = os.stat(place)
     return _read_once(place, names, facts.st_mtime_ns, facts.st_size)
 
 

@@ -14,6 +14,7 @@ import msgspec
 from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
+from sfumato.files import why_unreadable
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
 from sfumato.project.defaults import Written, default_measures
 from sfumato.project.policies import limits_of
@@ -220,10 +221,13 @@ def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]
 
 
 def _read(place: Path) -> str:
+    trouble = why_unreadable(place)
+    if trouble.startswith("does not exist"):
+        raise ProjectError(f"no project file {place.name}; `sfumato new DATA` writes one")
+    if trouble:
+        raise ProjectError(f"{place.name or place} {trouble}")
     try:
         return place.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise ProjectError(f"no project file {place.name}; `sfumato new DATA` writes one") from None
     except OSError as error:
         raise ProjectError(f"cannot read {place.name}: {error.strerror}") from None
     except UnicodeDecodeError:

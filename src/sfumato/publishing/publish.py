@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -230,7 +231,7 @@ def publish_candidate(
 
 def _require_new(folder: Path) -> None:
     """Refuse a folder that is there already, before anything is computed for it."""
-    if folder.exists():
+    if os.path.exists(folder):
         raise UserError(f"{folder.name} exists already; choose a new folder (nothing is ever overwritten)")
 
 

@@ -7,6 +7,7 @@ compared.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,7 +123,7 @@ def write_certificate(found: Verification, folder: str | Path, path: str | Path,
         Who checked.
     """
     target = Path(path)
-    if target.exists():
+    if os.path.exists(target):
         raise UserError(f"{target.name} exists already; choose a new file (nothing is ever overwritten)")
     certificate = certified(Path(folder), found.checks, by=by, version=sfumato.__version__, when=now())
     with file_beside(target) as place:

@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.errors import DataError
-from sfumato.reading.dialect import Dialect, Scan, dialect_of, is_gzip, require_file, scanned, sniff
+from sfumato.reading.dialect import (
+    Dialect,
+    Scan,
+    bomb,
+    dialect_of,
+    is_gzip,
+    most_unpacked,
+    require_file,
+    scanned,
+    sniff,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +34,7 @@ __all__ = ["Dialect", "read_arrow", "sniff"]
 _CSV = (".csv", ".tsv", ".txt", ".data", ".dat")
 _PARQUET = (".parquet", ".pq")
 _IPC = (".feather", ".arrow", ".ipc")
+_MOST_TEXT = 1 << 30
 _BLOCK = 1 << 22  # the longest record that can be read
 
 
@@ -106,7 +117,8 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, quote: st
         raise _no_records(path)
     if _swallows_the_rest(table, scan, dialect):
         raise _open_quote(path)
-    return pa.table([_stripped(column) for column in table.columns], names=stripped)
+    columns = zip(stripped, table.columns, strict=True)
+    return pa.table([_stripped(path, name, column) for name, column in columns], names=stripped)
 
 
 def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
@@ -132,7 +144,7 @@ def _parsed(path: Path, dialect: Dialect, names: Sequence[str]) -> pa.Table | No
         return arrow_csv.read_csv(_input(path), **_options(dialect, names, _skip_blank, use_threads=True))
     except (MemoryError, ArrowCapacityError):
         pass
-    except ArrowException:
+    except (ArrowException, OSError):
         return None
     raise _too_large(path)
 
@@ -195,7 +207,7 @@ def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> Da
             ragged.append((row.number, row.actual_columns, row.expected_columns))
         return verdict
 
-    with suppress(ArrowException):
+    with suppress(ArrowException, OSError):
         # as a whole: a reader in parts, left in the middle, reads ahead in a thread that would still hold
         # our function when Python ends, and end it by a crash
         arrow_csv.read_csv(_input(path), **_options(dialect, names, note))
@@ -217,11 +229,18 @@ def _swallows_the_rest(table: pa.Table, scan: Scan, dialect: Dialect) -> bool:
     return scan.last != dialect.quote and ("\n" in last or "\r" in last)
 
 
-def _stripped(column: pa.ChunkedArray) -> pa.DictionaryArray:
+def _stripped(path: Path, name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
     import pyarrow as pa
     from pyarrow import compute
 
-    encoded = column.combine_chunks()
+    try:
+        encoded = column.combine_chunks()
+    except (MemoryError, pa.ArrowInvalid, pa.ArrowCapacityError):
+        encoded = None
+    if encoded is None:
+        raise DataError(
+            f"{path.name}: column {name!r} holds more than 2 GiB of different texts; leave the column out"
+        )
     texts = compute.utf8_trim_whitespace(encoded.dictionary)
     texts = compute.if_else(compute.equal(texts, ""), pa.scalar(None, pa.string()), texts)
     if texts.equals(encoded.dictionary):
@@ -241,12 +260,42 @@ def _read_parquet(path: Path) -> pa.Table | None:
     try:
         # read_table would take folder names such as "year=2024" for further columns
         with parquet.ParquetFile(path) as file:
-            return _validated(file.read())
+            is_bomb = _unpacked(file.metadata) > most_unpacked(path)
+            texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
+        if not is_bomb:
+            # a long text that many records share is then held once
+            with parquet.ParquetFile(path, read_dictionary=texts) as file:
+                return _written_out(_validated(file.read()), texts)
     except (MemoryError, pa.ArrowCapacityError):
         pass
     except (pa.ArrowException, OSError, UnicodeError):
         return None
-    raise _too_large(path)
+    raise bomb(path) if is_bomb else _too_large(path)
+
+
+def _written_out(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Give columns of text back the type that they have in the file, unless Arrow could not hold them so."""
+    from pyarrow import string
+
+    for name in names:
+        place = table.schema.get_field_index(name)
+        if place >= 0 and sum(map(_n_bytes, table.column(place).chunks)) < _MOST_TEXT:
+            field = table.schema.field(place)
+            table = table.set_column(place, field.with_type(string()), table.column(place).cast(string()))
+    return table
+
+
+def _n_bytes(texts: pa.DictionaryArray) -> int:
+    from pyarrow import compute
+
+    lengths = compute.cast(compute.binary_length(texts.dictionary), "int64")
+    return compute.sum(lengths.take(texts.indices)).as_py() or 0
+
+
+def _unpacked(metadata: Any) -> int:
+    """Return how many bytes a Parquet file says that it holds, or else needs for one code in each cell."""
+    groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
+    return max(4 * metadata.num_rows * metadata.num_columns, sum(group.total_byte_size for group in groups))
 
 
 def _read_ipc(path: Path) -> pa.Table | None:
@@ -256,12 +305,28 @@ def _read_ipc(path: Path) -> pa.Table | None:
         with pa.OSFile(str(path)) as source:
             is_file_format = source.read(6) == b"ARROW1"
             source.seek(0)
-            return _validated((pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source).read_all())
+            batches = _batches(path, source, is_file_format=is_file_format)
+            return _validated(pa.Table.from_batches(*batches))
     except (MemoryError, pa.ArrowCapacityError):
         pass
     except (pa.ArrowException, OSError, UnicodeError):
         return None
     raise _too_large(path)
+
+
+def _batches(path: Path, source: Any, *, is_file_format: bool) -> tuple[list[Any], Any]:
+    """Return the batches of a file, one read after the other so that one that grows too much is soon seen."""
+    import pyarrow as pa
+
+    left = most_unpacked(path)
+    reader = (pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source)
+    batches = []
+    for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file_format else reader:
+        left -= batch.nbytes
+        if left < 0:
+            raise bomb(path)
+        batches.append(batch)
+    return batches, reader.schema
 
 
 def _validated(table: pa.Table) -> pa.Table:

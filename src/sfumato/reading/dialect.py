@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from sfumato.errors import DataError
+from sfumato.files import why_unreadable
 
 _SEPARATORS = (",", ";", "\t", "|")
 _QUOTES = ('"', "'")
 _CHUNK = 1 << 20
 _SAMPLE = 1 << 16  # below the longest field that the csv module takes, so that sniffing cannot fail
+_MOST_GROWTH, _SMALL = 200, 1 << 28
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ENCODING_REMEDY = 'give its encoding, as encoding = "..." in [data] or as --encoding'
 
@@ -153,8 +155,30 @@ def _scan_as(path: Path, encoding: str, *, is_guess: bool = False) -> Scan | Non
 
 def _texts(path: Path, encoding: str) -> Iterator[str]:
     with _opened(path) as stream:
-        for text in codecs.iterdecode(iter(partial(stream.read, _CHUNK), b""), encoding):
+        for text in codecs.iterdecode(_chunks(path, stream), encoding):
             yield text.removeprefix("\ufeff")  # the byte order mark is no part of the text
+
+
+def _chunks(path: Path, stream: BinaryIO) -> Iterator[bytes]:
+    left = most_unpacked(path)
+    for chunk in iter(partial(stream.read, _CHUNK), b""):
+        left -= len(chunk)
+        if left < 0:
+            raise bomb(path)
+        yield chunk
+
+
+def most_unpacked(path: Path) -> int:
+    """Return to how many bytes a compressed file may grow before it is taken for one made to do harm."""
+    return _MOST_GROWTH * path.stat().st_size + _SMALL
+
+
+def bomb(path: Path) -> DataError:
+    """Refuse a file that grows too much."""
+    return DataError(
+        f"{path.name} would unpack to more than {_MOST_GROWTH} times its size, as files made to exhaust a "
+        "machine do; if you trust it, unpack it and give what comes out"
+    )
 
 
 @contextmanager
@@ -164,6 +188,8 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             yield stream
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise DataError(f"{path.name} is not a whole gzip file; compress it again") from None
+        except OSError as error:
+            raise DataError(f"{path.name} cannot be read: {error.strerror}; copy it anew") from None
 
 
 def is_gzip(path: Path) -> bool:
@@ -172,17 +198,10 @@ def is_gzip(path: Path) -> bool:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is not a file or may not be read."""
-    try:
-        if path.is_dir():
-            raise DataError(f"{path.name or path} is a folder; give a file inside it")
-        path.open("rb").close()
-    except FileNotFoundError:
-        raise DataError(f"{path.name} does not exist; check the path") from None
-    except PermissionError:
-        raise DataError(f"{path.name} may not be read; ask for permission to read it") from None
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be opened: {error.strerror}; check the path") from None
+    """Refuse what is not a plain file or may not be read."""
+    trouble = why_unreadable(path)
+    if trouble:
+        raise DataError(f"{path.name or path} {trouble}")
 
 
 # Separator and quote

@@ -60,7 +60,7 @@ def start_project(
     dialect
         ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
     """
-    if target.exists():
+    if os.path.exists(target):
         raise UserError(f"{target.name} exists already; edit it, or name another")
     records = read_arrow(data, **(dialect or {}))
     missing = likely_missing_values(Table.from_arrow(records))

@@ -58,7 +58,7 @@ class Store:
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.path = path
-        if not create and path != IN_MEMORY and not path.exists():
+        if not create and path != IN_MEMORY and not os.path.exists(path):
             raise StoreError(f"nothing was explored yet: no {path.name}; run `sfumato explore` first")
         try:
             self._connection = _connect(path)
@@ -456,7 +456,7 @@ def _lock_of(path: Path) -> Path:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    if path != IN_MEMORY and not path.exists():
+    if path != IN_MEMORY and not os.path.exists(path):
         # only the owner may read it: it holds the seed
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     elif path.is_file() and not _is_database(path):

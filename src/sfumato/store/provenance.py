@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato import registry
 from sfumato.errors import SfumatoError
+from sfumato.files import why_unreadable
 
 if TYPE_CHECKING:
     from sfumato.measures.base import Measure
@@ -114,6 +115,8 @@ def _state_of(path: Path) -> tuple[int, int, int]:
 @lru_cache(maxsize=16)
 def _digest(path: Path, *state: int) -> bytes:
     """Return a hash of what a file holds, read once while its size and times stay the same."""
+    if why_unreadable(path):
+        return b""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").digest()

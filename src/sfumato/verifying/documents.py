@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -220,11 +221,11 @@ class Manifest(_Piece, frozen=True):
 
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a published folder, or say in one line why it cannot be believed."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise VerificationFailed(f"no folder {folder.name}; give one that `sfumato publish` wrote")
-    if not (folder / MANIFEST).exists():
+    if not os.path.exists(folder / MANIFEST):
         raise VerificationFailed(
-            f"{folder.name} has no {MANIFEST}; give a folder that `sfumato publish` wrote"
+            f"{folder.name or folder} has no {MANIFEST}; give a folder that `sfumato publish` wrote"
         )
     facts = read_json(folder, MANIFEST)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -161,11 +162,15 @@ def _key_bytes(path: Path) -> bytes:
         import cryptography  # noqa: F401 - only whether it is there
     except ImportError:
         raise UserError("signatures need the package cryptography: pip install 'sfumato[sign]'") from None
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UserError(f"the key {path.name or path} is no plain file; name the file that holds it")
     try:
         with path.open("rb") as file:
             written = file.read(_LARGEST_KEY + 1)
     except OSError as error:
         raise UserError(f"cannot read the key {path.name}: {error.strerror}") from None
+    except ValueError:
+        raise UserError("cannot read a key with a NUL character in its path; check the path") from None
     if len(written) > _LARGEST_KEY:
         raise UserError(f"{path.name} is too large for a key")
     return written
