@@ -68,6 +68,7 @@ SHORT_NAMES = {
 
 EXAMPLE = "max k where loss <= 25% and suppression <= 10%"
 
+_LONGEST = 2_000
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<number>[-\u2212]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])|[-\u2212]?\.\d+(?![\w.])|∞)
@@ -189,6 +190,9 @@ def parse(text: str) -> Question:
     text
         For example ``max k where loss <= 25% and suppression <= 10%``.
     """
+    if len(text) > _LONGEST:
+        said = f"the question has {len(text):,} letters, more than {_LONGEST:,}; write it like: {EXAMPLE}"
+        raise Misread(said, _LONGEST, len(text))
     return _Reader(_tokens(text), len(text)).question()
 
 

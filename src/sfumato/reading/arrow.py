@@ -131,6 +131,9 @@ def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
             return list(reader.schema.names)
     except ArrowException:
         pass
+    except OSError:
+        # Python's own reader forgives what may follow the end of a compressed file, and Arrow's does not
+        raise DataError(f"{path.name} is not a whole gzip file; compress it again") from None
     # the parser refuses a header that no line break follows
     raise _no_records(path) if len(scan.sample.strip().splitlines()) == 1 else _open_quote(path)
 
