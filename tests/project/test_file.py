@@ -491,7 +491,7 @@ class TestHierarchies:
             ('{ tree = { Europe = "France" } }', "ends in lists of text"),
             ("{ tree = { Europe = [1, 2] } }", "ends in lists of text"),
             ('{ tree = { a = ["x"], b = ["x"] } }', "two branches"),
-            ('{ csv = "age.csv" }', "cannot read the hierarchy age.csv: No such file"),
+            ('{ csv = "age.csv" }', "the hierarchy age.csv does not exist"),
         ],
     )
     def test_that_are_none_are_refused_with_a_reason(
