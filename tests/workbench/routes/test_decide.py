@@ -46,8 +46,13 @@ def test_the_profiles_of_the_project_file_are_announced_and_written(
     text = project.read_text("utf-8")
     project.write_text(text.replace("[publication]\n", '[publication]\nprofiles = ["wp216"]\n'), "utf-8")
     assert "report-wp216.html" in ready(address(project)).text
-    published(guest, ready, project)
+    here = str(published(guest, ready, project).url)
     assert (project.parent / "first release" / "report-wp216.html").exists()
+    # the link of the report leads to it in the workbench, too, and back
+    assert 'href="report-wp216.html"' in ready(f"{here}/report").text
+    assert "Singling out" in guest.get(f"{here}/report-wp216.html").text
+    assert guest.get(f"{here}/report.html").status_code == 200
+    assert guest.get(f"{here}/manifest.json").status_code == 404
 
 
 def test_the_page_shows_policy_files_and_the_form(project: Path, ready: Ready) -> None:

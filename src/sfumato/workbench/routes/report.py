@@ -13,6 +13,8 @@ from starlette.routing import Route
 
 from sfumato.errors import ProjectError
 from sfumato.frontier import Candidate
+from sfumato.verifying.documents import PROFILES
+from sfumato.verifying.folder import REPORT, page_of
 from sfumato.workbench.addresses import link
 from sfumato.workbench.forms.publication import FIELDS, plain, put_publication, stated, typed
 from sfumato.workbench.pages import back, page, posted, sentence
@@ -30,6 +32,7 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """A report is one page with its style in it; it may load nothing and run nothing."""
+_PAGES = (REPORT, *map(page_of, PROFILES))
 _MOST_BYTES = 64 * 2**20
 
 
@@ -97,12 +100,13 @@ def of_release(request: Request) -> Response:
 
 
 def of_folder(request: Request) -> Response:
-    """Serve the report of a published folder as it is."""
+    """Serve the report of a published folder as it is, or one of its profiles."""
     folder = folder_of(request, project_of(request))
-    path = folder.path / "report.html"
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > _MOST_BYTES:
+    name = request.path_params.get("page", REPORT)
+    path = folder.path / name
+    if name not in _PAGES or path.is_symlink() or not path.is_file() or path.stat().st_size > _MOST_BYTES:
         raise HTTPException(404, "This folder has no report.")
-    return _served(request, path.read_text(encoding="utf-8", errors="replace"), f"{folder.name}-report.html")
+    return _served(request, path.read_text(encoding="utf-8", errors="replace"), f"{folder.name}-{name}")
 
 
 def _served(request: Request, text: str, name: str) -> Response:
@@ -163,4 +167,5 @@ routes = [
     Route("/projects/{project}/report/exploration", exploration, name="exploration-report"),
     Route("/projects/{project}/releases/{id}/report", of_release, name="owner-report"),
     Route("/projects/{project}/published/{folder}/report", of_folder, name="published-report"),
+    Route("/projects/{project}/published/{folder}/{page}", of_folder, name="published-page"),
 ]
