@@ -13,7 +13,8 @@ from sfumato.errors import UserError
 from sfumato.project.file import Publication
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.schema import Role
-from sfumato.verifying.documents import PROFILES, read_manifest
+from sfumato.verifying.documents import read_manifest
+from sfumato.verifying.folder import PROFILES
 
 SAID = Publication(
     title="People & others",

@@ -370,6 +370,7 @@ def test_nothing_about_people_is_kept_by_a_browser(
         "project": "patients",
         "id": chosen,
         "folder": "out",
+        "page": "report.html",
         "attribute": "age",
         "number": "1",
         "file": slug("patients.csv"),

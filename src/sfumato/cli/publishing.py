@@ -12,7 +12,7 @@ from sfumato.cli.terminal import echo, print_json, say, warn_of_formulas
 from sfumato.errors import words_before
 from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
-from sfumato.verifying.documents import PROFILES
+from sfumato.verifying.folder import PROFILES
 
 _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
 

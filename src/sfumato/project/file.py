@@ -24,7 +24,7 @@ from sfumato.schema import Attribute, Role, Schema
 from sfumato.search.base import Search
 from sfumato.search.sweep import Sweep
 from sfumato.table import Kind, Table
-from sfumato.verifying.documents import Profile
+from sfumato.verifying.folder import Profile
 
 
 class Data(Section, frozen=True):

@@ -46,16 +46,22 @@ from sfumato.verifying.certificate import publisher_s
 from sfumato.verifying.check import ALWAYS_CLAIMED
 from sfumato.verifying.documents import (
     FORMAT,
-    PROFILES,
     DecisionFacts,
     FileFacts,
     Manifest,
-    Profile,
     RecipeFacts,
     Word,
 )
 from sfumato.verifying.documents import written as as_json
-from sfumato.verifying.folder import CERTIFICATE, DATAPACKAGE, MANIFEST, SIGNATURE, fingerprint
+from sfumato.verifying.folder import (
+    CERTIFICATE,
+    DATAPACKAGE,
+    MANIFEST,
+    PROFILES,
+    SIGNATURE,
+    Profile,
+    fingerprint,
+)
 from sfumato.verifying.signature import fingerprint_of, read_private_key, signature_checks, signed
 
 if TYPE_CHECKING:
@@ -174,7 +180,7 @@ def publish(
     _check_policy(policy, chosen)
     limits = tuple(f"{name} {limit}" for name, limit in policy.items())
     decision = Decision(chosen.id, why, by, now(), limits)
-    told = _Asked(asked, policy, publication, publication.title or target.name, wanted)
+    told = _Wishes(asked, policy, publication, publication.title or target.name, wanted)
     with folder_beside(target) as place:
         _write_all(place, told, release, chosen, shown or Evidence(_alone(chosen)), decision, private)
         _check_written(place)
@@ -236,7 +242,7 @@ def _require_new(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Wishes:
     """What the publisher asks for and says."""
 
     measures: tuple[Written, ...]
@@ -319,7 +325,7 @@ def _check_written(place: Path) -> None:
 
 def _write_all(
     place: Path,
-    told: _Asked,
+    told: _Wishes,
     release: Release,
     candidate: Candidate,
     evidence: Evidence,
@@ -385,7 +391,7 @@ def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) 
 
 def _manifest(
     place: Path,
-    told: _Asked,
+    told: _Wishes,
     release: Release,
     written: Release,
     candidate: Candidate,
@@ -417,7 +423,7 @@ def _manifest(
 
 
 def _word(
-    told: _Asked,
+    told: _Wishes,
     release: Release,
     written: Release,
     candidate: Candidate,

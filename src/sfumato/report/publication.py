@@ -37,8 +37,8 @@ from sfumato.report.page import (
 from sfumato.report.rows import asked_words, claim_rows, claimed_row, limit_means
 from sfumato.report.terms import TERMS
 from sfumato.schema import Attribute, Schema
-from sfumato.verifying.documents import Manifest, OwnerFigure, Profile, RequirementFacts, numeral
-from sfumato.verifying.folder import page_of
+from sfumato.verifying.documents import Manifest, OwnerFigure, RequirementFacts, numeral
+from sfumato.verifying.folder import Profile, page_of
 
 TITLES: dict[Profile, str] = {
     "ema": "EMA policy 0070 and Health Canada",

@@ -11,7 +11,6 @@ from typing import Any
 
 from sfumato.errors import VerificationFailed
 from sfumato.verifying.documents import (
-    PROFILES,
     Claimed,
     LimitFacts,
     Manifest,
@@ -23,6 +22,7 @@ from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, comp
 from sfumato.verifying.folder import (
     DATAPACKAGE,
     MANIFEST,
+    PROFILES,
     REPORT,
     SIGNATURE,
     UNLISTED,

@@ -10,19 +10,15 @@ import json
 import math
 import os
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
 from sfumato.errors import VerificationFailed
-from sfumato.verifying.folder import MANIFEST, read_bytes
+from sfumato.verifying.folder import MANIFEST, Profile, read_bytes
 
 FORMAT = 2
 _LARGEST = 64 << 20
-
-Profile = Literal["ema", "hipaa", "iso-27559", "nist", "wp216"]
-PROFILES: tuple[Profile, ...] = get_args(Profile)
-"""The reviewers' templates that a report can be arranged by, in the order in which they are named."""
 
 
 class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
+from typing import Literal, get_args
 
 from sfumato.errors import VerificationFailed
 
 MANIFEST, REPORT, DATAPACKAGE = "manifest.json", "report.html", "datapackage.json"
 SIGNATURE, CERTIFICATE = "signature.json", "certificate.json"
+Profile = Literal["ema", "hipaa", "iso-27559", "nist", "wp216"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
+"""The reviewers' templates that a report can be arranged by, in the order in which they are named."""
 UNLISTED = (MANIFEST, SIGNATURE, CERTIFICATE)
 """The files that the manifest cannot list: itself, and what is written about it afterwards."""
 

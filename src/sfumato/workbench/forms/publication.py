@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sfumato.errors import ProjectError, suggestion
-from sfumato.verifying.documents import PROFILES
+from sfumato.verifying.folder import PROFILES
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument

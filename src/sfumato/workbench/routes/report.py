@@ -13,8 +13,7 @@ from starlette.routing import Route
 
 from sfumato.errors import ProjectError
 from sfumato.frontier import Candidate
-from sfumato.verifying.documents import PROFILES
-from sfumato.verifying.folder import REPORT, page_of
+from sfumato.verifying.folder import PROFILES, REPORT, page_of
 from sfumato.workbench.addresses import link
 from sfumato.workbench.forms.publication import FIELDS, plain, put_publication, stated, typed
 from sfumato.workbench.pages import back, page, posted, sentence
