@@ -186,9 +186,9 @@ def test_the_values_of_somebody_who_was_left_out_are_nowhere_else(place: Place, 
 
 def test_what_was_made_withholds_what_it_should(place: Place, ran: list[Ran]) -> None:
     assert ran
-    made = place.home / "project" / "made.parquet"
-    if made.exists():
-        assert ILLNESS not in str(pq.read_table(made).to_pydict())
+    made = str(pq.read_table(place.home / "project" / "made.parquet").to_pydict())
+    assert PLACE in made
+    assert ILLNESS not in made
 
 
 def test_the_seed_and_the_secret_are_in_nothing_that_is_published(place: Place, ran: list[Ran]) -> None:

@@ -23,7 +23,7 @@ from sfumato.project.file import Project
 from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.publishing.manifest import measurement_of
 from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate, write_release
-from sfumato.publishing.verify import Verification, verify
+from sfumato.publishing.verify import verify
 from sfumato.recipe import Recipe
 from sfumato.sanitizers import (
     Anatomy,
@@ -302,8 +302,8 @@ class TestWriting:
     def test_what_does_not_verify_is_not_published(
         self, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        wrong = Verification("out", (Check("something", "is wrong"),))
-        monkeypatch.setattr("sfumato.publishing.publish.verify", lambda _: wrong)
+        wrong = [Check("something", "is wrong")]
+        monkeypatch.setattr("sfumato.publishing.publish.data_checks", lambda *_: wrong)
         with pytest.raises(VerificationFailed, match="nothing was published"):
             published(project, AsIs(), tmp_path / "out")
         assert not (tmp_path / "out").exists()

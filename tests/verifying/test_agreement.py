@@ -171,6 +171,9 @@ def test_many_quasi_identifiers_are_sampled_alike(tmp_path: Path) -> None:
     )
     release = sf.sanitize(table, schema, sf.AsIs())
     assert not disagreements(release, tmp_path, [{"quasi-identifier-contribution": {"permutations": 40}}])
+    seen = published({"data": read_csv(tmp_path, "data")}, layout_facts(Layout.of(release)))
+    with pytest.raises(ValueError, match="would never end"):
+        computed(MEASURES["quasi-identifier-contribution"], seen, {"permutations": 10**12})
 
 
 @pytest.mark.parametrize(

@@ -187,3 +187,16 @@ def test_the_commands_sign_check_and_certify(tmp_path: Path, monkeypatch: pytest
     again = run.invoke(cli, ["verify", "out", "--certificate", "mine.json"])
     assert isinstance(again.exception, UserError)
     assert "exists already" in str(again.exception)
+
+
+def test_without_the_package_a_signed_folder_is_refused_in_one_line_and_others_verify(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private, public = write_keys(tmp_path)
+    folder = signed(tmp_path / "out", private)
+    sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "plain", ["privacy-loss"])
+    monkeypatch.setattr("sfumato.verifying.signature.importlib.util.find_spec", lambda _: None)
+    assert verify(tmp_path / "plain").holds
+    for key in (None, public):
+        with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
+            verify(folder, key=key)

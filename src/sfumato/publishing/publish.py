@@ -35,14 +35,14 @@ from sfumato.publishing.manifest import (
     measurement_of,
     requirements_of,
 )
-from sfumato.publishing.verify import data_checks, read_written, verify
+from sfumato.publishing.verify import data_checks, read_written
 from sfumato.recipe import Recipe
 from sfumato.release import Release, drawn_order
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.soundness import broken_promise
 from sfumato.schema import Schema
 from sfumato.table import Table, number
-from sfumato.verifying.certificate import publisher_s
+from sfumato.verifying.certificate import certificate_check, publisher_s
 from sfumato.verifying.check import ALWAYS_CLAIMED
 from sfumato.verifying.documents import (
     FORMAT,
@@ -51,6 +51,7 @@ from sfumato.verifying.documents import (
     Manifest,
     RecipeFacts,
     Word,
+    read_manifest,
 )
 from sfumato.verifying.documents import written as as_json
 from sfumato.verifying.folder import (
@@ -156,7 +157,7 @@ def publish(
     Examples
     --------
     >>> import tempfile
-    >>> from sfumato import KAnonymity, Limit, Mondrian, datasets, sanitize
+    >>> from sfumato import KAnonymity, Limit, Mondrian, datasets, sanitize, verify
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> with tempfile.TemporaryDirectory() as here:
     ...     decision = publish(
@@ -183,7 +184,7 @@ def publish(
     told = _Wishes(asked, policy, publication, publication.title or target.name, wanted)
     with folder_beside(target) as place:
         _write_all(place, told, release, chosen, shown or Evidence(_alone(chosen)), decision, private)
-        _check_written(place)
+        _certify(place)
     return decision
 
 
@@ -315,14 +316,6 @@ def _check_promise(release: Release) -> None:
         raise PolicyNotMet(f"{release.recipe.sanitizer} {broken}; nothing was published")
 
 
-def _check_written(place: Path) -> None:
-    failed = verify(place).failed
-    if failed:
-        raise VerificationFailed(
-            f"what was written does not verify ({failed[0].what}: {failed[0].problem}); nothing was published"
-        )
-
-
 def _write_all(
     place: Path,
     told: _Wishes,
@@ -348,7 +341,6 @@ def _write_all(
     _write_json(place / MANIFEST, manifest)
     if key is not None:
         _write_json(place / SIGNATURE, signed(manifest, key))
-    _write_certificate(place, manifest)
 
 
 def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
@@ -359,11 +351,17 @@ def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
         (place / name).write_text(page, encoding="utf-8")
 
 
-def _write_certificate(place: Path, manifest: Manifest) -> None:
-    """Check what was written, and write down what was checked; nothing that fails is published."""
+def _certify(place: Path) -> None:
+    """Verify what was written from the files alone, and write down what was checked, or publish nothing."""
+    manifest = read_manifest(place)
     (place / CERTIFICATE).touch()
     checks = [*data_checks(place, manifest), *signature_checks(place, manifest, None)]
     _write_json(place / CERTIFICATE, publisher_s(place, manifest, checks))
+    failed = [each for each in (*checks, certificate_check(place, manifest, checks)) if not each.holds]
+    if failed:
+        raise VerificationFailed(
+            f"what was written does not verify ({failed[0].what}: {failed[0].problem}); nothing was published"
+        )
 
 
 def _listed(place: Path) -> dict[str, FileFacts]:

@@ -17,24 +17,21 @@ from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measurement, named
 from sfumato.models.base import PrivacyModel
 from sfumato.project.policies import POLICIES
+from sfumato.publishing.manifest import promised_by
 from sfumato.release import Release
 from sfumato.schema import Schema
 from sfumato.table import Table
 
 
-def attribute_rows(schema: Schema, table: Table | None = None, *, owner: bool = True) -> list[dict[str, Any]]:
-    """Describe each attribute without showing a value.
-
-    Only the owner is told how many values it has; missing ones are counted where the table is known.
-    """
+def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str, Any]]:
+    """Describe each attribute to the owner, without a value; missing ones are counted in a known table."""
     rows = []
     for attribute in schema.attributes:
         row: dict[str, Any] = {"name": attribute.name, "role": attribute.role, "kind": attribute.kind}
         if attribute.role != "identifying":
             hierarchy = schema.hierarchy(attribute.name)
             row["levels"] = hierarchy.height + 1
-            if owner:
-                row["distinct"] = len(hierarchy.values)
+            row["distinct"] = len(hierarchy.values)
             row["weight"] = formatting.number(attribute.weight)
             row["lowest"] = attribute.lowest_level
             if table is not None:
@@ -234,10 +231,9 @@ def asked_words(model: type[PrivacyModel] | PrivacyModel | None, limit: float) -
 def promised_models(chosen: Candidate) -> tuple[PrivacyModel, ...]:
     """Return the models that the recipe promises; none when its method is not installed here."""
     try:
-        model = getattr(chosen.recipe.build(), "model", None)
+        return promised_by(chosen.recipe)
     except ParameterError:
         return ()
-    return () if model is None else model.parts
 
 
 def change_rows(release: Release, losses: Mapping[str, float]) -> list[dict[str, Any]]:

@@ -194,12 +194,12 @@ def _claim_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
     claimed = {claim.measure for claim in manifest.claims}
     lacking = [name for name in ALWAYS_CLAIMED if name not in claimed]
     yield Check("the smallest class and its risk are claimed", f"no claim of {lacking[0]}" if lacking else "")
-    asked = [(claim.measure, claim.parameters) for claim in manifest.claims]
-    runs = groupby(manifest.claims, key=lambda claim: (claim.measure, claim.parameters))
-    for (measure, parameters), claims in runs:
-        if [each for each, _ in groupby(asked)].count((measure, parameters)) > 1:
-            yield Check(f"{measure} is claimed once", "it is claimed again")
-        yield from _measure_checks(seen, measure, parameters, list(claims))
+    before: list[tuple[str, Mapping[str, Any]]] = []
+    for asked, claims in groupby(manifest.claims, key=lambda claim: (claim.measure, claim.parameters)):
+        if asked in before:
+            yield Check(f"{asked[0]} is claimed once", "it is claimed again")
+        before.append(asked)
+        yield from _measure_checks(seen, *asked, list(claims))
 
 
 def _measure_checks(
@@ -210,8 +210,9 @@ def _measure_checks(
         for claim in claims:
             yield Check(f"{_named(claim)}, by a measure that is no part of sfumato", word=True)
         return
-    limit = MODELS[name].limit if name in MODELS else None
-    if not set(parameters) | {limit} >= known.parameters | {limit} or not set(parameters) <= known.parameters:
+    # the limit has no part in the level that is reached
+    needed = known.parameters - ({MODELS[name].limit} if name in MODELS else set())
+    if not needed <= set(parameters) <= known.parameters:
         yield Check(f"{name} has the parameters that it takes", "it has others")
         return
     try:

@@ -27,6 +27,7 @@ Integers = npt.NDArray[np.int64]
 # A figure this near to a threshold may lie on either side of it.
 _TIE = 1e-12
 _MOST_EXACT = 8
+_MOST_SAMPLED = 100_000
 _REACH = 2.1
 
 
@@ -271,6 +272,8 @@ def _orders(n_columns: int, n_sampled: int) -> Iterator[Sequence[Sequence[int]]]
     if n_columns <= _MOST_EXACT:
         yield list(itertools.permutations(range(n_columns)))
         return
+    if n_sampled > _MOST_SAMPLED:
+        raise ValueError("so many orders that the check would never end")
     rng = np.random.default_rng(0)
     for _ in range(max(n_sampled // n_columns, 2)):
         order = rng.permutation(n_columns).tolist()

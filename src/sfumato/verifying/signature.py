@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import importlib.util
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -44,21 +45,15 @@ def read_private_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
     UserError
         When the file is no such key, or it is locked and no passphrase is given.
     """
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives import serialization
+    _require_cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    written = _key_bytes(path)
-    is_ssh = b"OPENSSH PRIVATE KEY" in written
-    read = serialization.load_ssh_private_key if is_ssh else serialization.load_pem_private_key
     try:
-        key = read(written, passphrase)
+        key = _unlocked(path, passphrase)
     except TypeError:
         raise UserError(
             f"the key in {path.name} is locked by a passphrase, or has none; give the right one"
         ) from None
-    except (ValueError, UnsupportedAlgorithm):
-        raise UserError(f"{path.name} holds no private key, or the passphrase is another") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise UserError(
             f"{path.name} holds no Ed25519 key; make one with: openssl genpkey -algorithm ed25519"
@@ -67,23 +62,32 @@ def read_private_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a private key asks for a passphrase."""
+    """Return whether a private key asks for a passphrase; what is no key at all raises `UserError`."""
+    _require_cryptography()
+    try:
+        _unlocked(path, None)
+    except TypeError:
+        return True
+    return False
+
+
+def _unlocked(path: Path, passphrase: bytes | None) -> Any:
+    """Read a private key; the library raises `TypeError` where it needs a passphrase, or needs none."""
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
 
     written = _key_bytes(path)
     is_ssh = b"OPENSSH PRIVATE KEY" in written
     read = serialization.load_ssh_private_key if is_ssh else serialization.load_pem_private_key
     try:
-        read(written, None)
-    except TypeError:
-        return True
-    except ValueError:
-        return False
-    return False
+        return read(written, passphrase)
+    except (ValueError, UnsupportedAlgorithm):
+        raise UserError(f"{path.name} holds no private key, or the passphrase is another") from None
 
 
 def read_public_key(path: Path) -> Ed25519PublicKey:
     """Read an Ed25519 public key, PEM or OpenSSH (``ssh-ed25519 …``)."""
+    _require_cryptography()
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -120,6 +124,7 @@ def signature_checks(folder: Path, manifest: Manifest, key: Ed25519PublicKey | N
         problem = "the manifest is not signed" if key is not None else ""
         what = "nobody changed the folder on its way: it is not signed, so this rests on the channel"
         return [Check(what, problem, word=True)]
+    _require_cryptography()
     try:
         facts = msgspec.convert(read_json(folder, SIGNATURE), SignatureFacts, strict=True)
         own = _key_of(facts)
@@ -157,11 +162,12 @@ def _key_of(facts: SignatureFacts) -> Ed25519PublicKey:
     return Ed25519PublicKey.from_public_bytes(base64.b64decode(facts.public_key, validate=True))
 
 
+def _require_cryptography() -> None:
+    if importlib.util.find_spec("cryptography") is None:
+        raise UserError("signatures need the package cryptography: pip install 'sfumato[sign]'")
+
+
 def _key_bytes(path: Path) -> bytes:
-    try:
-        import cryptography  # noqa: F401 - only whether it is there
-    except ImportError:
-        raise UserError("signatures need the package cryptography: pip install 'sfumato[sign]'") from None
     if os.path.exists(path) and not os.path.isfile(path):
         raise UserError(f"the key {path.name or path} is no plain file; name the file that holds it")
     try:
