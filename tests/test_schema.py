@@ -62,6 +62,19 @@ def test_attributes_are_found_by_role() -> None:
     assert schema.released == ("age", "town", "illness", "more", "disease")
 
 
+def test_what_is_withheld_is_dropped_like_what_identifies_but_not_said_to_name_people() -> None:
+    schema = Schema.of({**ROLES, "town": "withheld"})
+    table, bound = schema.bind(Table.from_arrow(COLUMNS))
+    assert set(table.columns) == set(bound.released) == {"age", "illness"}
+    assert (bound.withheld, bound.identifying) == (("town",), ("name",))
+    assert "withheld: town" in repr(bound)
+
+
+def test_a_table_of_which_everything_is_withheld_is_refused() -> None:
+    schema = Schema.of(dict.fromkeys(COLUMNS, "withheld"))
+    assert "identifying or withheld" in refusal(schema, COLUMNS)
+
+
 def test_several_attributes_can_be_given_one_role() -> None:
     assert Schema.of(roles_of(["age", "sex"], "quasi-identifying")).quasi_identifiers == ("age", "sex")
 
@@ -70,7 +83,7 @@ def test_several_attributes_can_be_given_one_role() -> None:
     ("facts", "message"),
     [
         ({"role": "sensitve"}, "did you mean 'sensitive'"),
-        ({"role": "quasi"}, "roles: identifying, quasi-identifying, sensitive, insensitive"),
+        ({"role": "quasi"}, "roles: identifying, withheld, quasi-identifying, sensitive, insensitive"),
         ({"role": "sensitive", "kind": "numerical"}, "did you mean 'numeric'"),
         ({"role": "sensitive", "weight": -1}, "a weight cannot be -1"),
         ({"role": "sensitive", "weight": math.nan}, "a weight cannot be nan"),

@@ -16,6 +16,7 @@ from sfumato.recipe import Recipe
 
 ROLES = {
     "identifying": "Names a person directly. Dropped on reading; part of no release.",
+    "withheld": "Not needed by anybody who gets the release. Dropped on reading, like an identifying one.",
     "quasi-identifying": "May be known to others; several together may single a person out. Generalised or"
     " withheld as the recipe says.",
     "sensitive": "What an adversary would like to learn about a person.",

@@ -16,8 +16,10 @@ from sfumato.hierarchy import Flat, Hierarchy, HierarchySource
 from sfumato.shown import listed
 from sfumato.table import Column, Kind, Table, Value, number, text
 
-Role = Literal["identifying", "quasi-identifying", "sensitive", "insensitive"]
+Role = Literal["identifying", "withheld", "quasi-identifying", "sensitive", "insensitive"]
 ROLES: tuple[str, ...] = get_args(Role)
+UNRELEASED: tuple[Role, ...] = ("identifying", "withheld")
+"""The roles of attributes that no release has."""
 KINDS: tuple[str, ...] = get_args(Kind)
 
 
@@ -30,7 +32,8 @@ class Attribute:
     name
         The column.
     role
-        ``identifying`` (never released), ``quasi-identifying``, ``sensitive`` or ``insensitive``.
+        ``identifying`` (points at a person by itself, never released), ``withheld`` (not needed by
+        anybody, so not released either), ``quasi-identifying``, ``sensitive`` or ``insensitive``.
     kind
         ``numeric`` or ``categorical``; ``None`` takes the table's.
     hierarchy
@@ -62,6 +65,12 @@ class Attribute:
                 raise SchemaError(
                     f"attribute {self.name!r}: no {what} {given!r}{hint} ({what}s: {', '.join(allowed)})"
                 )
+
+
+    @property
+    def is_released(self) -> bool:
+        """Whether a release has this attribute at all."""
+        return self.role not in UNRELEASED
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,6 +124,11 @@ class Schema:
         return self._named("identifying")
 
     @property
+    def withheld(self) -> tuple[str, ...]:
+        """The attributes that nobody needs and that therefore are not released."""
+        return self._named("withheld")
+
+    @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The attributes by which an adversary could recognise a person."""
         return self._named("quasi-identifying")
@@ -131,8 +145,8 @@ class Schema:
 
     @property
     def released(self) -> tuple[str, ...]:
-        """Everything but the identifying attributes, in the order of the schema."""
-        return tuple(a.name for a in self.attributes if a.role != "identifying")
+        """Everything but the identifying and the withheld attributes, in the order of the schema."""
+        return tuple(a.name for a in self.attributes if a.is_released)
 
     def hierarchy(self, name: str) -> Hierarchy:
         """Return the hierarchy of an attribute of a bound schema."""
@@ -159,9 +173,9 @@ class Schema:
     def bind(self, table: Table) -> tuple[Table, Schema]:
         """Prepare a table for this schema, and this schema for the table.
 
-        Identifying attributes are dropped at once, records with missing values if the schema says so,
-        text becomes numbers where the schema says numeric, domains are put in the order of the
-        hierarchies, and equal rows are put together. Binding again changes nothing.
+        Identifying and withheld attributes are dropped at once, records with missing values if the
+        schema says so, text becomes numbers where the schema says numeric, domains are put in the order
+        of the hierarchies, and equal rows are put together. Binding again changes nothing.
         """
         _check_names(self, table)
         kept = table.select(self.released)
@@ -201,7 +215,7 @@ def _check_names(schema: Schema, table: Table) -> None:
         )
     if not schema.released:
         raise SchemaError(
-            "every attribute is identifying, so nothing could be released; give one another role"
+            "every attribute is identifying or withheld, so nothing could be released; give one another role"
         )
 
 

@@ -210,6 +210,13 @@ class TestRowsAndColumns:
         assert counts.prior.tolist() == [0.4, 0.4, 0.2]
 
 
+def test_a_column_that_the_project_withholds_is_told_and_not_judged() -> None:
+    roles = [Attribute("note", "withheld") if a.name == "note" else a for a in SCHEMA.attributes]
+    release = read_release(changed(), PEOPLE, Schema(tuple(roles)))
+    assert "which the project withholds" in release.notes[0]
+    assert "note" not in release.cells
+
+
 class TestSensitiveValues:
     TREE = Hierarchy.nested({"x": ["a", "b"], "y": ["c"]})
 

@@ -369,7 +369,7 @@ class TestWrongValues:
             (
                 changed('role = "sensitive"', 'role = "xyzzy"'),
                 "attributes.diagnosis.role: cannot be 'xyzzy'; "
-                "allowed are identifying, quasi-identifying, sensitive, insensitive",
+                "allowed are identifying, withheld, quasi-identifying, sensitive, insensitive",
             ),
             (
                 changed('"numeric"', '"number"'),

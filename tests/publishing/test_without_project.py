@@ -218,3 +218,17 @@ def test_from_exploring_to_verifying_in_four_lines(tmp_path: Path) -> None:
     # the one that could not be made was tried as well
     assert len(frontier.infeasible) == 1
     assert "5 candidates" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_what_is_withheld_is_named_as_such_and_none_of_its_values_is_published(tmp_path: Path) -> None:
+    columns = {
+        "age": ["31", "32", "41", "42"],
+        "batch": [f"BATCHMARK{position}" for position in range(4)],
+        "illness": ["flu", "gout", "flu", "gout"],
+    }
+    schema = sf.Schema.of(age="quasi-identifying", batch="withheld", illness="sensitive")
+    release = sf.sanitize(*schema.bind(sf.Table.from_arrow(columns)), sf.Mondrian(sf.KAnonymity(2)))
+    sf.publish(release, tmp_path / "out")
+    assert sf.verify(tmp_path / "out")
+    assert [each.role for each in read_manifest(tmp_path / "out").word.attributes][1] == "withheld"
+    assert not [p.name for p in (tmp_path / "out").iterdir() if b"BATCHMARK" in p.read_bytes()]

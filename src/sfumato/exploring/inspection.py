@@ -28,7 +28,7 @@ class InspectedAttribute:
     name, role
         What it is called, and what it is.
     kind
-        ``numeric``, ``categorical``, or ``dropped`` where it is identifying.
+        ``numeric``, ``categorical``, or ``dropped`` where it is identifying or withheld.
     n_distinct, n_missing
         How many different values it has, and how many records lack one.
     n_levels
@@ -228,7 +228,7 @@ def _inspected(table: Table, schema: Schema) -> Inspection:
 
 
 def _attribute(table: Table, schema: Schema, attribute: Attribute) -> InspectedAttribute:
-    if attribute.role == "identifying":
+    if not attribute.is_released:
         return InspectedAttribute(attribute.name, attribute.role)
     column = table[attribute.name]
     return InspectedAttribute(

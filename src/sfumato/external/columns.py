@@ -69,8 +69,11 @@ def _notes(files: Files, schema: Schema, read: tuple[str, ...]) -> Iterable[str]
             f"Beware: the release has {_listed(identifying)}, which points at people by itself. It is not "
             "judged here and must not be published."
         )
+    withheld = [name for name in names if name in schema.withheld]
+    if withheld:
+        yield f"The release has {_listed(withheld)}, which the project withholds. It is not judged here."
     absent = [name for name in schema.released if name not in names]
-    unknown = [name for name in names if name not in read and name not in identifying]
+    unknown = [name for name in names if name not in read and name not in (*identifying, *withheld)]
     if unknown:
         remedy = " If one of them is an attribute, give it the attribute's name." if absent else ""
         yield f"Not described by the project, and so not judged: {_listed(unknown)}.{remedy}"

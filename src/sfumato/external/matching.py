@@ -54,7 +54,7 @@ def matched_rows(released: Table, original: Table, bound: Table, schema: Schema,
 def _keeping(match: str, schema: Schema) -> Schema:
     """Return the schema that keeps the column through binding."""
     kept = [
-        Attribute(a.name, "insensitive", "categorical") if a.name == match and a.role == "identifying" else a
+        Attribute(a.name, "insensitive", "categorical") if a.name == match and not a.is_released else a
         for a in schema.attributes
     ]
     return replace(schema, attributes=tuple(kept))

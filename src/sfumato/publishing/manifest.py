@@ -190,7 +190,7 @@ def attribute_words(release: Release, written: Release) -> list[AttributeWord]:
             ends_at_values=each.role == "quasi-identifying" and _ends_at_values(release, each.name),
         )
         for each in schema.attributes
-        for is_released in [each.role != "identifying"]
+        for is_released in [each.is_released]
     ]
 
 

@@ -21,6 +21,7 @@ _HEADER = """\
 #
 # The roles are guesses from names and values. Confirm the roles, then run: sfumato explore FILE
 #   identifying        points at one person by itself and is never released
+#   withheld           not needed by anybody, so not released either
 #   quasi-identifying  others may know it, and together with the rest it may point at one person
 #   sensitive          what nobody should learn about one person
 #   insensitive        none of these; it is released as it is

@@ -16,6 +16,7 @@ from sfumato.release import Release
 from sfumato.report.adversaries import adversary_of
 from sfumato.report.page import rendered
 from sfumato.report.publication import TITLES, Sayings, cell_counts, measured_rows, published_facts
+from sfumato.schema import UNRELEASED
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.folder import REPORT, page_of
 
@@ -109,7 +110,7 @@ def _variable_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, A
     """Say of every attribute of the original what was done to it."""
     for each in manifest.word.attributes:
         row: dict[str, Any] = {"name": each.name, "role": each.role}
-        if each.role == "identifying":
+        if each.role in UNRELEASED:
             yield row | {"technique": "removed", "shares": {}}
             continue
         counts = cell_counts(manifest, written, each.name)

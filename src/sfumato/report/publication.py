@@ -36,7 +36,7 @@ from sfumato.report.page import (
 )
 from sfumato.report.rows import asked_words, claim_rows, claimed_row, limit_means
 from sfumato.report.terms import TERMS
-from sfumato.schema import Attribute, Schema
+from sfumato.schema import UNRELEASED, Attribute, Schema
 from sfumato.verifying.documents import Manifest, OwnerFigure, RequirementFacts, numeral
 from sfumato.verifying.folder import Profile, page_of
 
@@ -182,7 +182,7 @@ def _summary(told: Sayings, written: Release) -> dict[str, Any]:
 def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
     for each in manifest.word.attributes:
         row: dict[str, Any] = {"name": each.name, "role": each.role, "kind": each.kind}
-        if each.role != "identifying":
+        if each.role not in UNRELEASED:
             row |= {
                 "levels": each.levels,
                 "lowest": each.lowest,

@@ -28,7 +28,7 @@ def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str,
     rows = []
     for attribute in schema.attributes:
         row: dict[str, Any] = {"name": attribute.name, "role": attribute.role, "kind": attribute.kind}
-        if attribute.role != "identifying":
+        if attribute.is_released:
             hierarchy = schema.hierarchy(attribute.name)
             row["levels"] = hierarchy.height + 1
             row["distinct"] = len(hierarchy.values)

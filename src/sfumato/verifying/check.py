@@ -391,11 +391,9 @@ def _told_cells(seen: PublicView, tables: Mapping[str, WrittenTable], name: str)
 
 def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, WrittenTable]) -> Iterator[Check]:
     word, released = manifest.word, {name: facts.role for name, facts in manifest.layout.attributes.items()}
-    said = {each.name: each.role for each in word.attributes if each.role != "identifying"}
-    identifying = {each.name for each in word.attributes if each.role == "identifying"}
-    wrong = (
-        said != released or identifying & set(released) or len(said) + len(identifying) < len(word.attributes)
-    )
+    kept = {each.name for each in word.attributes if each.role in ("identifying", "withheld")}
+    said = {each.name: each.role for each in word.attributes if each.name not in kept}
+    wrong = said != released or kept & set(released) or len(said) + len(kept) < len(word.attributes)
     yield Check(
         "the attributes have the same roles wherever they are named", "they have not" if wrong else ""
     )

@@ -112,7 +112,7 @@ class AttributeWord(_Piece, frozen=True):
     """
 
     name: str
-    role: Literal["identifying", "quasi-identifying", "sensitive", "insensitive"]
+    role: Literal["identifying", "withheld", "quasi-identifying", "sensitive", "insensitive"]
     kind: str | None
     levels: int | None
     lowest: int | None

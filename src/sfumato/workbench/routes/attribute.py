@@ -67,7 +67,7 @@ def attribute(request: Request) -> Response:
     guess = next(guess for guess in look.records.guesses if guess.name == name)
     facts: dict[str, Any] = {"name": name, "guess": guess, "digest": look.version, "subject": None}
     described = _described(look, name)
-    if described is None or described.role == "identifying":
+    if described is None or not described.is_released:
         return page(request, "attribute.html.j2", role=described.role if described else None, **facts)
     subject = _subject(look, described)
     return page(
@@ -159,8 +159,8 @@ def _subject_of(request: Request) -> _Subject:
     look = look_of(request)
     name = named(request.path_params["attribute"], look.records.table.names, "attribute")
     described = _described(look, name)
-    if described is None or described.role == "identifying":
-        raise HTTPException(404, "An identifying attribute is never released and has no hierarchy.")
+    if described is None or not described.is_released:
+        raise HTTPException(404, "This attribute is not released and has no hierarchy.")
     return _subject(look, described)
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sfumato import formatting
-from sfumato.schema import KINDS, ROLES, Attribute
+from sfumato.schema import KINDS, ROLES, UNRELEASED, Attribute
 from sfumato.workbench.addresses import link, slug
 from sfumato.workbench.forms.publication import FIELDS, stated
 from sfumato.workbench.pages import back, page, posted
@@ -85,7 +85,7 @@ def _kind(look: Look, name: str) -> str:
 
 
 def _row(look: Look, name: str) -> dict[str, Any]:
-    """Return what the page says of one attribute; of an identifying one no value is shown."""
+    """Return what the page says of one attribute; of one that is not released no value is shown."""
     guess = next(guess for guess in look.records.guesses if guess.name == name)
     described = _attribute(look, name)
     role = described.role if described else None
@@ -97,7 +97,7 @@ def _row(look: Look, name: str) -> dict[str, Any]:
         "kind": _kind(look, name),
         "guess": guess,
         "levels": bound.schema.hierarchy(name).height + 1 if bound else None,
-        "picture": None if role == "identifying" else distribution(table, table[name]),
+        "picture": None if role in UNRELEASED else distribution(table, table[name]),
     }
 
 
