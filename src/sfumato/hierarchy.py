@@ -353,6 +353,17 @@ class Dates:
 
 
 @dataclass(frozen=True)
+class Nested:
+    """Groups of values by name, and groups of groups: ``{"Europe": ["FR", "IT"], "Asia": ["JP"]}``."""
+
+    groups: NestedMapping
+
+    def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
+        """Return the hierarchy over these values, each of which stands in a group."""
+        return Hierarchy.nested(self.groups).build(values, kind)
+
+
+@dataclass(frozen=True)
 class Flat:
     """The value or nothing: what an attribute without a hierarchy has."""
 

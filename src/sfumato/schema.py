@@ -18,6 +18,8 @@ from sfumato.table import Column, Kind, Table, Value, number, text
 
 Role = Literal["identifying", "withheld", "quasi-identifying", "sensitive", "insensitive"]
 ROLES: tuple[str, ...] = get_args(Role)
+THOUSANDS: tuple[str, ...] = (".", ",", "'", " ", "\u00a0", "\u202f")
+"""The marks that may stand between the thousands of a number; the last two are blanks that never break."""
 UNRELEASED: tuple[Role, ...] = ("identifying", "withheld")
 """The roles of attributes that no release has."""
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -66,7 +68,6 @@ class Attribute:
                     f"attribute {self.name!r}: no {what} {given!r}{hint} ({what}s: {', '.join(allowed)})"
                 )
 
-
     @property
     def is_released(self) -> bool:
         """Whether a release has this attribute at all."""
@@ -87,6 +88,7 @@ class Schema:
     attributes: tuple[Attribute, ...]
     missing: Literal["category", "drop"] = "category"
     decimal: str = "."
+    thousands: str = ""
     _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -94,6 +96,10 @@ class Schema:
             raise SchemaError(f"missing cannot be {self.missing!r}; give 'category' or 'drop'")
         if self.decimal not in (".", ","):
             raise SchemaError(f"decimal cannot be {self.decimal!r}; give '.' or ','")
+        if self.thousands not in ("", *THOUSANDS) or self.thousands == self.decimal:
+            raise SchemaError(
+                f"thousands cannot be {self.thousands!r}; give another mark than the decimal one, or none"
+            )
         object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in self.attributes})
 
     def __getitem__(self, name: str) -> Attribute:
@@ -181,7 +187,7 @@ class Schema:
         kept = table.select(self.released)
         if self.missing == "drop":
             kept = _without_missing(kept)
-        bound = [_bound(self[name], kept[name], self.decimal) for name in self.released]
+        bound = [_bound(self, self[name], kept[name]) for name in self.released]
         columns = {attribute.name: column for attribute, column in bound}
         kept_attributes = {attribute.name: attribute for attribute, _ in bound}
         attributes = tuple(kept_attributes.get(a.name, a) for a in self.attributes)
@@ -233,12 +239,12 @@ def _without_missing(table: Table) -> Table:
     return table.take(np.flatnonzero(complete))
 
 
-def _bound(attribute: Attribute, column: Column, decimal: str) -> tuple[Attribute, Column]:
+def _bound(schema: Schema, attribute: Attribute, column: Column) -> tuple[Attribute, Column]:
     kind = attribute.kind or column.kind
     typed = (
         column.tightened()
         if kind == column.kind
-        else _as_kind(attribute.name, column.tightened(), kind, decimal)
+        else _as_kind(schema, attribute.name, column.tightened(), kind)
     )
     source = attribute.hierarchy or Flat()
     try:
@@ -264,10 +270,12 @@ def _check_lowest(attribute: Attribute, hierarchy: Hierarchy) -> None:
         )
 
 
-def _as_kind(name: str, column: Column, kind: Kind, decimal: str) -> Column:
+def _as_kind(schema: Schema, name: str, column: Column, kind: Kind) -> Column:
     if kind == "categorical":
         return Column(column.codes, tuple(text(value) for value in column.domain), "categorical")
-    numbers: list[Value] = [None if v is None else number(str(v), decimal) for v in column.domain]
+    numbers: list[Value] = [
+        None if v is None else number(str(v), schema.decimal, schema.thousands) for v in column.domain
+    ]
     wrong = sum(n is None and v is not None for n, v in zip(numbers, column.domain, strict=True))
     if wrong:
         raise SchemaError(

@@ -85,8 +85,8 @@ class Spellings:
     ----------
     column, hierarchy
         The attribute in the bound original.
-    decimal
-        The decimal mark beside the point.
+    decimal, thousands
+        The decimal mark beside the point, and the mark between thousands.
 
     Examples
     --------
@@ -100,6 +100,7 @@ class Spellings:
     column: Column = field(repr=False)
     hierarchy: Hierarchy = field(repr=False)
     decimal: str = "."
+    thousands: str = ""
 
     def plain(self, label: Label) -> Label:
         """Return the label as it is compared: ``39.0`` as ``39``, ``*****`` as ``*``, ``NA`` as missing."""
@@ -115,7 +116,10 @@ class Spellings:
     def number(self, label: str) -> int | float | None:
         """Return the number that a label is, if it is one."""
         value = number(label)
-        return value if value is not None or self.decimal == "." else number(label, self.decimal)
+        if self.decimal == "." and not self.thousands:
+            return value
+        as_in_the_data = number(label, self.decimal, self.thousands)
+        return as_in_the_data if value is None or as_in_the_data in self._code_of_number else value
 
     def read(self, labels: Sequence[Label]) -> Readings:
         """Return what labels of one column mean; they are plain."""

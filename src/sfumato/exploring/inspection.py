@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.measures.reidentification import ReidentificationRisk
 from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Project
-from sfumato.reading.guess import decimal_mark, guess, likely_missing_values
+from sfumato.reading.guess import decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.reading.read import read
 from sfumato.release import Release, released
 from sfumato.schema import Attribute, Role, Schema
@@ -205,7 +205,9 @@ def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
     missing = likely_missing_values(table)
     known = Table.from_arrow(table, missing_values=missing) if missing else table
     attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guess(known))
-    return Schema(attributes, decimal=decimal_mark(known)).bind(known)
+    decimal = decimal_mark(known)
+    thousands = thousands_mark(known, decimal, frozenset())
+    return Schema(attributes, decimal=decimal, thousands=thousands).bind(known)
 
 
 def inspect_table(table: Table, schema: Schema) -> dict[str, Any]:

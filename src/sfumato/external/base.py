@@ -129,7 +129,7 @@ def _check_number(n_released: int, n_published_of: int | None, n_original: int, 
 
 
 def _written(records: Table, name: str, bound: Table, schema: Schema) -> WrittenColumn:
-    spellings = Spellings(bound[name], schema.hierarchy(name), schema.decimal)
+    spellings = Spellings(bound[name], schema.hierarchy(name), schema.decimal, schema.thousands)
     return WrittenColumn.of(name, records[name], records.weights, spellings, bound.weights)
 
 

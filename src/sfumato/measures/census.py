@@ -19,6 +19,7 @@ from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_gro
 from sfumato.kernels.matching import count_in_boxes
 from sfumato.measures.base import NotApplicable
 from sfumato.release import Release
+from sfumato.schema import Schema
 from sfumato.spellings import interval_ends
 from sfumato.table import Column, Table, Value, number, text
 
@@ -95,20 +96,20 @@ def fitted(name: str, release: Release, column: Column) -> Fitted:
     cells = release.cells[name]
     if cells.sets is None:
         raise NotApplicable(f"the released values of {name!r} are not sets of original values")
-    decimal = release.schema.decimal if release.schema[name].kind == "numeric" else None
-    values = [_comparable(value, decimal) for value in column.domain]
-    known = {_comparable(value, decimal): code for code, value in enumerate(cells.domain)}
+    written = release.schema if release.schema[name].kind == "numeric" else None
+    values = [_comparable(value, written) for value in column.domain]
+    known = {_comparable(value, written): code for code, value in enumerate(cells.domain)}
     beyond = sorted({value for value in values if value not in known}, key=_by_size)
     known |= {value: len(cells.domain) + place for place, value in enumerate(beyond)}
     codes = np.array([known[value] for value in values], dtype=np.int32)[column.codes]
     return Fitted(codes, len(cells.domain) + len(beyond), _sets_with(cells, beyond))
 
 
-def _comparable(value: Value, decimal: str | None) -> Value:
+def _comparable(value: Value, written: Schema | None) -> Value:
     """Return numbers of numeric attributes as numbers, everything else as text."""
-    if decimal is None or value is None:
+    if written is None or value is None:
         return text(value)
-    given = number(str(value), decimal if isinstance(value, str) else ".")
+    given = number(value, written.decimal, written.thousands) if isinstance(value, str) else value
     return text(value) if given is None else given
 
 

@@ -35,6 +35,7 @@ class Data(Section, frozen=True):
     encoding: str | None = None
     quote: str | None = None
     decimal: Literal[".", ","] = "."
+    thousands: Literal["", ".", ",", "'", " ", "\u00a0", "\u202f"] = ""
     missing: Literal["category", "drop"] = "category"
     missing_values: list[str] = msgspec.field(default_factory=list)
 
@@ -245,7 +246,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     file = section(_File, written)
     data = section(Data, file.data, "data")
     attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
-    schema = Schema(attributes, missing=data.missing, decimal=data.decimal)
+    schema = Schema(attributes, missing=data.missing, decimal=data.decimal, thousands=data.thousands)
     measure = section(_Measure, file.measure, "measure")
     scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
     defaults = default_measures(schema)

@@ -1,6 +1,7 @@
 """Guess: a first idea of every attribute's role, kind and hierarchy, for a person to confirm.
 
-A guess errs on the side of caution: what is not known to be harmless is treated as knowable by others.
+A guess errs on the side of caution: what is not known to be harmless is treated as knowable by others, and
+where that would be too much for one release, the columns that are likely to be needed least are withheld.
 Only names, shapes and counts are looked at, and no value ever appears in a reason.
 """
 
@@ -8,19 +9,28 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.hierarchy import HierarchySource, Intervals, Prefixes
-from sfumato.reading import shapes, vocabulary
-from sfumato.reading.shapes import decimal_mark, likely_missing_values
+from sfumato.reading import codes, shapes, vocabulary
+from sfumato.reading.relations import Relation, relations
+from sfumato.reading.shapes import decimal_mark, likely_missing_values, thousands_mark
 from sfumato.schema import Role
 from sfumato.table import Column, Kind, Table, text
 
-__all__ = ["Guess", "decimal_mark", "guess", "likely_missing_values"]
+__all__ = ["Guess", "decimal_mark", "guess", "likely_missing_values", "thousands_mark"]
+
+MOST_QUASI_IDENTIFIERS = 10
+"""So many columns at most are proposed as quasi-identifying: with more, hardly anything could be told."""
+_ENOUGH_QUASI_IDENTIFIERS = 6
+"""Where more columns are known to be knowable, those of which nothing is known are not added to them."""
+_MOST_SENSITIVE = 5
+"""So many columns at most are proposed as sensitive: groups must protect all of them at once."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +64,9 @@ class Guess:
 def guess(table: Table) -> tuple[Guess, ...]:
     """Guess what every column is.
 
-    The spellings of `likely_missing_values` count as missing and the mark of `decimal_mark` as the
-    decimal one, so hand both to `sfumato.reading.new_project.project_text` as well.
+    The spellings of `likely_missing_values` count as missing, and the marks of `decimal_mark` and
+    `thousands_mark` as those of numbers, so hand them to `sfumato.reading.new_project.project_text`
+    as well.
 
     Examples
     --------
@@ -65,8 +76,14 @@ def guess(table: Table) -> tuple[Guess, ...]:
     """
     missing = frozenset(likely_missing_values(table))
     decimal = shapes.decimal_mark_without(table, missing)
-    evidence = (_Evidence.of(name, column, table, missing, decimal) for name, column in table.columns.items())
-    return tuple(_guess(found) for found in evidence)
+    marks = decimal, thousands_mark(table, decimal, missing)
+    evidence = {
+        name: _Evidence.of(name, column, table, missing, marks) for name, column in table.columns.items()
+    }
+    found = relations(table, {name: column.number_of_code(table[name]) for name, column in evidence.items()})
+    first = {name: _guess(column) for name, column in evidence.items()}
+    named = {**first, **_person_numbers(first, evidence, found)}
+    return tuple(_limited(_without_copies(named, evidence, found), evidence).values())
 
 
 # What a column is made of
@@ -81,10 +98,12 @@ class _Evidence:
     values: tuple[str, ...]
     counts: Integers
     n_missing: int
-    decimal: str
+    marks: tuple[str, str]
 
     @classmethod
-    def of(cls, name: str, column: Column, table: Table, missing: frozenset[str], decimal: str) -> _Evidence:
+    def of(
+        cls, name: str, column: Column, table: Table, missing: frozenset[str], marks: tuple[str, str]
+    ) -> _Evidence:
         counts = np.bincount(column.codes, weights=table.weights, minlength=len(column.domain)).astype(int)
         pairs = zip(column.domain, counts.tolist(), strict=True)
         n_records = {
@@ -92,7 +111,7 @@ class _Evidence:
         }
         n_missing = table.n_records - sum(n_records.values())
         return cls(
-            name, column.kind, tuple(n_records), np.array([*n_records.values()], int), n_missing, decimal
+            name, column.kind, tuple(n_records), np.array([*n_records.values()], int), n_missing, marks
         )
 
     @cached_property
@@ -109,7 +128,22 @@ class _Evidence:
         """The values as numbers, or ``None`` where they are not numbers but texts or codes."""
         if self.kind_in_table == "numeric":
             return np.array([float(value) for value in self.values])
-        return shapes.as_numbers(self.values, self.decimal)
+        found = shapes.as_numbers(self.values, *self.marks)
+        if found is None and self.topic in _IN_YEARS and self.all_like(shapes.TWO_OR_THREE_DIGITS):
+            return np.array([float(value) for value in self.values])
+        return found
+
+    def number_of_code(self, column: Column) -> Floats | None:
+        """Return the number behind each code of the column, not a number where there is none."""
+        if self.numbers is None:
+            return None
+        known = dict(zip(self.values, self.numbers.tolist(), strict=True))
+        return np.array([known.get(text(value) or "", math.nan) for value in column.domain])
+
+    @cached_property
+    def code(self) -> codes.Code | None:
+        """Which official codes these are, if any."""
+        return None if self.kind_in_table == "numeric" else codes.code_of(self.words, self.values)
 
     @cached_property
     def dates(self) -> shapes.DateFormat | None:
@@ -137,6 +171,13 @@ class _Evidence:
     def is_constant(self) -> bool:
         return self.n_distinct + (self.n_missing > 0) == 1 < self.n_present + self.n_missing
 
+    @cached_property
+    def separation(self) -> float:
+        """The share of all pairs of records that this column tells apart."""
+        total = self.n_present + self.n_missing
+        alike = int((self.counts * (self.counts - 1)).sum()) + self.n_missing * (self.n_missing - 1)
+        return 1.0 - alike / (total * (total - 1)) if total > 1 else 0.0
+
     @property
     def is_nearly_unique(self) -> bool:
         return self.n_distinct >= 0.9 * self.n_present
@@ -156,6 +197,7 @@ class _Evidence:
 
 # What name and values tell together
 
+_IN_YEARS = (vocabulary.AGE, vocabulary.YEAR)
 _POINTS = "so it points at one person"
 _UNKNOWN = "unknown to us, so treated as knowable by others"
 
@@ -183,6 +225,8 @@ def _role(column: _Evidence) -> tuple[Role, str]:
         return "identifying", f"Named like {topic.what}, {_POINTS}"
     if column.is_constant:
         return "insensitive", "The same in every record, so it tells nobody apart"
+    if column.code is not None and not (topic and topic.role == "sensitive"):
+        return column.code.role, f"Written like {column.code.what}"
     pointing = _points_by_shape(column) or _points_by_name(column) or _points_by_uniqueness(column)
     if pointing:
         return "identifying", f"{pointing}, {_POINTS}"
@@ -252,12 +296,130 @@ def _role_by_values(column: _Evidence) -> tuple[Role, str]:
     return "quasi-identifying", f"Texts or codes that records share, {_UNKNOWN}"
 
 
+# What columns tell together
+
+
+def _person_numbers(
+    guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence], found: tuple[Relation, ...]
+) -> dict[str, Guess]:
+    """Return the columns that number people with several records: much is always the same with them."""
+    following: dict[str, list[str]] = {}
+    for each in found:
+        if each.how == "follows":
+            following.setdefault(each.other, []).append(each.column)
+    reason = f"Numbers that repeat, each always with the same values in {{}} other columns, {_POINTS}."
+    return {
+        name: replace(guesses[name], role="identifying", hierarchy=None, reason=reason.format(len(columns)))
+        for name, columns in following.items()
+        if guesses[name].role == "quasi-identifying"
+        and _may_number_people(evidence[name])
+        and (len(columns) >= 4 or sum(_is_of_people(evidence[each]) for each in columns) >= 2)
+    }
+
+
+def _may_number_people(column: _Evidence) -> bool:
+    """Whether the values are whole numbers or codes that a few records share each."""
+    if column.topic or column.dates or column.code or column.n_distinct < 20:
+        return False
+    per_value = column.n_present / column.n_distinct
+    whole = column.numbers is None or bool((column.numbers % 1 == 0).all())
+    return 1.2 <= per_value <= 60 and whole and all(len(value) <= 40 for value in column.values[:1000])
+
+
+def _is_of_people(column: _Evidence) -> bool:
+    return column.topic in vocabulary.OF_PEOPLE
+
+
+_SAYS = {"same": "Says the same as {}", "scaled": "Says the same as {} on another scale"}
+
+
+def _without_copies(
+    guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence], found: tuple[Relation, ...]
+) -> dict[str, Guess]:
+    """Withhold what only says again what another column says that is released."""
+    kept = dict(guesses)
+    order = {name: place for place, name in enumerate(guesses)}
+    for each in sorted(found, key=lambda relation: order[relation.column]):
+        mine, other = kept[each.column], kept[each.other]
+        if mine.role not in _TOLD or other.role not in _TOLD:
+            continue
+        is_named = evidence[each.column].topic is not None
+        if each.how == "follows":
+            if not is_named:
+                kept[each.column] = _withheld(mine, f"Follows from {each.other}")
+        elif (evidence[each.other].topic is not None, -order[each.other]) > (is_named, -order[each.column]):
+            kept[each.column] = _withheld(mine, _SAYS[each.how].format(each.other))
+    return kept
+
+
+_TOLD = ("quasi-identifying", "sensitive")
+
+
+def _withheld(column: Guess, reason: str) -> Guess:
+    return replace(column, role="withheld", hierarchy=None, reason=f"{reason}.")
+
+
+def _limited(guesses: dict[str, Guess], evidence: Mapping[str, _Evidence]) -> dict[str, Guess]:
+    """Withhold what would be too much for one release, beginning with what is likely to be needed least."""
+    for role, most, choose, reason in (
+        ("quasi-identifying", MOST_QUASI_IDENTIFIERS, _most_knowable, _TOO_MANY_KNOWN),
+        ("sensitive", _MOST_SENSITIVE, _most_telling, _TOO_MANY_SENSITIVE),
+    ):
+        of_role = [name for name, each in guesses.items() if each.role == role]
+        if len(of_role) > most:
+            chosen = choose([evidence[name] for name in of_role], most)
+            for name in of_role:
+                if name not in chosen:
+                    guesses[name] = _withheld(guesses[name], reason.format(len(of_role)))
+    return guesses
+
+
+_TOO_MANY_KNOWN = (
+    "Unknown to us, or less likely known to others than the rest of {} such columns: withheld until you "
+    "give it a role"
+)
+_TOO_MANY_SENSITIVE = (
+    "One of {} columns that others should not learn, too many to be protected together: withheld until "
+    "you give it a role"
+)
+
+
+def _most_knowable(columns: list[_Evidence], most: int) -> set[str]:
+    """Return what a neighbour or a register knows; a few of the rest where that is little."""
+    named = [column for column in columns if column.topic or column.dates or column.code]
+    named.sort(key=_how_knowable)
+    enough = min(most, max(_ENOUGH_QUASI_IDENTIFIERS, len(named)))
+    rest = [column for column in columns if column not in named and not _is_too_fine(column)]
+    rest.sort(key=lambda column: -column.separation)
+    return {column.name for column in [*named, *rest][:enough]}
+
+
+def _how_knowable(column: _Evidence) -> int:
+    """Return a small number for what every neighbour knows, a large one for what hardly anybody does."""
+    if column.topic in vocabulary.OF_PEOPLE:
+        return 0
+    return 1 if column.topic else 2
+
+
+def _is_too_fine(column: _Evidence) -> bool:
+    """Whether nearly every record has a value of its own, or texts are too many to be put in groups."""
+    return column.n_distinct > 0.2 * column.n_present or (column.numbers is None and column.n_distinct > 200)
+
+
+def _most_telling(columns: list[_Evidence], most: int) -> set[str]:
+    """Return the columns whose values differ most among people without being nearly unique."""
+    ranked = sorted(columns, key=lambda column: (_is_too_fine(column), -min(column.separation, 0.9)))
+    return {column.name for column in ranked[:most]}
+
+
 # Kinds and hierarchies
 
 
 def _kind_and_hierarchy(column: _Evidence) -> tuple[Kind, HierarchySource | None]:
     if column.dates:
         return "categorical", column.dates.hierarchy
+    if column.code is not None:
+        return "categorical", column.code.hierarchy
     if column.topic is vocabulary.POSTCODE or _is_code_of_place(column):
         width = max(map(len, column.values), default=0)
         lengths = tuple(range(min(width - 1, 5), 1, -1))
@@ -281,7 +443,7 @@ def _intervals(column: _Evidence, numbers: Floats) -> Intervals | None:
     span, whole = high - low, bool((numbers % 1 == 0).all())
     if not 1e-9 * max(1.0, abs(low), abs(high)) < span < 1e15:
         return None  # one value, or a range in which widths could not be written in a few digits
-    is_age = column.topic is vocabulary.AGE and whole and 10 < span < 150
+    is_age = column.topic in _IN_YEARS and whole and 10 < span < 150
     if column.n_distinct < 8 and not is_age:
         return None
     narrowest = 5.0 if is_age else _rounded_width(_central_span(numbers, column.counts) / 16)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from sfumato.errors import UserError
 from sfumato.files import file_beside
-from sfumato.hierarchy import Dates, Intervals, Prefixes
+from sfumato.hierarchy import Dates, Intervals, NestedMapping, Prefixes, Nested
 from sfumato.reading.arrow import read_arrow
-from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values
+from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.schema import Role
 from sfumato.table import Table, text
 
@@ -67,12 +67,14 @@ def start_project(
     missing = likely_missing_values(Table.from_arrow(records))
     table = Table.from_arrow(records, missing_values=missing)
     guesses = guess(table)
+    decimal = decimal_mark(table)
     written = project_text(
         Path(os.path.relpath(str(data), str(target.parent))).as_posix(),
         guesses,
         n_records=table.n_records,
         missing_values=missing,
-        decimal=decimal_mark(table),
+        decimal=decimal,
+        thousands=thousands_mark(table, decimal, frozenset()),
         dialect=dialect,
     )
     with file_beside(target) as place:
@@ -87,6 +89,7 @@ def project_text(
     n_records: int,
     missing_values: Iterable[str] = (),
     decimal: str = ".",
+    thousands: str = "",
     dialect: Mapping[str, str] | None = None,
 ) -> str:
     """Return the text of a commented project file that says what was guessed and tries the usual.
@@ -99,8 +102,8 @@ def project_text(
         One for each column.
     n_records
         How many records there are, which decides the values of k to try.
-    missing_values, decimal
-        How the file spells missing values and decimal numbers.
+    missing_values, decimal, thousands
+        How the file spells missing values, and the marks in its numbers.
     dialect
         ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
 
@@ -118,7 +121,7 @@ def project_text(
     return "\n".join(
         [
             _HEADER,
-            _data_section(data_path, tuple(missing_values), decimal, dialect or {}),
+            _data_section(data_path, tuple(missing_values), (decimal, thousands), dialect or {}),
             *map(_attribute_section, guesses),
             *_tries(roles, n_records),
             _measure_section("sensitive" in roles),
@@ -127,14 +130,17 @@ def project_text(
     )
 
 
-def _data_section(path: str, missing_values: Sequence[str], decimal: str, dialect: Mapping[str, str]) -> str:
+def _data_section(
+    path: str, missing_values: Sequence[str], marks: tuple[str, str], dialect: Mapping[str, str]
+) -> str:
     lines = ["[data]", f"path = {_toml(path)}"]
     lines += [f"{key} = {_toml(value)}" for key, value in dialect.items()]
     lines.append('missing = "category"                 # or "drop"')
     if missing_values:
         lines += ["# read as missing in every column:", f"missing-values = {_toml(missing_values)}"]
-    if decimal != ".":
-        lines.append(f"decimal = {_toml(decimal)}")
+    for key, mark, usual in zip(("decimal", "thousands"), marks, (".", ""), strict=True):
+        if mark != usual:
+            lines.append(f"{key} = {_toml(mark)}")
     return "\n".join(lines) + "\n"
 
 
@@ -150,6 +156,8 @@ def _attribute_section(column: Guess) -> str:
             lines.append(f"hierarchy = {{ prefixes = {_toml(lengths)} }}")
         case Dates(units, format_):
             lines.append(f"hierarchy = {{ dates = {_toml(units)}, format = {_toml(format_)} }}")
+        case Nested(groups):
+            lines.append(f"hierarchy = {{ tree = {_toml(groups)} }}")
     return "\n".join(lines) + "\n"
 
 
@@ -183,10 +191,12 @@ def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
 
 
-def _toml(value: str | float | Sequence[str] | Sequence[float]) -> str:
-    """Write a text, a number or a list of them in TOML, which shares its escapes with JSON but for one."""
+def _toml(value: str | float | Sequence[str] | Sequence[float] | NestedMapping) -> str:
+    """Write texts, numbers, lists and tables in TOML, which shares its escapes with JSON but for one."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, (int, float)):
         return text(value) or ""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml(key)} = {_toml(item)}" for key, item in value.items()) + " }"
     return "[" + ", ".join(_toml(item) for item in value) + "]"

@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.hierarchy import Dates, HierarchySource, Prefixes
+from sfumato.schema import THOUSANDS as THOUSANDS_MARKS
 from sfumato.table import Column, Table
 
 # Codes
@@ -19,6 +20,8 @@ ICD = re.compile(r"[A-Z][0-9][0-9A-Z](?:\.?[0-9A-Z]{1,4})?[-+*!\u2020]?")
 """A code of the international classification of diseases, with or without its dot."""
 CODE_OF_PLACE = re.compile(r"[0-9]{4,6}")
 """A postcode or the official code of a municipality."""
+TWO_OR_THREE_DIGITS = re.compile(r"[0-9]{2,3}")
+"""An age that may begin with zeros."""
 LONG_NUMBER = re.compile(r"[0-9]{9,}")
 """A number with so many digits that it rather names than counts."""
 PHONE = re.compile(r"[+(]?[0-9][0-9 ()/.\-]{5,18}[0-9]")
@@ -44,12 +47,44 @@ THOUSANDS = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,2})(?:[.,'\u00a0\u202f][0-9]{3})
 """A number that may have marks between its thousands, whichever mark is the decimal one."""
 
 
-def as_numbers(values: Sequence[str], decimal: str) -> Floats | None:
+def as_numbers(values: Sequence[str], decimal: str, thousands: str = "") -> Floats | None:
     """Return the numbers that `sfumato.table.number` reads, but no codes such as ``0171`` and ``1E5``."""
-    if not values or not all(map(_NUMBER[decimal].fullmatch, values)):
+    if not values:
         return None
+    if not all(map(_NUMBER[decimal].fullmatch, values)):
+        return _in_thousands(values, decimal, thousands) if thousands else None
     numbers = np.array([float(value.replace(decimal, ".")) for value in values])
     return numbers if np.abs(numbers).max() < _LARGEST_EXACT else None
+
+
+def _in_thousands(values: Sequence[str], decimal: str, thousands: str) -> Floats | None:
+    """Return numbers of which some have marks between their thousands."""
+    shape = re.compile(
+        rf"[+-]?(?:0|[1-9][0-9]{{0,2}}(?:{re.escape(thousands)}[0-9]{{3}})+|[1-9][0-9]*)(?:{re.escape(decimal)}[0-9]+)?"
+    )
+    if not all(map(shape.fullmatch, values)):
+        return None
+    # digits in groups that are all equally long rather number people than count anything
+    if thousands not in ".," and len({len(value) for value in values}) == 1:
+        return None
+    numbers = np.array([float(v.replace(thousands, "").replace(decimal, ".")) for v in values])
+    return numbers if np.abs(numbers).max() < _LARGEST_EXACT else None
+
+
+def thousands_mark(table: Table, decimal: str, missing: frozenset[str]) -> str:
+    """Return the mark that text columns have between the thousands of their numbers, if they have one.
+
+    Examples
+    --------
+    >>> thousands_mark(Table.from_arrow({"fee": ["1.250,50", "80"]}), ",", frozenset())
+    '.'
+    """
+    columns = [_texts(column, missing) for column in table.columns.values()]
+    unread = [values for values in columns if values and as_numbers(values, decimal) is None]
+    marks = [mark for mark in THOUSANDS_MARKS if mark != decimal]
+    counts = {mark: sum(_in_thousands(v, decimal, mark) is not None for v in unread) for mark in marks}
+    best = max(marks, key=counts.__getitem__)
+    return best if counts[best] else ""
 
 
 def decimal_mark(table: Table) -> str:
@@ -75,9 +110,16 @@ def decimal_mark_without(table: Table, missing: frozenset[str]) -> str:
 def _has_decimals(values: Sequence[str], mark: str) -> bool:
     """Whether these are numbers, and the mark in them is not one between thousands."""
     if not all(map(_NUMBER[mark].fullmatch, values)):
-        return False
+        others = (other for other in THOUSANDS_MARKS if other != mark)
+        return any(_has_both(values, mark, other) for other in others)
     marked = [value for value in values if mark in value]
     return not all(map(_GROUPED[mark].fullmatch, marked))
+
+
+def _has_both(values: Sequence[str], decimal: str, thousands: str) -> bool:
+    """Whether one value has both marks and all can be read with them."""
+    both = any(decimal in value and thousands in value for value in values)
+    return both and _in_thousands(values, decimal, thousands) is not None
 
 
 def _texts(column: Column, without: frozenset[str]) -> list[str]:
@@ -179,7 +221,8 @@ def likely_missing_values(table: Table) -> tuple[str, ...]:
     """Return the spellings of a missing value that occur, such as ``?``; the empty field is not one of them.
 
     A spelling that is a word elsewhere (``None``, ``NA``, ``-``) counts only where all other values of
-    the column are numbers, dates, codes or yes and no.
+    the column are numbers, dates, codes or yes and no. So does any other word without a digit that
+    several records have in a column of numbers or dates (``k.A.``), unless it is a value elsewhere.
 
     Examples
     --------
@@ -187,13 +230,42 @@ def likely_missing_values(table: Table) -> tuple[str, ...]:
     ('NA',)
     """
     looking_missing: set[str] = set()
+    words: dict[str, None] = {}
+    elsewhere: set[str] = set()
     for column in table.columns.values():
         spelled = _MISSING.intersection(column.domain)
         doubtful = spelled.intersection(_MISSING_BESIDE_NUMBERS)
         if doubtful and not _is_regular(_texts(column, spelled)):
             spelled -= doubtful
         looking_missing |= spelled
-    return tuple(spelling for spelling in _SPELLINGS if spelling in looking_missing)
+        odd = _odd_words(column, table, spelled)
+        words |= dict.fromkeys(odd)
+        if not odd:
+            elsewhere.update(_texts(column, spelled))
+    known = tuple(spelling for spelling in _SPELLINGS if spelling in looking_missing)
+    return known + tuple(word for word in words if word not in elsewhere and word not in known)
+
+
+_MOST_WORDS, _FEWEST_REGULAR = 3, 10
+
+
+def _odd_words(column: Column, table: Table, without: frozenset[str]) -> list[str]:
+    """Return the few words in a column that otherwise holds numbers or dates, if records share them."""
+    values = _texts(column, without)
+    odd = [value for value in values if value and len(value) <= 20 and not any(map(str.isdigit, value))]
+    regular = len(values) - len(odd)
+    if not 1 <= len(odd) <= _MOST_WORDS or regular < _FEWEST_REGULAR:
+        return []
+    rest = _texts(column, without.union(odd))
+    if as_dates(rest) is None and not any(_reads(rest, mark) for mark in ".,"):
+        return []
+    counts = np.bincount(column.codes, weights=table.weights, minlength=len(column.domain))
+    return [word for word in odd if counts[column.domain.index(word)] > 1]
+
+
+def _reads(values: Sequence[str], decimal: str) -> bool:
+    others = ("", *(mark for mark in THOUSANDS_MARKS if mark != decimal))
+    return any(as_numbers(values, decimal, mark) is not None for mark in others)
 
 
 def _is_regular(values: Sequence[str]) -> bool:

@@ -40,6 +40,8 @@ AGE = _topic(
 """Ages and births, which come in years."""
 POSTCODE = _topic("quasi-identifying", "a postcode", "zip plz zcta", "zip_code post_code postal postleitzahl")
 """Postcodes, which are codes though they look like numbers."""
+YEAR = _topic("quasi-identifying", "a year", "year years yr jahr annee ano")
+"""Years of something else than a birth."""
 PLACE = _topic(
     "quasi-identifying",
     "a place",
@@ -48,6 +50,45 @@ PLACE = _topic(
     "district distrito departement location neighbo latitude longitude",
 )
 """Places, by name, code or coordinates."""
+SEX = _topic(
+    "quasi-identifying",
+    "sex or gender",
+    "sex gender sexe sexo geschlecht genre genero female male weiblich mannlich",
+)
+"""Sex or gender."""
+ORIGIN = _topic(
+    "quasi-identifying",
+    "origin or language",
+    "race raza native origin black white hispanic latino",
+    "ethni nationalit nacionalidad staatsangeh staatsburg citizenship ciudadania herkunft migration",
+    "language sprache langue idioma",
+)
+"""Where somebody comes from."""
+FAMILY = _topic(
+    "quasi-identifying",
+    "family and household",
+    "civil married spouse family famsize",
+    "marital matrimon familienstand zivilstand relationship child kinder enfant hijos household",
+    "haushalt hogar",
+)
+"""With whom somebody lives."""
+EDUCATION = _topic(
+    "quasi-identifying",
+    "education",
+    "degree",
+    "educ bildung school schul abschluss diplom escolar estudi etudes universi qualifi",
+)
+"""What somebody learned."""
+WORK = _topic(
+    "quasi-identifying",
+    "work",
+    "job jobs metier",
+    "occupation ocupacion profession profesion beruf work_class employ arbeit emploi empleo trabajo",
+    "industry branche tatigkeit taetigkeit hours_per_week",
+)
+"""What somebody does."""
+OF_PEOPLE = (AGE, POSTCODE, PLACE, SEX, ORIGIN, FAMILY, EDUCATION, WORK)
+"""What neighbours and registers know of a person."""
 
 # The first that matches counts. What others may know needs no list to be found, as everything unknown is
 # treated so; its lists keep the name of a city or a hospital from being taken for the name of a person.
@@ -91,7 +132,7 @@ _TOPICS = (
         "discapac pregnan schwanger grossesse embaraz abortion befund ergebnis result smok raucher",
         "alcohol alkohol alcool allerg surgery surgical procedure genotyp mutation vaccin impf outcome",
         "fumeur fumador medicacion prescription prognos blood blut health gesundheit sante salud cholester",
-        "gluco hb_a_1_c patholog patolog",
+        "gluco hb_a_1_c patholog patolog injur verletz hlth",
     ),
     _topic(
         "sensitive",
@@ -113,41 +154,19 @@ _TOPICS = (
         "sentence offence offense delit delito haft",
         "crimin krimin arrest convict straf prison felony",
     ),
-    _topic("quasi-identifying", "sex or gender", "sex gender sexe sexo geschlecht genre genero"),
+    SEX,
     PLACE,
-    _topic(
-        "quasi-identifying",
-        "origin or language",
-        "race raza native origin",
-        "ethni nationalit nacionalidad staatsangeh staatsburg citizenship ciudadania herkunft migration",
-        "language sprache langue idioma",
-    ),
-    _topic(
-        "quasi-identifying",
-        "family and household",
-        "civil married spouse",
-        "marital matrimon familienstand zivilstand relationship child kinder enfant hijos household",
-        "haushalt hogar",
-    ),
-    _topic(
-        "quasi-identifying",
-        "education",
-        "degree",
-        "educa bildung school schul abschluss diplom escolar estudi etudes universi qualifi",
-    ),
-    _topic(
-        "quasi-identifying",
-        "work",
-        "job jobs metier",
-        "occupation ocupacion profession profesion beruf work_class employ arbeit emploi empleo trabajo",
-        "industry branche tatigkeit taetigkeit hours_per_week",
-    ),
+    ORIGIN,
+    FAMILY,
+    EDUCATION,
+    WORK,
     _topic(
         "quasi-identifying",
         "an institution",
         "ward station department abteilung",
         "hospital krankenhaus klini clini hopital insur versicher krankenkasse",
     ),
+    YEAR,
     _topic(
         "identifying",
         "a street address",
