@@ -108,6 +108,7 @@ _HOME = {
     "SuppressQuasiIdentifiers": "sanitizers",
     "SuppressSensitive": "sanitizers",
     "SuppressionLoss": "measures",
+    "Suited": "search",
     "Sweep": "search",
     "TCloseness": "models",
     "Table": "table",

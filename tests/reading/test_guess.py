@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.datasets import FOLDER, adult_records
-from sfumato.hierarchy import Dates, Intervals, Prefixes, Nested
+from sfumato.hierarchy import Dates, Intervals, Nested, Prefixes
 from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.schema import Attribute, Schema
 from sfumato.table import Table, number

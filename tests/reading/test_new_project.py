@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import registry
 from sfumato.datasets import FOLDER
+from sfumato.project.file import Project
 from sfumato.reading.guess import decimal_mark, guess, likely_missing_values
 from sfumato.reading.new_project import project_text
 from sfumato.table import Table
@@ -32,7 +34,7 @@ PEOPLE = Table.from_arrow(
 
 def written(table: Table, **options: Any) -> str:
     options = {"missing_values": likely_missing_values(table), "decimal": decimal_mark(table)} | options
-    return project_text("people.csv", guess(table), n_records=table.n_records, **options)
+    return project_text("people.csv", guess(table), **options)
 
 
 def test_the_project_file_says_what_to_read() -> None:
@@ -40,7 +42,6 @@ def test_the_project_file_says_what_to_read() -> None:
     text = project_text(
         'C:\\data "x"\n.csv',
         guess(table),
-        n_records=3,
         missing_values=["?"],
         decimal=",",
         dialect={"separator": "\t", "encoding": "cp1252"},
@@ -53,7 +54,7 @@ def test_the_project_file_says_what_to_read() -> None:
         "missing-values": ["?"],
         "decimal": ",",
     }
-    assert tomllib.loads(project_text("a.csv", guess(table), n_records=3))["data"] == {
+    assert tomllib.loads(project_text("a.csv", guess(table)))["data"] == {
         "path": "a.csv",
         "missing": "category",
     }
@@ -115,57 +116,40 @@ def test_postcodes_that_a_file_holds_as_numbers_are_called_categorical() -> None
     assert project["attributes"]["zip"]["kind"] == "categorical"
 
 
-@pytest.mark.parametrize(
-    ("n_records", "expected"),
-    [
-        (1, None),
-        (3, None),
-        (4, [2]),
-        (12, [2, 3]),
-        (100, [2, 3, 5, 10, 20]),
-        (10**6, [2, 3, 5, 10, 20, 50, 100, 200]),
-    ],
-)
-def test_the_values_of_k_fit_the_number_of_records(n_records: int, expected: list[int] | None) -> None:
-    columns = guess(Table.from_arrow({"age": [20, 50], "diagnosis": ["flu", "gout"]}))
-    models = [
-        block["model"]
-        for block in tomllib.loads(project_text("a.csv", columns, n_records=n_records))["try"]
-        if block["sanitizer"] == "mondrian"
-    ]
-    assert [model["k-anonymity"]["k"] for model in models[:1]] == ([expected] if expected else [])
-    assert all(k <= n_records / 2 for model in models for k in model["k-anonymity"]["k"])
-    assert all(model["t-closeness"]["t"] == [0.1, 0.2, 0.3, 0.4, 0.5] for model in models[1:])
+def test_marks_in_numbers_are_written_down() -> None:
+    table = Table.from_arrow({"fee": ["1.250,50", "80"]})
+    data = tomllib.loads(written(table, decimal=",", thousands="."))["data"]
+    assert (data["decimal"], data["thousands"]) == (",", ".")
 
 
-def test_a_dozen_records_leave_few_values_of_k() -> None:
-    tries = tomllib.loads(written(Table.read(FOLDER / "hospital.csv")))["try"]
-    assert [block["model"]["k-anonymity"]["k"] for block in tries if "model" in block] == [[2, 3], [2]]
+def test_groups_of_codes_are_written_as_a_tree() -> None:
+    table = Table.from_arrow({"home": ["DE", "FR", "JP"], "row": ["a", "b", "c"]})
+    home = tomllib.loads(written(table))["attributes"]["home"]
+    assert home["hierarchy"] == {"tree": {"Europe": ["DE", "FR"], "Asia": ["JP"]}}
 
 
-def test_without_a_sensitive_attribute_only_identity_is_measured_and_the_file_says_so() -> None:
-    text = written(Table.from_arrow({"age": list(range(20, 40)) * 2}))
-    project = tomllib.loads(text)
-    assert project["measure"]["privacy"] == ["reidentification-risk", "k-anonymity", "weighted-k"]
-    assert [set(block.get("model", {})) for block in project["try"]] == [set(), set(), {"k-anonymity"}]
-    assert "# No sensitive attribute was found." in text
-    assert "No sensitive" not in written(Table.from_arrow({"salary": [1, 2]}))
+def test_what_suits_the_roles_is_tried_and_the_file_tells_how_to_add_to_it() -> None:
+    text = written(Table.read(FOLDER / "hospital.csv"))
+    assert tomllib.loads(text)["try"] == [{"search": "suited"}]
+    assert "[[try]] blocks of your own" in text
 
 
-def test_without_a_quasi_identifier_nothing_is_tried_that_needs_one() -> None:
-    text = written(Table.from_arrow({"name": ["a", "b"], "salary": [1, 2]}))
-    assert tomllib.loads(text)["try"] == [{"sanitizer": "as-is"}]
-    assert "# No quasi-identifying attribute was found" in text
-
-
-def test_everything_that_the_file_names_is_registered() -> None:
+def test_what_is_measured_is_told_in_a_comment_that_can_be_taken_into_use(tmp_path: Path) -> None:
     for column in ({"age": [20, 50] * 4}, {"age": [20, 50] * 4, "salary": [1, 2, 3, 4] * 2}):
-        project = tomllib.loads(written(Table.from_arrow(column)))
-        assert {block["sanitizer"] for block in project["try"]} <= registry.registered("sanitizer").keys()
-        models = {name for block in project["try"] for name in block.get("model", {})}
-        assert models == registry.registered("model").keys() & models != set()
-        for measure in project["measure"]["privacy"] + project["measure"]["utility"]:
-            registry.build_measure(measure)
+        text = written(Table.from_arrow(column))
+        used = re.sub(r"^# (?=\[measure\]|privacy = |utility = )", "", text, flags=re.MULTILINE)
+        place = tmp_path / "people.toml"
+        assert Project.parse(used, place).measures == Project.parse(text, place).measures
+        assert "measure" in tomllib.loads(used)
+
+
+def test_a_missing_role_is_told() -> None:
+    text = written(Table.from_arrow({"age": list(range(20, 40)) * 2}))
+    assert "# No sensitive attribute was found." in text
+    assert "No quasi-identifying" not in text
+    text = written(Table.from_arrow({"name": ["a", "b"], "salary": [1, 2]}))
+    assert "# No quasi-identifying attribute was found" in text
+    assert "No sensitive" not in text
 
 
 # Any table

@@ -12,13 +12,20 @@ from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import convex_share
-from sfumato.models.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation
+from sfumato.models.distances import (
+    hierarchical_distance,
+    jensen_shannon,
+    natural_distance,
+    ordered_distance,
+    total_variation,
+)
 from sfumato.registry import register
 
 _DISTANCES = {
     "equal": total_variation,
     "ordered": ordered_distance,
     "hierarchical": hierarchical_distance,
+    "natural": natural_distance,
     "js": jensen_shannon,
 }
 
@@ -35,8 +42,9 @@ class TCloseness(PrivacyModel):
     distance
         The earth mover's distance when all values are ``equal``-ly far apart (= total variation), as
         far apart as they are ``ordered`` (numbers, or categories with a hierarchy that lists them in
-        order), or as their lowest common node is high in the ``hierarchical`` tree; or ``js``, the
-        Jensen-Shannon divergence (natural logarithm).
+        order), or as their lowest common node is high in the ``hierarchical`` tree; ``natural``: ordered
+        for numbers, equal for everything else; or ``js``, the Jensen-Shannon divergence (natural
+        logarithm).
 
     References
     ----------
@@ -50,7 +58,7 @@ class TCloseness(PrivacyModel):
     """
 
     t: float = 0.2
-    distance: Literal["equal", "ordered", "hierarchical", "js"] = "equal"
+    distance: Literal["equal", "ordered", "hierarchical", "natural", "js"] = "equal"
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
     monotone: ClassVar[bool] = True

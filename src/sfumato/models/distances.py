@@ -64,6 +64,13 @@ def ordered_distance(sensitive: SensitiveCounts) -> Floats:
     return _rounded((sensitive.total(above + below) + start) / (n_values - 1))
 
 
+def natural_distance(sensitive: SensitiveCounts) -> Floats:
+    """Return the earth mover's distance of numbers in order, of other values as equally far apart."""
+    hierarchy = sensitive.domain.hierarchy
+    is_numeric = hierarchy is not None and any(isinstance(value, (int, float)) for value in hierarchy.values)
+    return ordered_distance(sensitive) if is_numeric else total_variation(sensitive)
+
+
 def hierarchical_distance(sensitive: SensitiveCounts) -> Floats:
     """Return the earth mover's distance when values are as far apart as their lowest common node is high.
 

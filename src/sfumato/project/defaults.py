@@ -17,14 +17,26 @@ PRIVACY_MEASURES: tuple[Written, ...] = (
     "reidentification-risk",
     "weighted-k",
     "k-anonymity",
+    "probabilistic-diversity",
+    "t-closeness",
 )
 UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "total-loss", "discernibility")
+AS_NUMBERS: Written = {"t-closeness": {"distance": "natural"}}
+"""What takes the place of t-closeness where some sensitive values are numbers."""
 
 
 def default_measures(schema: Schema) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
-    """Return the privacy and the utility measures of a project that names none."""
-    privacy = PRIVACY_MEASURES if schema.sensitive else tuple(filter(_guards_identity, PRIVACY_MEASURES))
-    return privacy, UTILITY_MEASURES
+    """Return the privacy and the utility measures of a project that names none, the axes first.
+
+    Where a sensitive attribute is numeric, groups are compared as numbers: by how far the values lie apart,
+    not by which of them occur.
+    """
+    if not schema.sensitive:
+        return tuple(filter(_guards_identity, PRIVACY_MEASURES)), UTILITY_MEASURES
+    utility = ("utility-loss", *UTILITY_MEASURES) if schema.quasi_identifiers else UTILITY_MEASURES
+    if any(schema[name].kind == "numeric" for name in schema.sensitive):
+        return (AS_NUMBERS, *(each for each in PRIVACY_MEASURES if each != "t-closeness")), utility
+    return PRIVACY_MEASURES, utility
 
 
 def _guards_identity(written: Written) -> bool:

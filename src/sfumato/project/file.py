@@ -21,7 +21,7 @@ from sfumato.project.policies import limits_of
 from sfumato.project.scenarios import in_scenario, scenario_of
 from sfumato.project.sections import Section, section
 from sfumato.schema import Attribute, Role, Schema
-from sfumato.search.base import Search
+from sfumato.search.base import KnowsPolicy, Search
 from sfumato.search.sweep import Sweep
 from sfumato.table import Kind, Table
 from sfumato.verifying.folder import Profile
@@ -262,14 +262,16 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     labels = {registry.build_measure(written).label for written in (*privacy, *utility)}
     named, limited = _policy(file.policy)
     _check_measures([name for name in limited if name not in labels], "policy")
+    policy = {**named, **{name: _limit(name, block) for name, block in limited.items()}}
+    searches = [search_of(block, position) for position, block in enumerate(file.try_, start=1)]
     return Project(
         path=place,
         data=data,
         schema=schema,
-        searches=tuple(search_of(block, position) for position, block in enumerate(file.try_, start=1)),
+        searches=tuple(_within(search, policy) for search in searches),
         privacy=tuple(_placed(written, place.parent) for written in privacy),
         utility=tuple(_placed(written, place.parent) for written in utility),
-        policy={**named, **{name: _limit(name, block) for name, block in limited.items()}},
+        policy=policy,
         publication=section(Publication, file.publication, "publication"),
     )
 
@@ -337,6 +339,11 @@ def _limit(name: str, block: Any) -> Limit:
     if not limit.at_least <= limit.at_most:
         raise ProjectError(f"policy.{name}: no value keeps it; give numbers, and at-least below at-most")
     return limit
+
+
+def _within(search: Search, policy: Mapping[str, Limit]) -> Search:
+    """Let a search that asks for it know what the policy requires."""
+    return search.within(policy) if isinstance(search, KnowsPolicy) else search
 
 
 def search_of(block: dict[str, Any], position: int) -> Search:

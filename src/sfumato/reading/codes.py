@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sfumato.hierarchy import HierarchySource, Prefixes, Nested
+from sfumato.hierarchy import HierarchySource, Nested, Prefixes
 from sfumato.schema import Role
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from sfumato.errors import UserError
 from sfumato.files import file_beside
-from sfumato.hierarchy import Dates, Intervals, NestedMapping, Prefixes, Nested
+from sfumato.hierarchy import Dates, Intervals, Nested, NestedMapping, Prefixes
+from sfumato.project.defaults import Written, default_measures
 from sfumato.reading.arrow import read_arrow
 from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
-from sfumato.schema import Role
+from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import Table, text
 
 _HEADER = """\
@@ -31,20 +32,26 @@ _NO_SENSITIVE = """\
 # accuracy-gain) and models such as t-closeness need one: give it role = "sensitive".
 """
 _NO_QUASI_IDENTIFIER = """\
-# No quasi-identifying attribute was found, so there is nothing to generalize: give one that role and
-# add [[try]] with sanitizer = "mondrian".
+# No quasi-identifying attribute was found, so there is nothing to generalize: give one that role.
 """
-_SWEPT = "# Lists are swept: every combination is a candidate.\n"
+_PLAN = """\
+# What suits the roles above is tried, and planned again whenever they change; `sfumato explore --dry-run`
+# shows it. Add [[try]] blocks of your own; lists in them are swept, every combination is a candidate:
+#   [[try]]
+#   sanitizer = "mondrian"
+#   model = { k-anonymity = { k = [5, 10, 20] }, t-closeness = { t = [0.1, 0.2] } }
+[[try]]
+search = "suited"
+"""
+_MEASURES = """\
+# [measure]                           # what is measured; the first of each side is an axis of the frontier
+# privacy = {}
+# utility = {}
+"""
 _POLICY = """\
 # [policy]                            # what must hold before anything may be published
 # reidentification-risk = { at-most = 0.09 }
 """
-_ATTRIBUTE_DISCLOSURE = ("privacy-loss", "knowledge-gain", "accuracy-gain", "reidentification-risk")
-_IDENTITY_DISCLOSURE = ("reidentification-risk", "k-anonymity", "weighted-k")
-_LOSSES = ("general-loss", "suppression-loss", "total-loss", "discernibility")
-_K = (2, 3, 5, 10, 20, 50, 100, 200)
-_K_BESIDE_T = (2, 5, 20)
-_T = (0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 def start_project(
@@ -71,7 +78,6 @@ def start_project(
     written = project_text(
         Path(os.path.relpath(str(data), str(target.parent))).as_posix(),
         guesses,
-        n_records=table.n_records,
         missing_values=missing,
         decimal=decimal,
         thousands=thousands_mark(table, decimal, frozenset()),
@@ -86,7 +92,6 @@ def project_text(
     data_path: str,
     guesses: Iterable[Guess],
     *,
-    n_records: int,
     missing_values: Iterable[str] = (),
     decimal: str = ".",
     thousands: str = "",
@@ -100,8 +105,6 @@ def project_text(
         The file with the records, as the project file should name it.
     guesses
         One for each column.
-    n_records
-        How many records there are, which decides the values of k to try.
     missing_values, decimal, thousands
         How the file spells missing values, and the marks in its numbers.
     dialect
@@ -112,7 +115,7 @@ def project_text(
     >>> from sfumato import Table
     >>> from sfumato.reading.guess import guess
     >>> table = Table.from_arrow({"age": ["31", "42", "57"], "diagnosis": ["E11.9", "I10", "E11.9"]})
-    >>> written = project_text("patients.csv", guess(table), n_records=3)
+    >>> written = project_text("patients.csv", guess(table))
     >>> 'role = "sensitive"' in written
     True
     """
@@ -123,8 +126,9 @@ def project_text(
             _HEADER,
             _data_section(data_path, tuple(missing_values), (decimal, thousands), dialect or {}),
             *map(_attribute_section, guesses),
-            *_tries(roles, n_records),
-            _measure_section("sensitive" in roles),
+            *_notes(roles),
+            _PLAN,
+            _measure_section(guesses),
             _POLICY,
         ]
     )
@@ -161,30 +165,18 @@ def _attribute_section(column: Guess) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _tries(roles: set[Role], n_records: int) -> list[str]:
-    if "quasi-identifying" not in roles:
-        return [_NO_QUASI_IDENTIFIER + _try("as-is")]
-    blocks = [_SWEPT + _try("suppress-quasi-identifiers"), _try("as-is")]
-    # with less than four classes to make there is hardly a choice, and with less than two none
-    ks = [k for k in _K if k <= max(n_records / 4, 2)] if n_records >= 4 else []
-    if ks:
-        blocks.append(_try("mondrian", f"k-anonymity = {{ k = {_toml(ks)} }}"))
-    if ks and "sensitive" in roles:
-        few = [k for k in ks if k in _K_BESIDE_T]
-        both = f"k-anonymity = {{ k = {_toml(few)} }}, t-closeness = {{ t = {_toml(_T)} }}"
-        blocks.append(_try("mondrian", both))
-    return blocks
+def _notes(roles: set[Role]) -> list[str]:
+    notes = {"quasi-identifying": _NO_QUASI_IDENTIFIER, "sensitive": _NO_SENSITIVE}
+    return [note for role, note in notes.items() if role not in roles]
 
 
-def _try(sanitizer: str, model: str = "") -> str:
-    return f"[[try]]\nsanitizer = {_toml(sanitizer)}\n" + (f"model = {{ {model} }}\n" if model else "")
+def _measure_section(guesses: Sequence[Guess]) -> str:
+    schema = Schema(tuple(Attribute(each.name, each.role, each.kind) for each in guesses))
+    return _MEASURES.format(*(_toml_list(side) for side in default_measures(schema)))
 
 
-def _measure_section(has_sensitive: bool) -> str:
-    privacy = _ATTRIBUTE_DISCLOSURE if has_sensitive else _IDENTITY_DISCLOSURE
-    note = "" if has_sensitive else _NO_SENSITIVE
-    utility = ("utility-loss", *_LOSSES) if has_sensitive else _LOSSES
-    return f"{note}[measure]\nprivacy = {_toml(privacy)}\nutility = {_toml(utility)}\n"
+def _toml_list(written: Sequence[Written]) -> str:
+    return "[" + ", ".join(_toml(each) for each in written) + "]"
 
 
 def _key(name: str) -> str:
@@ -198,5 +190,5 @@ def _toml(value: str | float | Sequence[str] | Sequence[float] | NestedMapping) 
     if isinstance(value, (int, float)):
         return text(value) or ""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml(key)} = {_toml(item)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{_key(key)} = {_toml(item)}" for key, item in value.items()) + " }"
     return "[" + ", ".join(_toml(item) for item in value) + "]"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from sfumato.columns import Limit
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
 from sfumato.table import Table
@@ -18,3 +19,11 @@ class Search(Protocol):
 
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterable[Recipe]:
         """Return the recipes to make and measure."""
+
+
+@runtime_checkable
+class KnowsPolicy(Search, Protocol):
+    """A search that tries, among others, what the policy of a project requires."""
+
+    def within(self, policy: Mapping[str, Limit]) -> Search:
+        """Return the same search with what the policy requires."""

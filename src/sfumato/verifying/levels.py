@@ -182,11 +182,18 @@ def _hierarchical(group: Counter[Value], attribute: SensitiveValues) -> float:
     return math.fsum(distances) / len(distances)
 
 
+def _natural(group: Counter[Value], attribute: SensitiveValues) -> float:
+    """Return the distance along the numbers where the values are numbers, else total variation."""
+    numeric = attribute.facts.kind == "numeric"
+    return _ordered(group, attribute) if numeric else total_variation(group, attribute)
+
+
 _DISTANCES: dict[str, Callable[[Counter[Value], SensitiveValues], float]] = {
     "equal": total_variation,
     "js": jensen_shannon,
     "ordered": _ordered,
     "hierarchical": _hierarchical,
+    "natural": _natural,
 }
 
 

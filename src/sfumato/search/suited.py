@@ -1,0 +1,208 @@
+"""Suited: every family of methods that suits the table, with thresholds that the table can reach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.columns import Limit
+from sfumato.errors import Infeasible, ParameterError
+from sfumato.models.anonymity import KAnonymity
+from sfumato.models.closeness import TCloseness
+from sfumato.models.diversity import ProbabilisticDiversity
+from sfumato.recipe import Recipe
+from sfumato.registry import register
+from sfumato.release import Release
+from sfumato.sanitizers.base import sanitize
+from sfumato.sanitizers.mondrian import Mondrian
+from sfumato.schema import Schema
+from sfumato.search.lattice.optimum import optimal_node
+from sfumato.table import Table
+
+_K = (2, 3, 5, 10, 20, 50, 100, 200)
+_K_BESIDE = (5, 20)
+_L = (2, 3, 5)
+_SHARES_OF_T = (0.85, 0.7, 0.55, 0.4, 0.28, 0.18, 0.1)
+"""Of the distance that a partition for k alone reaches: more would ask nothing of it."""
+_SHARES_OF_L = (0.25, 0.5, 0.75)
+"""Of the way from the diversity that a partition for k alone reaches to that of the whole table."""
+_MOST_NODES = 50_000
+_SECONDS = 2.0
+_MOST_FOR_LOCAL_RECODING = {50_000: 10, 200_000: 2}
+"""How many rows local recoding takes with which effort."""
+_MOST_FOR_CLUSTERING = 200_000
+_SUPPRESSED = 0.05
+
+
+@register
+@dataclass(frozen=True)
+class Suited:
+    """Try every family of methods that suits the table, with thresholds that the table can reach.
+
+    What is proposed follows from the roles and the records alone, so it is made again whenever they change.
+    Mondrian for k alone shows first which distances and diversities it reaches; the thresholds that are
+    tried lie beyond these, since all others would give the same releases.
+
+    Parameters
+    ----------
+    k, l, t
+        Thresholds to try beside the usual ones. Those that the policy asks for are among them anyway.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> table, schema = datasets.hospital()
+    >>> proposed = Suited(k=(6,)).propose(table, schema, np.random.default_rng(0))
+    >>> [str(recipe) for recipe in proposed][:5]
+    ['suppress-quasi-identifiers', 'suppress-sensitive', 'as-is', 'mondrian k=2', 'mondrian k=3']
+    """
+
+    k: tuple[int, ...] = ()
+    l: tuple[float, ...] = ()  # noqa: E741 - the papers' letter
+    t: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, least in (("k", 1), ("l", 1), ("t", 0)):
+            low = [value for value in getattr(self, name) if not least <= value < math.inf]
+            if low:
+                raise ParameterError(f"{name} must be at least {least}, not {low[0]:g}")
+
+    def within(self, policy: Mapping[str, Limit]) -> Suited:
+        """Return the same search with the thresholds of a policy among those that it tries."""
+        risk = policy.get("reidentification-risk", Limit()).at_most
+        ks = [policy.get("k-anonymity", Limit()).at_least, 1 / risk if risk > 0 else -math.inf]
+        ls = [policy.get("probabilistic-diversity", Limit()).at_least]
+        ts = [policy.get("t-closeness", Limit()).at_most]
+        # a risk of 0.09 is kept by 12 records, one of exactly 1/11 by 11
+        return replace(
+            self,
+            k=(*self.k, *(math.ceil(k - 1e-9) for k in ks if 1 < k < math.inf)),
+            l=(*self.l, *(l for l in ls if 1 < l < math.inf)),  # noqa: E741 - the papers' letter
+            t=(*self.t, *(t for t in ts if 0 <= t < math.inf)),
+        )
+
+    def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterator[Recipe]:
+        """Yield the recipes, those that are soon made first."""
+        bound_table, bound = schema.bind(table)
+        yield from _anchors(bound)
+        ks = self._ks(bound_table.n_records)
+        if not bound.quasi_identifiers or not ks:
+            return
+        yield from (_recipe("mondrian", {"k-anonymity": {"k": k}}) for k in ks)
+        if bound.sensitive:
+            yield from self._of_sensitive(bound_table, bound, ks)
+        yield from _others(bound_table, bound, sorted({*_within_reach(ks, _K_BESIDE), *self._asked(ks)}))
+
+    def _ks(self, n_records: int) -> list[int]:
+        """Return the values of k to try: with less than four classes to make there is hardly a choice."""
+        most = n_records / 4 if n_records >= 8 else n_records / 2
+        return sorted(
+            {k for k in (*_K, *self.k) if k <= max(most, 1)} | set(self._asked(range(n_records + 1)))
+        )
+
+    def _asked(self, possible: Iterable[int]) -> list[int]:
+        return [k for k in self.k if k in possible]
+
+    def _of_sensitive(self, table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
+        distance = natural_distance(schema)
+        for k in _within_reach(ks, _K_BESIDE) or ks[-1:]:
+            plain = sanitize(table, schema, Mondrian(KAnonymity(k)), seed=0)
+            for t in self._ts(plain, distance):
+                closeness = {"t": t, "distance": distance}
+                yield _recipe("mondrian", {"k-anonymity": {"k": k}, "t-closeness": closeness})
+            for l in self._ls(plain):  # noqa: E741 - the papers' letter
+                yield _recipe("mondrian", {"k-anonymity": {"k": k}, "probabilistic-diversity": {"l": l}})
+            if k == _K_BESIDE[0]:
+                for t in self._ts(plain, distance)[1::2]:
+                    yield _recipe("bucketize", {"t-closeness": {"t": t, "distance": distance}})
+        most = _most_diverse(table, schema)
+        for l in [*_L, *self.l]:  # noqa: E741 - the papers' letter
+            if l <= most:
+                yield _recipe("bucketize", {"probabilistic-diversity": {"l": l}})
+                if len(schema.sensitive) == 1 and float(l).is_integer():
+                    yield Recipe("anatomy", {"l": int(l)}).normalized()
+
+    def _ts(self, plain: Release, distance: str) -> list[float]:
+        reached = TCloseness(distance=distance).level(plain.groups)  # type: ignore[arg-type]
+        return _few_digits((share * reached for share in _SHARES_OF_T), self.t)
+
+    def _ls(self, plain: Release) -> list[float]:
+        reached = ProbabilisticDiversity().level(plain.groups)
+        whole = _most_diverse(plain.original, plain.schema) if plain.original is not None else reached
+        between = [reached + share * (whole - reached) for share in _SHARES_OF_L if whole > 1.2 * reached]
+        return _few_digits(between, self.l)
+
+
+def natural_distance(schema: Schema) -> str:
+    """Return the distance of t-closeness that suits the sensitive attributes: as numbers where they are."""
+    return "natural" if any(schema[name].kind == "numeric" for name in schema.sensitive) else "equal"
+
+
+def _anchors(schema: Schema) -> Iterator[Recipe]:
+    """Yield the ends of every frontier: nothing told, and everything."""
+    if schema.quasi_identifiers:
+        yield Recipe("suppress-quasi-identifiers").normalized()
+        if schema.sensitive:
+            yield Recipe("suppress-sensitive").normalized()
+    yield Recipe("as-is").normalized()
+
+
+def _others(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
+    """Yield the families that take longer, for a few k."""
+    if table.n_rows <= _MOST_FOR_CLUSTERING:
+        yield from (_recipe("clustering", {"k-anonymity": {"k": k}}) for k in ks)
+        yield from (_recipe("cell-suppression", {"k-anonymity": {"k": k}}) for k in ks)
+    yield from _full_domain(table, schema, ks)
+    effort = next((e for most, e in _MOST_FOR_LOCAL_RECODING.items() if table.n_rows <= most), None)
+    if effort is not None:
+        for k in ks:
+            model = {"k-anonymity": {"k": k}}
+            yield Recipe("local-recoding", {"model": model, "effort": effort}).normalized()
+
+
+def _full_domain(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
+    """Yield the full-domain recodings that lose least, where there are not too many to look for them."""
+    heights = [schema.hierarchy(name).height - schema[name].lowest_level for name in schema.quasi_identifiers]
+    if math.prod(height + 1 for height in heights) > _MOST_NODES:
+        return
+    for k in ks:
+        try:
+            found = optimal_node(
+                table, schema, KAnonymity(k), suppression=_SUPPRESSED, objective="total-loss", budget=_SECONDS
+            )
+        except Infeasible:
+            continue
+        model = {"k-anonymity": {"k": k}}
+        facts: dict[str, Any] = {"levels": dict(found.levels), "model": model, "suppression": _SUPPRESSED}
+        yield Recipe("full-domain", facts).normalized()
+
+
+def _recipe(sanitizer: str, model: Mapping[str, Any]) -> Recipe:
+    return Recipe(sanitizer, {"model": dict(model)}).normalized()
+
+
+def _within_reach(ks: Iterable[int], wanted: Iterable[int]) -> list[int]:
+    there = set(ks)
+    return [k for k in wanted if k in there]
+
+
+def _most_diverse(table: Table, schema: Schema) -> float:
+    """Return one over the share of the commonest sensitive value: no group can be more diverse everywhere."""
+    shares = [
+        np.bincount(table[name].codes, weights=table.weights).max() / table.n_records
+        for name in schema.sensitive
+    ]
+    return float(1 / max(shares))
+
+
+def _few_digits(found: Iterable[float], asked: Iterable[float]) -> list[float]:
+    """Return what was found in two digits that count, then what was asked for as it is, each once.
+
+    A distance of 0 asks for what hardly any grouping can give, so it is left to those who ask for it.
+    """
+    rounded = (float(f"{value:.2g}") for value in found)
+    return list(dict.fromkeys([*(value for value in rounded if value > 0), *asked]))

@@ -1,0 +1,135 @@
+"""What suits a table: every family of methods, with thresholds that the table can reach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato import datasets, registry, sanitize
+from sfumato.columns import Limit
+from sfumato.errors import ParameterError
+from sfumato.models import KAnonymity, TCloseness
+from sfumato.project.policies import POLICIES
+from sfumato.recipe import Recipe
+from sfumato.sanitizers import Mondrian
+from sfumato.schema import Attribute, Schema
+from sfumato.search.suited import Suited
+from sfumato.table import Table
+
+
+def proposed(table: Table, schema: Schema, **thresholds: Any) -> list[Recipe]:
+    return list(Suited(**thresholds).propose(table, schema, np.random.default_rng(0)))
+
+
+def people(n_records: int = 400, *, numeric: bool = False) -> tuple[Table, Schema]:
+    rng = np.random.default_rng(7)
+    pay = rng.integers(1_000, 9_000, n_records)
+    table = Table.from_arrow(
+        {
+            "age": rng.integers(18, 90, n_records),
+            "sex": rng.choice(["f", "m"], n_records),
+            "pay": pay if numeric else np.array(["low", "middle", "high"])[pay % 3],
+        }
+    )
+    attributes = Attribute("age", "quasi-identifying", "numeric"), Attribute("sex", "quasi-identifying")
+    return Schema((*attributes, Attribute("pay", "sensitive"))).bind(table)
+
+
+def ks(recipes: list[Recipe], sanitizer: str = "mondrian") -> list[int]:
+    models = [r.parameters["model"] for r in recipes if r.sanitizer == sanitizer]
+    return [model["k-anonymity"]["k"] for model in models if set(model) == {"k-anonymity"}]
+
+
+def test_every_family_that_suits_the_table_is_tried() -> None:
+    tried = {recipe.sanitizer for recipe in proposed(*people())}
+    # noise is for numbers that nobody groups by, and a cut is what evolution searches
+    assert tried == registry.registered("sanitizer").keys() - {"laplace", "cut"} - _plugged_in()
+
+
+def _plugged_in() -> set[str]:
+    known = registry.registered("sanitizer")
+    return {name for name, cls in known.items() if registry.is_plugged_in(cls)}
+
+
+def test_nothing_is_proposed_twice_and_everything_can_be_made() -> None:
+    table, schema = people()
+    recipes = proposed(table, schema)
+    assert len({recipe.key for recipe in recipes}) == len(recipes)
+    for recipe in recipes:
+        sanitize(table, schema, recipe)
+
+
+def test_a_threshold_asks_for_more_than_a_partition_for_k_alone_reaches() -> None:
+    table, schema = people()
+    for recipe in proposed(table, schema):
+        model = recipe.parameters.get("model", {})
+        if recipe.sanitizer == "mondrian" and "t-closeness" in model:
+            plain = sanitize(table, schema, Mondrian(KAnonymity(model["k-anonymity"]["k"])))
+            assert model["t-closeness"]["t"] < TCloseness().level(plain.groups)
+
+
+@pytest.mark.parametrize(
+    ("n_records", "expected"),
+    [(3, []), (4, [2]), (12, [2, 3]), (100, [2, 3, 5, 10, 20]), (900, [2, 3, 5, 10, 20, 50, 100, 200])],
+)
+def test_the_values_of_k_fit_the_number_of_records(n_records: int, expected: list[int]) -> None:
+    assert ks(proposed(*people(n_records))) == expected
+
+
+def test_numbers_are_compared_as_numbers() -> None:
+    models = [recipe.parameters.get("model", {}) for recipe in proposed(*people(numeric=True))]
+    assert {m["t-closeness"]["distance"] for m in models if "t-closeness" in m} == {"natural"}
+    models = [recipe.parameters.get("model", {}) for recipe in proposed(*people())]
+    assert {m["t-closeness"]["distance"] for m in models if "t-closeness" in m} == {"equal"}
+
+
+def test_what_needs_a_role_that_no_attribute_has_is_not_tried() -> None:
+    table, _ = people()
+    no_sensitive = Schema.of(age="quasi-identifying", sex="quasi-identifying", pay="withheld")
+    recipes = proposed(table, no_sensitive)
+    assert {"bucketize", "anatomy", "suppress-sensitive"}.isdisjoint(r.sanitizer for r in recipes)
+    assert {key for r in recipes for key in r.parameters.get("model", {})} == {"k-anonymity"}
+    no_quasi_identifier = Schema.of(age="withheld", sex="withheld", pay="sensitive")
+    assert [r.sanitizer for r in proposed(table, no_quasi_identifier)] == ["as-is"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ({"k-anonymity": Limit(at_least=7)}, 7),
+        ({"reidentification-risk": Limit(at_most=0.09)}, 12),
+        ({"reidentification-risk": Limit(at_most=1 / 11)}, 11),
+        (POLICIES["cell-size-11"].limits, 11),
+    ],
+)
+def test_what_the_policy_asks_for_is_tried_by_every_family(policy: dict[str, Limit], expected: int) -> None:
+    recipes = list(Suited().within(policy).propose(*people(), np.random.default_rng(0)))
+    for family in ("mondrian", "clustering", "cell-suppression", "full-domain", "local-recoding"):
+        assert expected in ks(recipes, family)
+
+
+def test_the_policy_s_distance_and_diversity_are_tried() -> None:
+    search = Suited().within(
+        {"t-closeness": Limit(at_most=0.123), "probabilistic-diversity": Limit(at_least=2.5)}
+    )
+    assert (search.t, search.l) == ((0.123,), (2.5,))
+    models = [r.parameters.get("model", {}) for r in search.propose(*people(), np.random.default_rng(0))]
+    assert 0.123 in {m["t-closeness"]["t"] for m in models if "t-closeness" in m}
+    assert 2.5 in {m["probabilistic-diversity"]["l"] for m in models if "probabilistic-diversity" in m}
+
+
+def test_a_policy_without_thresholds_changes_nothing() -> None:
+    assert Suited().within({"utility-loss": Limit(at_most=0.1)}) == Suited()
+
+
+@pytest.mark.parametrize("given", [{"k": (0,)}, {"l": (0.5,)}, {"t": (-0.1,)}, {"t": (float("nan"),)}])
+def test_thresholds_that_no_model_has_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match="must be at least"):
+        Suited(**given)
+
+
+def test_a_stranger_s_example_is_served() -> None:
+    recipes = proposed(*datasets.hospital())
+    assert len(recipes) > 10
