@@ -105,7 +105,7 @@ from sfumato.sanitizers import (
     sanitize,
 )
 from sfumato.schema import Attribute, Schema
-from sfumato.search import Evolution, Lattice, LatticeFront, Search, Sweep
+from sfumato.search import Evolution, Lattice, LatticeFront, Search, Suited, Sweep
 from sfumato.shown import Picture
 from sfumato.store.base import Store
 from sfumato.table import Table
@@ -210,6 +210,7 @@ __all__ = [
     "Schema",
     "Search",
     "Store",
+    "Suited",
     "SuppressQuasiIdentifiers",
     "SuppressSensitive",
     "SuppressionLoss",

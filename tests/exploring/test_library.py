@@ -112,7 +112,7 @@ class Records(Measure):
 class TestMeasures:
     def test_are_by_default_those_of_a_project_file(self) -> None:
         found = explore(TABLE, SCHEMA, [AsIs()])
-        assert found.axes == ("privacy-loss", "general-loss")
+        assert found.axes == ("privacy-loss", "utility-loss")
         assert {m.label for m in found.candidates[0].measurements} >= {"weighted-k", "discernibility"}
 
     def test_without_a_sensitive_attribute_speak_of_no_such(self) -> None:

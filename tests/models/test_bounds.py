@@ -36,7 +36,7 @@ MODELS: tuple[PrivacyModel, ...] = (
     *(
         TCloseness(t, distance)
         for t in (0.0, 0.15, 0.4)
-        for distance in ("equal", "ordered", "hierarchical", "js")
+        for distance in ("equal", "ordered", "hierarchical", "natural", "js")
     ),
     DeltaDisclosure(0.7, absent="ignored"),
     DeltaDisclosure(0.7),

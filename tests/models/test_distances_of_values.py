@@ -96,6 +96,26 @@ def ground_of(levels: list[list[str]]) -> Ground:
     return ground
 
 
+class TestNatural:
+    @given(pairs=pairs_of(st.sampled_from([1, 2.5, 7, 30, None])))
+    @settings(max_examples=60)
+    def test_numbers_are_as_far_apart_as_in_their_order(self, pairs: Pairs) -> None:
+        if all(value is None for _, value in pairs):
+            return
+        groups = release_of(pairs, Attribute("it", "sensitive", "numeric")).groups
+        assert TCloseness(0.1, "natural").scores(groups) == pytest.approx(
+            TCloseness(0.1, "ordered").scores(groups)
+        )
+
+    @given(pairs=pairs_of(st.sampled_from([*LETTERS, None])))
+    @settings(max_examples=60)
+    def test_everything_else_is_equally_far_apart(self, pairs: Pairs) -> None:
+        groups = release_of(pairs, Attribute("it", "sensitive")).groups
+        assert TCloseness(0.1, "natural").scores(groups) == pytest.approx(
+            TCloseness(0.1, "equal").scores(groups)
+        )
+
+
 class TestHierarchical:
     @given(levels=trees(), pairs=pairs_of(st.sampled_from([*LETTERS, None])))
     @settings(max_examples=120)

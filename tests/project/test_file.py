@@ -20,6 +20,7 @@ from sfumato.project.defaults import PRIVACY_MEASURES, UTILITY_MEASURES
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.search import Sweep
+from sfumato.search.suited import Suited
 
 SECRET = "SECRETVALUE"
 PEOPLE = "name,age,zip,born,work,diagnosis\n" + "".join(
@@ -195,7 +196,7 @@ t-closeness = { at-most = 0.3 }
 "privacy-loss threshold=0.05" = { at-most = 0.2 }
 """
         project = Project.load(write(SMALL + measures))
-        assert project.axes == ("t-closeness distance=js", "general-loss")
+        assert project.axes == ("t-closeness distance=js", "utility-loss")
         assert project.measures == (*project.privacy, *project.utility, "privacy-loss threshold=0.05")
 
     def test_takes_a_population_from_beside_itself(self, write: Callable[[str], Path]) -> None:
@@ -241,8 +242,17 @@ class TestDefaults:
     ) -> None:
         project = Project.load(write(SMALL))
         assert project.privacy == PRIVACY_MEASURES
-        assert project.utility == UTILITY_MEASURES
-        assert project.axes == ("privacy-loss", "general-loss")
+        assert project.utility == ("utility-loss", *UTILITY_MEASURES)
+        assert project.axes == ("privacy-loss", "utility-loss")
+
+    def test_a_numeric_sensitive_attribute_is_compared_as_numbers(self, write: Callable[[str], Path]) -> None:
+        project = Project.load(write(changed('role = "sensitive"', 'role = "sensitive"\nkind = "numeric"')))
+        assert project.axes == ("t-closeness distance=natural", "utility-loss")
+        assert "t-closeness" not in project.privacy
+
+    def test_a_search_that_suits_the_table_knows_the_policy(self, write: Callable[[str], Path]) -> None:
+        text = SMALL + '\n[[try]]\nsearch = "suited"\n[policy]\nnamed = "cell-size-11"\n'
+        assert Suited(k=(11,)) in Project.load(write(text)).searches
 
     def test_without_a_sensitive_attribute_measure_what_needs_none(
         self, write: Callable[[str], Path]

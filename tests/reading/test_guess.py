@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -417,6 +418,22 @@ def test_of_many_columns_those_are_proposed_that_others_know_most_likely() -> No
     assert len(proposed) == 6
     assert found["weight"].role == "withheld"
     assert "until you give it a role" in found["v39"].reason
+
+
+def test_what_gives_a_sensitive_column_away_is_withheld() -> None:
+    died = ["yes" if row % 3 else "no" for row in range(600)]
+    table = Table.from_arrow(
+        {
+            "death": died,
+            "race": [
+                ["white", "black"][row % 2] if d == "yes" else "not asked" for row, d in enumerate(died)
+            ],
+            "sex": ["fm"[row // 7 % 2] for row in range(600)],
+        }
+    )
+    found = by_name(table)
+    assert (found["death"].role, found["sex"].role, found["race"].role) == ("sensitive", QUASI, "withheld")
+    assert re.fullmatch(r"Tells \d+% of what could be known of death, .*", found["race"].reason)
 
 
 def test_so_many_matters_of_health_are_not_protected_together() -> None:

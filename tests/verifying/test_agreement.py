@@ -25,6 +25,7 @@ ASKED: list[Any] = [
     *MODELS,
     {"t-closeness": {"distance": "js"}},
     {"t-closeness": {"distance": "hierarchical"}},
+    {"t-closeness": {"distance": "natural"}},
     {"delta-disclosure": {"base": 2.0, "absent": "ignored"}},
     {"beta-likeness": {"variant": "enhanced"}},
     {"recursive-diversity": {"l": 2}},
@@ -145,7 +146,7 @@ def test_both_say_the_same_of_drawn_tables(
     assert not disagreements(release, tmp_path_factory.mktemp("drawn"), asked)
 
 
-@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical", "js"])
+@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical", "natural", "js"])
 def test_the_distances_agree_where_order_and_tree_matter(distance: str, tmp_path: Path) -> None:
     table = sf.Table.from_arrow(
         {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,7 +18,7 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.hierarchy import HierarchySource, Intervals, Prefixes
 from sfumato.reading import codes, shapes, vocabulary
-from sfumato.reading.relations import Relation, relations
+from sfumato.reading.relations import Relation, given_away, relations
 from sfumato.reading.shapes import decimal_mark, likely_missing_values, thousands_mark
 from sfumato.schema import Role
 from sfumato.table import Column, Kind, Table, text
@@ -29,6 +29,8 @@ MOST_QUASI_IDENTIFIERS = 10
 """So many columns at most are proposed as quasi-identifying: with more, hardly anything could be told."""
 _ENOUGH_QUASI_IDENTIFIERS = 6
 """Where more columns are known to be knowable, those of which nothing is known are not added to them."""
+_TOO_TELLING = 0.3
+"""The share of a sensitive column's information above which a column is not released beside it."""
 _MOST_SENSITIVE = 5
 """So many columns at most are proposed as sensitive: groups must protect all of them at once."""
 
@@ -83,7 +85,9 @@ def guess(table: Table) -> tuple[Guess, ...]:
     found = relations(table, {name: column.number_of_code(table[name]) for name, column in evidence.items()})
     first = {name: _guess(column) for name, column in evidence.items()}
     named = {**first, **_person_numbers(first, evidence, found)}
-    return tuple(_limited(_without_copies(named, evidence, found), evidence).values())
+    single = _without_copies(named, evidence, found)
+    protected = _limited(single, evidence, "sensitive")
+    return tuple(_limited(_without_tellers(protected, table), evidence, "quasi-identifying").values())
 
 
 # What a column is made of
@@ -359,18 +363,30 @@ def _withheld(column: Guess, reason: str) -> Guess:
     return replace(column, role="withheld", hierarchy=None, reason=f"{reason}.")
 
 
-def _limited(guesses: dict[str, Guess], evidence: Mapping[str, _Evidence]) -> dict[str, Guess]:
+def _without_tellers(guesses: dict[str, Guess], table: Table) -> dict[str, Guess]:
+    """Withhold what would give a sensitive attribute away: no grouping protects one and still tells both."""
+    sensitive = [name for name, each in guesses.items() if each.role == "sensitive"]
+    for name in [name for name, each in guesses.items() if each.role == "quasi-identifying"]:
+        told = {other: given_away(table, other, name) for other in sensitive}
+        most = max(told, key=told.__getitem__, default="")
+        if most and told[most] >= _TOO_TELLING:
+            guesses[name] = _withheld(
+                guesses[name],
+                f"Tells {told[most]:.0%} of what could be known of {most}, which others should not learn: "
+                "withheld until you give it a role",
+            )
+    return guesses
+
+
+def _limited(guesses: dict[str, Guess], evidence: Mapping[str, _Evidence], role: Role) -> dict[str, Guess]:
     """Withhold what would be too much for one release, beginning with what is likely to be needed least."""
-    for role, most, choose, reason in (
-        ("quasi-identifying", MOST_QUASI_IDENTIFIERS, _most_knowable, _TOO_MANY_KNOWN),
-        ("sensitive", _MOST_SENSITIVE, _most_telling, _TOO_MANY_SENSITIVE),
-    ):
-        of_role = [name for name, each in guesses.items() if each.role == role]
-        if len(of_role) > most:
-            chosen = choose([evidence[name] for name in of_role], most)
-            for name in of_role:
-                if name not in chosen:
-                    guesses[name] = _withheld(guesses[name], reason.format(len(of_role)))
+    most, chosen, reason = _LIMITS[role]
+    of_role = [name for name, each in guesses.items() if each.role == role]
+    if len(of_role) > most:
+        kept = chosen([evidence[name] for name in of_role], most)
+        for name in of_role:
+            if name not in kept:
+                guesses[name] = _withheld(guesses[name], reason.format(len(of_role)))
     return guesses
 
 
@@ -411,6 +427,11 @@ def _most_telling(columns: list[_Evidence], most: int) -> set[str]:
     ranked = sorted(columns, key=lambda column: (_is_too_fine(column), -min(column.separation, 0.9)))
     return {column.name for column in ranked[:most]}
 
+
+_LIMITS: Mapping[Role, tuple[int, Callable[[list[_Evidence], int], set[str]], str]] = {
+    "quasi-identifying": (MOST_QUASI_IDENTIFIERS, _most_knowable, _TOO_MANY_KNOWN),
+    "sensitive": (_MOST_SENSITIVE, _most_telling, _TOO_MANY_SENSITIVE),
+}
 
 # Kinds and hierarchies
 
