@@ -17,6 +17,7 @@ from sfumato.cli.terminal import (
     guess_facts,
     print_frontier,
     print_json,
+    print_singling_out,
     print_table,
     say,
 )
@@ -132,6 +133,8 @@ def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
     echo()
     for sentence in facts["risk"]["sentences"]:
         echo(sentence)
+    if facts["singling-out"]["columns"]:
+        print_singling_out(facts["singling-out"])
     for warning in facts["warnings"]:
         say(f"beware: {warning}")
 

@@ -320,6 +320,30 @@ def warn_of_formulas(columns: tuple[str, ...]) -> None:
         )
 
 
+def print_singling_out(found: Mapping[str, Any]) -> None:
+    """Print what each column adds to what tells people apart, before anything is made."""
+    from sfumato import formatting
+
+    share = formatting.share
+    echo()
+    print_table(
+        f"Unique in the quasi-identifiers are {share(found['unique'])}. What each column adds to that:",
+        ["attribute", "role", "pairs told apart", "unique would be", "part in the smallest sets"],
+        [
+            [
+                each["name"],
+                each["role"],
+                share(each["separation"]),
+                share(each["unique"]) + (" without it" if each["part"] is not None else " with it"),
+                "" if each["part"] is None else share(each["part"]),
+            ]
+            for each in found["columns"]
+        ],
+    )
+    for each in found["sets"][:3]:
+        echo(f"{formatting.joined(each['columns'])} alone single out {each['n_records']:,} records.")
+
+
 def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     """Print a table; cells are shown as text, whatever is in them."""
     from rich.box import SIMPLE_HEAD

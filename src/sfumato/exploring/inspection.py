@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.exploring.singling_out import SinglingOut, singling_out
 from sfumato.measures.reidentification import ReidentificationRisk
 from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Project
@@ -84,6 +85,8 @@ class Inspection:
         How many records the insensitive attributes tell apart, alone, together, and with a sensitive one.
     table, schema
         The table and the schema that belong together: guessed roles are here to be confirmed.
+    singling_out
+        What each column adds to what tells people apart, where that was asked for.
     """
 
     n_records: int
@@ -93,6 +96,7 @@ class Inspection:
     insensitive: tuple[Alone, ...]
     table: Table = field(compare=False)
     schema: Schema = field(compare=False)
+    singling_out: SinglingOut | None = None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -142,6 +146,7 @@ class Inspection:
                 for each in self.insensitive
             ],
             "warnings": list(self.warnings),
+            **({} if self.singling_out is None else {"singling-out": asdict(self.singling_out)}),
         }
 
     def _risk_facts(self) -> dict[str, Any]:
@@ -195,9 +200,15 @@ def inspect(
     """
     if isinstance(source, (str, Path)) and Path(source).suffix == ".toml":
         project = Project.load(source)
-        return _inspected(*(schema or project.schema).bind(project.table()))
+        records = project.table()
+        return _inspected_with(records, *(schema or project.schema).bind(records))
     table = read(source, separator=separator, encoding=encoding, quote=quote)
-    return _inspected(*(schema.bind(table) if schema is not None else with_guessed_roles(table)))
+    return _inspected_with(table, *(schema.bind(table) if schema is not None else with_guessed_roles(table)))
+
+
+def _inspected_with(records: Table, table: Table, schema: Schema) -> Inspection:
+    """Inspect a bound table, and the columns of the records that were read."""
+    return replace(_inspected(table, schema), singling_out=singling_out(records, schema))
 
 
 def with_guessed_roles(table: Table) -> tuple[Table, Schema]:

@@ -38,6 +38,7 @@ def data(request: Request) -> Response:
         gone=[a.name for a in look.project.schema.attributes if a.name not in look.records.table.columns],
         hindrance=str(look.hindrance or ""),
         inspection=look.opened.inspection if look.opened else None,
+        singling_out=look.singling_out,
         schema=look.project.schema,
         missing=look.project.data.missing,
         all_roles=ROLES,
@@ -90,6 +91,7 @@ def _row(look: Look, name: str) -> dict[str, Any]:
     described = _attribute(look, name)
     role = described.role if described else None
     bound = look.opened if look.opened and name in look.opened.table.columns else None
+    columns = look.singling_out.columns if look.singling_out else ()
     table = bound.table if bound else look.records.table
     return {
         "name": name,
@@ -97,6 +99,7 @@ def _row(look: Look, name: str) -> dict[str, Any]:
         "kind": _kind(look, name),
         "guess": guess,
         "levels": bound.schema.hierarchy(name).height + 1 if bound else None,
+        "telling": next((each for each in columns if each.name == name), None),
         "picture": None if role in UNRELEASED else distribution(table, table[name]),
     }
 

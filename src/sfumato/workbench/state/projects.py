@@ -16,6 +16,7 @@ from sfumato.workbench.addresses import named
 from sfumato.workbench.state.works import Key, Works
 
 if TYPE_CHECKING:
+    from sfumato.exploring.singling_out import SinglingOut
     from sfumato.project.file import Project
     from sfumato.reading.guess import Guess
     from sfumato.schema import Schema
@@ -75,6 +76,13 @@ class Look:
     records: Loaded
     opened: Opened | None
     hindrance: SfumatoError | None
+
+    @cached_property
+    def singling_out(self) -> SinglingOut | None:
+        """What each column adds to what tells people apart, if every column has a role."""
+        from sfumato.exploring.singling_out import singling_out
+
+        return None if self.opened is None else singling_out(self.records.table, self.project.schema)
 
 
 class Projects:
