@@ -3,13 +3,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# pyCANON pins exact versions of pandas and NumPy; as an independent judge in tests it needs neither pin.
-ORACLES := $(INSTALL) --no-deps --upgrade --target .venv/oracles pycanon
+# Independent judges in tests, installed beside the rest and without what they require: pyCANON pins exact versions
+# of pandas and NumPy; of CycloneDX only the schema is read.
+ORACLES := cyclonedx-python-lib fastjsonschema pycanon
+JUDGES := $(INSTALL) --no-deps --upgrade --target .venv/oracles
 FAILED := { echo "could not install what pyproject.toml asks for: the first time, and after it changes, this needs the network" >&2; exit 1; }
 
-# A stamp's name says what was installed: this text of pyproject.toml, for this folder.
+# LOCKED=1 installs exactly what lock/ names, and checks the hash of every file; else the newest that is allowed.
+LOCKED ?=
+LOCK := $(if $(LOCKED),lock/development.txt lock/oracles.txt)
+
+# A stamp's name says what was installed: this text of pyproject.toml (and of the lock), for this folder.
 # While the stamp is there, nothing is installed and no network is needed.
-KEY := $(shell { pwd; cat pyproject.toml; } | cksum | cut -d ' ' -f 1)
+KEY := $(shell { pwd; echo $(ORACLES); cat pyproject.toml $(LOCK); } | cksum | cut -d ' ' -f 1)
 RUNTIME := .venv/runtime-$(KEY)
 DEVELOPMENT := .venv/development-$(KEY)
 
@@ -23,7 +29,13 @@ APT := env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes
 QUICK := tests/choosing tests/project tests/models/test_anonymity.py tests/models/test_diversity.py \
   tests/test_c*.py tests/test_de*.py tests/test_[e-s]*.py tests/test_table.py
 
-.PHONY: help demo test quick floors coverage fuzz lint format wheel clean python browser
+# For the lowest versions: beside the quick tests, a few of every room that rests on a package that they do not reach.
+ROOMS := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/exploring/test_library.py \
+  tests/miners/test_runner.py tests/miners/test_tree.py tests/report/test_page.py tests/report/test_svg.py \
+  tests/search/evolution/test_search.py tests/verifying/test_signature.py tests/workbench/test_command.py \
+  tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
+
+.PHONY: help demo test quick floors coverage fuzz lint format wheel audit sbom lock clean python browser
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -38,8 +50,8 @@ test: lint browser ## lint, then run all tests
 quick: lint ## lint, then run the tests that are soon done
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(QUICK)
 
-floors: python ## run the quick tests with the lowest versions that pyproject.toml allows; needs the network
-	$(BIN)/python tools/floors.py $(QUICK) tests/sanitizers/test_noise.py tests/cli/test_commands.py
+floors: python ## run some tests of every room with the lowest versions that pyproject.toml allows; needs the network
+	$(BIN)/python tools/floors.py $(QUICK) $(ROOMS)
 
 # Compiled kernels are left out of the count: Python runs none of their lines.
 coverage: python $(DEVELOPMENT) browser ## run all tests and report which lines and branches of the library they reach
@@ -59,8 +71,20 @@ format: python $(DEVELOPMENT) ## mend style and format in place
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
 
-wheel: python $(DEVELOPMENT) ## build the wheel into dist/
+# What is packed is dated alike wherever and whenever it is built: the same files give the same bytes.
+wheel: export SOURCE_DATE_EPOCH := 1580601600
+wheel: python $(DEVELOPMENT) ## build the wheel into dist/; the same files give the same bytes
 	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+
+audit: python $(DEVELOPMENT) ## check the licences and known vulnerabilities of what is installed; needs the network
+	$(BIN)/python tools/supply.py licences
+	$(BIN)/python tools/supply.py vulnerabilities
+
+sbom: python $(DEVELOPMENT) ## write the bill of materials (CycloneDX) of what a user installs into dist/
+	$(BIN)/python tools/supply.py sbom dist/sfumato.cdx.json
+
+lock: python ## write the newest allowed version of everything, with hashes, into lock/; needs the network
+	$(BIN)/python tools/lock.py
 
 clean: ## remove .venv, caches and built files
 	rm -rf .venv build dist test-artefacts .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -100,5 +124,11 @@ $(RUNTIME):
 $(DEVELOPMENT):
 	@echo "installing sfumato and its test tools into .venv (once)"
 	@rm -f .venv/runtime-* .venv/development-*
-	@{ $(INSTALL) 'pip>=25.1' && $(INSTALL) --editable . --group dev && $(ORACLES); } || $(FAILED)
+ifdef LOCKED
+	@{ $(INSTALL) --require-hashes --requirement lock/development.txt && \
+	  $(INSTALL) --no-deps --no-build-isolation --editable . && \
+	  $(JUDGES) --require-hashes --requirement lock/oracles.txt; } || $(FAILED)
+else
+	@{ $(INSTALL) 'pip>=25.1' && $(INSTALL) --editable . --group dev && $(JUDGES) $(ORACLES); } || $(FAILED)
+endif
 	@touch $(RUNTIME) $@

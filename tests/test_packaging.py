@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -20,16 +21,54 @@ PACKAGE = ROOT / "src" / "sfumato"
 MAKEFILE = (ROOT / "Makefile").read_text()
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel without the network and unpack it."""
-    built, unpacked = tmp_path_factory.mktemp("built"), tmp_path_factory.mktemp("unpacked")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def build(source: Path, target: Path, umask: int = -1) -> dict[str, Path]:
+    """Build the wheel and the source archive of a folder without the network; return each by its ending."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-t", "sdist", "-d", str(target)]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False, umask=umask)
     assert done.returncode == 0, done.stderr
-    (archive,) = built.glob("*.whl")
-    zipfile.ZipFile(archive).extractall(unpacked)
+    return {path.suffix: path for path in target.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return build(ROOT, tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module")
+def wheel(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Unpack the wheel."""
+    unpacked = tmp_path_factory.mktemp("unpacked")
+    zipfile.ZipFile(built[".whl"]).extractall(unpacked)
     return unpacked
+
+
+def copied(paths: list[Path], target: Path) -> None:
+    """Copy files of the repository with other dates, other permissions and in another order."""
+    for path in sorted(paths, reverse=True):
+        place = target / path.relative_to(ROOT)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(path.read_bytes())
+        place.chmod(0o600)
+        os.utime(place, (1_000_000_000, 1_000_000_000))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX has permissions to differ in")
+def test_the_same_files_built_elsewhere_give_the_same_bytes(built: dict[str, Path], tmp_path: Path) -> None:
+    tops = [".gitignore", "pyproject.toml", "README.md", "LICENSE", *shipped()]
+    found = [path for top in tops for path in [ROOT / top, *(ROOT / top).rglob("*")]]
+    copied([path for path in found if path.is_file() and "__pycache__" not in path.parts], tmp_path / "copy")
+    again = build(tmp_path / "copy", tmp_path / "again", umask=0o077)
+    assert set(built) == {".whl", ".gz"}
+    assert {kind: path.read_bytes() == built[kind].read_bytes() for kind, path in again.items()} == {
+        ".whl": True,
+        ".gz": True,
+    }
+
+
+def shipped() -> list[str]:
+    """Return what the source archive holds of the repository, as pyproject.toml says."""
+    facts = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return facts["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
 
 
 def package_files(pattern: str) -> list[Path]:
@@ -128,8 +167,9 @@ def test_a_commit_is_checked_like_the_whole() -> None:
     assert set(re.findall(r"(?:repo|language): (.*)", hooks)) == {"local", "system"}
 
 
-def test_the_quick_tests_are_there() -> None:
-    (listed,) = re.findall(r"^QUICK := ((?:.*\\\n)*.*)$", MAKEFILE, re.MULTILINE)
+@pytest.mark.parametrize("variable", ["QUICK", "ROOMS"])
+def test_the_tests_that_the_makefile_names_are_there(variable: str) -> None:
+    (listed,) = re.findall(rf"^{variable} := ((?:.*\\\n)*.*)$", MAKEFILE, re.MULTILINE)
     assert all(list(ROOT.glob(pattern)) for pattern in listed.replace("\\", "").split())
 
 

@@ -1,4 +1,4 @@
-"""Install the lowest versions that pyproject.toml allows, and run the quick tests with them.
+"""Install the lowest versions that pyproject.toml allows, extras and all, and run tests with them.
 
 Everything goes into an environment of its own that is removed afterwards; the network is needed.
 
@@ -13,6 +13,7 @@ import sys
 import tempfile
 import tomllib
 import venv
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -26,7 +27,8 @@ def lowest(requirement: str) -> str:
 
 def main(tests: list[str]) -> int:
     facts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    floors = [lowest(each) for each in facts["project"]["dependencies"]]
+    extras = facts["project"]["optional-dependencies"].values()
+    floors = [lowest(each) for each in chain(facts["project"]["dependencies"], *extras)]
     with tempfile.TemporaryDirectory(prefix="sfumato-floors-") as folder:
         venv.create(folder, with_pip=True)
         python = str(Path(folder, "bin", "python"))
