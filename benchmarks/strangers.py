@@ -38,7 +38,10 @@ from public_tables import Public
 from sfumato.workbench.routes.ask import STANDING
 
 LIMIT = 300.0
-"""Seconds that exploring a table may take unless --limit says otherwise; any other step has as long."""
+"""Seconds of CPU that a step may take unless --limit says otherwise."""
+
+_PATIENCE = 10
+"""A step may take so many times its limit on the clock: the machine may be busy, or the step may hang."""
 
 LOOKS_PER_SECOND = 5
 _LEFT = re.compile(r"([0-9.]+) (s|min|h)\b[^,;]* left")
@@ -141,7 +144,7 @@ def taken(arguments: list[object], limit: float, store: Path | None = None) -> S
         reader.start()
     while process.poll() is None:
         _look(process.pid, step, store)
-        if time.monotonic() - began > limit:
+        if step.cpu > limit or time.monotonic() - began > _PATIENCE * limit:
             step.timed_out = True
             _end(process)
         time.sleep(1 / LOOKS_PER_SECOND)
@@ -202,9 +205,11 @@ def travelled(name: str, data: Path, truth: Truth, limit: float) -> Journey:
         answered = sum(each.code in (0, 3) for each in asked)
         steps["ask"] = max(asked, key=lambda each: each.code == 1)
     candidates = frontier.get("candidates", [])
-    knee = [each["id"] for each in candidates if each["knee"]]
-    if knee:
-        steps["publish"] = taken(["publish", knee[0], data.parent / "out", "-P", project], limit)
+    efficient = [each for each in candidates if each["efficient"]]
+    # a front without an inner point has no knee
+    chosen = [each["id"] for each in sorted(efficient, key=lambda each: not each["knee"])]
+    if chosen:
+        steps["publish"] = taken(["publish", chosen[0], data.parent / "out", "-P", project], limit)
     if "publish" in steps and steps["publish"].code == 0:
         steps["verify"] = taken(["verify", data.parent / "out"], limit)
     roles = {each["name"]: each["role"] for each in guesses}
@@ -222,7 +227,7 @@ def travelled(name: str, data: Path, truth: Truth, limit: float) -> Journey:
         quasi_identifiers=sum(role == "quasi-identifying" for role in roles.values()),
         candidates=made,
         infeasible=infeasible,
-        efficient=sum(bool(each["efficient"]) for each in candidates),
+        efficient=len(efficient),
         cpu_to_first=explored.first,
         cpu_to_last=explored.cpu,
         seconds=sum(step.seconds for step in steps.values()),
@@ -231,7 +236,7 @@ def travelled(name: str, data: Path, truth: Truth, limit: float) -> Journey:
         estimate_took=took,
         answered=answered,
         codes={name: step.code for name, step in steps.items()},
-        ended=_end_of(steps, answered, bool(knee), limit),
+        ended=_end_of(steps, answered, bool(chosen), limit),
     )
 
 
@@ -240,9 +245,10 @@ def _n_records(data: Path) -> int:
         return sum(1 for _ in lines) - 1
 
 
-def _end_of(steps: dict[str, Step], answered: int, has_knee: bool, limit: float) -> str:
+def _end_of(steps: dict[str, Step], answered: int, has_frontier: bool, limit: float) -> str:
     """Say in words where the way of a table ended."""
-    troubles = [f"{name} was ended after {limit:.0f} s" for name, step in steps.items() if step.timed_out]
+    slow = [name for name, step in steps.items() if step.timed_out]
+    troubles = [f"{name} was ended after {limit:.0f} s of CPU" for name in slow]
     if answered < len(STANDING) and "ask" in steps:
         troubles.append(f"{len(STANDING) - answered} of {len(STANDING)} questions without an answer")
     for name, step in steps.items():
@@ -250,7 +256,7 @@ def _end_of(steps: dict[str, Step], answered: int, has_knee: bool, limit: float)
             troubles.append(f"{name} {step.code}: {step.last_words}")
             break
     else:
-        if "frontier" in steps and not has_knee:
+        if "frontier" in steps and not has_frontier:
             troubles.append("an empty frontier")
     if "verify" in steps and steps["verify"].code == 0:
         return "; ".join(["verified", *troubles])
@@ -316,7 +322,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="names of tables, with commas between")
     parser.add_argument("--cache", type=Path, help="where the packages are kept; by default nowhere")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that a step may take")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of CPU that a step may take")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--markdown", type=Path, help="write the table here")
     parser.add_argument("--list", action="store_true", help="only name the tables")
