@@ -31,7 +31,7 @@ def cases(draw: st.DrawFn) -> tuple[list[list[Any]], Any, Any, int]:
     return sets, rows[:, :3].T.astype(np.int32), rows[:, 3], draw(st.integers(1, 12))
 
 
-def search(sets: Any, rows: Any, weights: Any, least: int, limit: int = 10**6) -> Any:
+def search(sets: Any, rows: Any, weights: Any, least: int, most_nodes: int = 3, limit: int = 10**6) -> Any:
     nodes = AttributeNodes.of(sets, N_CODES)
     return large_conjunctions(
         np.ascontiguousarray(rows),
@@ -42,7 +42,9 @@ def search(sets: Any, rows: Any, weights: Any, least: int, limit: int = 10**6) -
         nodes.nodes_of_code,
         nodes.code_starts,
         nodes.codes_of_node,
+        most_nodes,
         limit,
+        10**9,
     )
 
 
@@ -66,7 +68,7 @@ def test_all_large_conjunctions_are_found_in_depth_first_order(case: Any) -> Non
             expected[nodes] = support
     found = {}
     begun: tuple[int, ...] = ()
-    for depth, node, support in zip(*search(sets, rows, weights, least), strict=True):
+    for depth, node, support in zip(*search(sets, rows, weights, least)[:3], strict=True):
         begun = (*begun[: depth - 1], int(node))
         assert len(begun) == depth
         assert begun not in found
@@ -80,9 +82,39 @@ def test_the_search_stops_at_the_limit(case: Any, limit: int) -> None:
     sets, rows, weights, least = case
     if not any(sets):
         return
-    every, _, _ = search(sets, rows, weights, least)
-    some, _, _ = search(sets, rows, weights, least, limit)
+    every, _, _, _, is_complete = search(sets, rows, weights, least)
+    some, _, _, _, is_all = search(sets, rows, weights, least, limit=limit)
     assert some.tolist() == every[:limit].tolist()
+    assert is_complete
+    assert is_all == (len(every) <= limit)
+
+
+@given(case=cases(), most_nodes=st.integers(1, 3))
+@settings(max_examples=30)
+def test_conjunctions_of_more_nodes_are_left_out_and_the_rest_keeps_its_order(
+    case: Any, most_nodes: int
+) -> None:
+    sets, rows, weights, least = case
+    if not any(sets):
+        return
+    depths, nodes, supports, _, _ = search(sets, rows, weights, least)
+    short = depths <= most_nodes
+    found = search(sets, rows, weights, least, most_nodes)
+    for every, some in zip((depths, nodes, supports), found[:3], strict=True):
+        assert some.tolist() == every[short].tolist()
+    assert found[3] == added_up(sets, rows, depths[short].tolist(), nodes[short].tolist())
+
+
+def added_up(sets: Any, rows: Any, depths: list[int], nodes: list[int]) -> int:
+    """Return how many rows what each conjunction was begun with has, added up."""
+    every = [(attribute, codes) for attribute, each in enumerate(sets) for codes in each]
+    inside = [np.ones(rows.shape[1], dtype=np.bool_)]
+    work = 0
+    for depth, node in zip(depths, nodes, strict=True):
+        attribute, codes = every[node]
+        inside = [*inside[:depth], inside[depth - 1] & np.isin(rows[attribute], codes)]
+        work += int(inside[depth - 1].sum())
+    return work
 
 
 def test_more_conjunctions_than_the_first_arrays_hold() -> None:
@@ -98,7 +130,9 @@ def test_more_conjunctions_than_the_first_arrays_hold() -> None:
         nodes.nodes_of_code,
         nodes.code_starts,
         nodes.codes_of_node,
+        2,
         10**6,
+        10**9,
     )
     assert len(found[0]) == 40 + 40 + 1600
     assert sorted(found[2].tolist()) == [1] * 1600 + [40] * 80

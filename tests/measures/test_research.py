@@ -177,6 +177,31 @@ def test_utility_loss_is_the_mean_divergence_of_the_large_populations(
             assert found.detail["percentile-95"] == pytest.approx(sorted(losses)[at], abs=1e-9)
 
 
+@pytest.mark.parametrize("reconstruction", ["uniform", "maximum-entropy"])
+def test_several_sensitive_attributes_lose_together_what_each_loses_alone(reconstruction: Any) -> None:
+    rng = np.random.default_rng(5)
+    columns = {
+        name: rng.integers(0, n, 300).tolist() for name, n in (("a", 9), ("b", 4), ("s", 7), ("t", 40))
+    }
+    columns["u"] = [a % 3 for a in columns["a"]]
+
+    def taken(*sensitive: str) -> list[tuple[Any, ...]]:
+        numbers = [Attribute(name, "quasi-identifying", "numeric", Intervals((3,))) for name in ("a", "b")]
+        others = [
+            Attribute(name, "sensitive" if name in sensitive else "identifying", "categorical")
+            for name in ("s", "t", "u")
+        ]
+        release = sanitize(Table.from_arrow(columns), Schema((*numbers, *others)), Mondrian(KAnonymity(20)))
+        found = measure(release, [UtilityLoss(0.02, reconstruction)])
+        return [(m.attribute, m.value, m.baseline, *m.detail.values()) for m in found]
+
+    together = sorted(taken("s", "t", "u"))
+    alone = [*taken("s"), *taken("t"), *taken("u")]
+    assert [each[0] for each in together] == [each[0] for each in alone] == ["s", "t", "u"]
+    for each, by_itself in zip(together, alone, strict=True):
+        assert each[1:] == pytest.approx(by_itself[1:], abs=1e-12)
+
+
 @given(data=st.data())
 @settings(max_examples=20)
 def test_the_baselines_are_what_is_lost_with_all_quasi_identifiers_withheld(

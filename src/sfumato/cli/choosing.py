@@ -20,6 +20,7 @@ from sfumato.cli.opening import (
     found_project,
     opened,
     require_candidates,
+    require_comparable,
     source_shown,
     write_report,
     write_text,
@@ -31,6 +32,7 @@ from sfumato.cli.terminal import (
     print_frontier,
     print_json,
     print_measurements,
+    print_reasons,
 )
 from sfumato.exploring.stored import source_now, stored_frontier
 
@@ -90,11 +92,14 @@ def explore(
                 "failed": sum(each.failed for each in infeasible),
             }
             print_json({**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]})
+            require_comparable(project, frontier)
             return
     echo(
         f"{state.done:,} candidates tried, {state.known:,} were known, {len(infeasible):,} could not be "
         f"made; {len(frontier.efficient()):,} are efficient"
     )
+    print_reasons(frontier.candidates)
+    require_comparable(project, frontier)
     echo(f"See them:  sfumato frontier {project.path}")
 
 
@@ -138,6 +143,7 @@ def frontier(
         print_json(frontier_facts(found, found.infeasible))
     else:
         print_frontier(project, found, found.infeasible, everything=everything)
+    require_comparable(project, found)
 
 
 @cli.command()

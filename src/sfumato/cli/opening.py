@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.terminal import progress_shown, say
-from sfumato.errors import ParameterError, ProjectError, UserError
+from sfumato.errors import Infeasible, ParameterError, ProjectError, UserError
 from sfumato.files import why_unreadable
 
 if TYPE_CHECKING:
@@ -90,6 +90,24 @@ def require_candidates(project: Project, store: Store, source: str, made: tuple[
     else:
         happened = "nothing was explored yet for this data"
     raise UserError(f"{happened}; run `sfumato explore {project.path.name}` first")
+
+
+def require_comparable(project: Project, found: Frontier) -> None:
+    """Raise an error if the frontier is empty, since no candidate has a figure on every axis, and say why."""
+    if found.comparable:
+        return
+    every = [m for candidate in found.candidates for m in candidate.measurements]
+    reasons = {
+        m.label: m.detail.get("reason", "") for m in every if m.label in found.axes and not m.applicable
+    }
+    why = "".join(f"; {label}: {reason}" for label, reason in reasons.items())
+    sides = [[m.label for m in every if m.axis == side and m.applicable] for side in ("privacy", "utility")]
+    axes = " ".join(f"--axis '{labels[0]}'" for labels in sides if labels)
+    remedy = f"`sfumato frontier {project.path.name} {axes}`" if all(sides) else "name others in [measure]"
+    raise Infeasible(
+        f"the frontier is empty: no candidate has a figure on {' and '.join(found.axes)}{why}; "
+        f"compare by other measures: {remedy}"
+    )
 
 
 def source_shown(project: Project, store: Store) -> str:

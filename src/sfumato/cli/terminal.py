@@ -210,11 +210,25 @@ def print_frontier(
             f"{len(found.apart)} cannot be compared on these axes: "
             + ", ".join(str(candidate.recipe) for candidate in found.apart)
         )
+    print_reasons(found.candidates)
     if infeasible:
         echo(
             f"{len(infeasible)} could not be made, for example {infeasible[0].recipe}: "
             f"{infeasible[0].infeasible}"
         )
+
+
+def print_reasons(candidates: Iterable[Candidate]) -> None:
+    """Print which measures do not apply to which part of the candidates, and why."""
+    made = tuple(candidates)
+    counted: dict[tuple[str, str], set[str]] = {}
+    for candidate in made:
+        for m in candidate.measurements:
+            if not m.applicable:
+                counted.setdefault((m.label, str(m.detail.get("reason", ""))), set()).add(candidate.id)
+    for (label, reason), ids in counted.items():
+        whole = "" if len(ids) == len(made) else f" to {len(ids)} of {len(made)} candidates"
+        echo(f"{label}: not applicable{whole}: {reason}")
 
 
 def _marks(*, efficient: bool, knee: bool, allowed: bool) -> str:

@@ -264,6 +264,40 @@ def _mix(found: Floats, amount: float, mixture: int, mixtures: MixtureArrays) ->
 
 
 @njit(cache=True)
+def divergences(true: Floats, estimated: Floats, fallback: Floats, first_values: Integers) -> Floats:
+    """Return the Jensen-Shannon divergence of each line, of each attribute by itself.
+
+    Parameters
+    ----------
+    true, estimated
+        How often each value of each attribute occurs; the values of all attributes behind one another.
+    fallback
+        What a line is taken for in which nothing is estimated.
+    first_values
+        Where the values of each attribute begin, and where the last ones end.
+    """
+    n_attributes = first_values.size - 1
+    found = np.zeros((n_attributes, len(true)))
+    for line in range(len(true)):
+        for attribute in range(n_attributes):
+            first, last = first_values[attribute], first_values[attribute + 1]
+            guessed = estimated[line]
+            if np.sum(guessed[first:last]) <= 0.0:
+                guessed = fallback
+            all_true, all_guessed = np.sum(true[line, first:last]), np.sum(guessed[first:last])
+            apart = 0.0
+            for value in range(first, last):
+                p, q = true[line, value] / all_true, guessed[value] / all_guessed
+                if p > 0.0 and q > 0.0:
+                    middle = (p + q) / 2
+                    apart += p * np.log(p / middle) + q * np.log(q / middle)
+                elif p > 0.0 or q > 0.0:
+                    apart += (p + q) * np.log(2.0)
+            found[attribute, line] = apart / 2
+    return found
+
+
+@njit(cache=True)
 def query_counts(asked: Asked, labels: LabelArrays, units: Units, mixtures: MixtureArrays) -> Floats:
     """Count the records that each query accepts."""
     n_queries, n_dimensions = asked.attributes.shape

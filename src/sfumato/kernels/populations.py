@@ -7,6 +7,9 @@ import numpy as np
 from sfumato.arrays import Codes, Integers
 from sfumato.kernels.compiling import njit
 
+_SEARCHED = 8
+"""A search is done once for a table: it may look at so many times as many rows as adding up does."""
+
 
 @njit(cache=True)
 def large_conjunctions(
@@ -18,8 +21,10 @@ def large_conjunctions(
     nodes_of_code: Codes,
     code_starts: Integers,
     codes_of_node: Codes,
-    limit: int,
-) -> tuple[Codes, Codes, Integers]:
+    most_nodes: int,
+    most_found: int,
+    most_work: int,
+) -> tuple[Codes, Codes, Integers, int, bool]:
     """Search depth first, with the rows that satisfy each beginning, attribute after attribute.
 
     A conjunction has at most one node of each attribute, attributes ascending; what is added to one
@@ -35,12 +40,16 @@ def large_conjunctions(
         The nodes that contain each code; the codes and the nodes of all attributes behind one another.
     code_starts, codes_of_node
         The codes (numbered within their attribute) of each node.
-    limit
-        Stop after so many conjunctions.
+    most_nodes
+        Conjunctions of more nodes are not looked at.
+    most_found, most_work
+        Stop when there are more conjunctions, or more rows to look at to add up what is in them, or when the
+        search itself has looked at several times as many.
 
     Returns
     -------
-    For each conjunction, in depth-first order, the number of its nodes, the last of them, its weight.
+    For each conjunction, in depth-first order, the number of its nodes, the last of them, its weight; the
+    rows to look at to add up what is in them all; and whether these are all.
     """
     n_attributes, n_rows = rows.shape
     n_nodes = code_starts.size - 1
@@ -48,6 +57,8 @@ def large_conjunctions(
     nodes = np.empty(1024, np.int32)
     supports = np.empty(1024, np.int64)
     n_found = 0
+    work = 0
+    searched = 0
     inside = np.zeros(max(int(np.max(np.diff(first_code))), 1), np.bool_)
     members = np.empty((n_attributes + 1, n_rows), np.int32)
     lengths = np.zeros(n_attributes + 1, np.int64)
@@ -70,6 +81,7 @@ def large_conjunctions(
                 depth -= 1
                 continue
             attribute = attribute_at[depth]
+            searched += lengths[depth]
             n_candidates[depth] = _large_nodes(
                 rows[attribute],
                 weights,
@@ -85,8 +97,9 @@ def large_conjunctions(
             tried[depth] = 0
             continue
         node = candidates[depth, tried[depth]]
-        if n_found == limit:
-            return depths[:n_found], nodes[:n_found], supports[:n_found]
+        work += lengths[depth]
+        if n_found == most_found or work > most_work or searched // _SEARCHED > most_work:
+            return depths[:n_found], nodes[:n_found], supports[:n_found], work, False
         if n_found == depths.size:
             depths = np.concatenate((depths, np.empty_like(depths)))
             nodes = np.concatenate((nodes, np.empty_like(nodes)))
@@ -97,7 +110,7 @@ def large_conjunctions(
         n_found += 1
         tried[depth] += 1
         attribute = attribute_at[depth]
-        if attribute == n_attributes - 1:
+        if attribute == n_attributes - 1 or depth + 1 == most_nodes:
             continue
         for place in range(code_starts[node], code_starts[node + 1]):
             inside[codes_of_node[place]] = True
@@ -115,7 +128,7 @@ def large_conjunctions(
         attribute_at[depth] = attribute
         n_candidates[depth] = 0
         tried[depth] = 0
-    return depths[:n_found].copy(), nodes[:n_found].copy(), supports[:n_found].copy()
+    return depths[:n_found].copy(), nodes[:n_found].copy(), supports[:n_found].copy(), work, True
 
 
 @njit(cache=True)

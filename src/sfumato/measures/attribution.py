@@ -13,7 +13,7 @@ from sfumato.classes import SensitiveCounts
 from sfumato.hierarchy import Hierarchy, Label
 from sfumato.kernels.grouping import first_row_of_group
 from sfumato.measures.base import NotApplicable
-from sfumato.measures.estimation.populations import Populations, TooManyPopulations
+from sfumato.measures.estimation.populations import Populations
 from sfumato.measures.estimation.reconstruction import Unreadable, original_of
 from sfumato.measures.research import UtilityLoss
 from sfumato.models.distances import jensen_shannon
@@ -170,8 +170,8 @@ def population_origins(
     """
     measure = UtilityLoss(minimum_support)
     try:
-        populations, losses, _ = measure.by_population(release, original_of(release), attribute)
-    except (Unreadable, TooManyPopulations) as reason:
+        populations, (losses,), _ = measure.by_population(release, original_of(release), (attribute,))
+    except Unreadable as reason:
         raise NotApplicable(str(reason)) from None
     worst = [int(place) for place in np.argsort(-losses, kind="stable")[:most] if losses[place] > 0]
     described = _conjunctions(populations, worst)

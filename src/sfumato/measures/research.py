@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,9 +14,10 @@ from sfumato.arrays import Floats
 from sfumato.caching import remembered
 from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Words
+from sfumato.kernels.estimating import divergences
 from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.measures.estimation.estimate import Estimate
-from sfumato.measures.estimation.populations import Populations, TooManyPopulations, large_populations
+from sfumato.measures.estimation.populations import Populations, large_populations
 from sfumato.measures.estimation.queries import Queries, TooFewQueries, satisfied_queries
 from sfumato.measures.estimation.reconstruction import (
     Reconstruction,
@@ -25,15 +26,16 @@ from sfumato.measures.estimation.reconstruction import (
     original_of,
     reconstructed,
     true_estimate,
+    uniform_estimate_of_all,
 )
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.release import Release, released
 from sfumato.table import Table
 
 # Equal distributions, computed in two ways, may differ in the last digit: they have divergence 0.
 _ROUNDING = 1e-13
-_KEPT = 2**22
+_KEPT = 2**23
 """True counts of so many populations and values are kept for the next release; more are counted again."""
 
 
@@ -49,15 +51,21 @@ class _ResearchLoss(Measure):
             raise NotApplicable("the release has no quasi-identifier")
         try:
             table = original_of(release)
-            return tuple(self.of_attribute(release, table, name) for name in self.attributes(release))
-        except (Unreadable, TooFewQueries, TooManyPopulations) as reason:
+            return self.of_attributes(release, table, tuple(self.attributes(release)))
+        except (Unreadable, TooFewQueries) as reason:
             raise NotApplicable(str(reason)) from None
 
-    def attributes(self, release: Release) -> Iterable[str | None]:
+    def attributes(self, release: Release) -> Sequence[str | None]:
         """Return the sensitive attributes to measure."""
         if not release.schema.sensitive:
             raise NotApplicable("the release has no sensitive attribute")
         return release.schema.sensitive
+
+    def of_attributes(
+        self, release: Release, table: Table, names: Sequence[str | None]
+    ) -> tuple[Measurement, ...]:
+        """Return the measurements of the sensitive attributes, one after the other."""
+        return tuple(self.of_attribute(release, table, name) for name in names)
 
     @abstractmethod
     def of_attribute(self, release: Release, table: Table, name: str | None) -> Measurement:
@@ -72,8 +80,11 @@ class UtilityLoss(_ResearchLoss):
     The mean over all large populations y of the Jensen-Shannon divergence between the true
     distribution of the sensitive attribute in y and the one that a researcher estimates from the
     release, in [0, log 2]. A population is a conjunction of hierarchy nodes, at most one for each
-    quasi-identifier. The baseline is the same figure when all quasi-identifiers are withheld. A
-    population of which no record is released is estimated to be like all released records.
+    quasi-identifier. With many quasi-identifiers there are too many populations to look at; then those count
+    that speak of up to so many quasi-identifiers, ``attributes-together`` in the detail, that they are not.
+    The choice depends on the original alone, so that all its releases are compared by the same populations.
+    The baseline is the same figure when all quasi-identifiers are withheld. A population of which no record
+    is released is estimated to be like all released records.
 
     Parameters
     ----------
@@ -113,9 +124,11 @@ class UtilityLoss(_ResearchLoss):
         baseline="with quasi-identifiers withheld",
         details={
             "populations": Detail("large populations"),
+            "attributes-together": Detail("described by quasi-identifiers, at most"),
             "percentile-95": Detail("95th percentile"),
         },
     )
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         if not 0 < self.minimum_support <= 1:
@@ -123,29 +136,58 @@ class UtilityLoss(_ResearchLoss):
                 f"minimum-support must be a share above 0 and up to 1, not {self.minimum_support:g}"
             )
 
+    def of_attributes(
+        self, release: Release, table: Table, names: Sequence[str | None]
+    ) -> tuple[Measurement, ...]:
+        """Return the mean divergences, with the worst and the 95th percentile in the detail."""
+        sensitive = [name for name in names if name is not None]
+        populations, losses, baselines = self.by_population(release, table, sensitive)
+        counted = {"populations": len(populations)}
+        if populations.most_attributes is not None:
+            counted["attributes-together"] = populations.most_attributes
+        return tuple(
+            self.taken(
+                float(of_name.mean()),
+                attribute=name,
+                baseline=float(baseline),
+                detail={
+                    **counted,
+                    "worst": float(of_name.max()),
+                    "percentile-95": float(np.quantile(of_name, 0.95, method="inverted_cdf")),
+                },
+            )
+            for name, of_name, baseline in zip(names, losses, baselines, strict=True)
+        )
+
     def of_attribute(self, release: Release, table: Table, name: str | None) -> Measurement:
-        """Return the mean divergence, with the worst and the 95th percentile in the detail."""
-        populations, losses, baseline = self.by_population(release, table, name)
-        detail = {
-            "populations": len(populations),
-            "worst": float(losses.max()),
-            "percentile-95": float(np.quantile(losses, 0.95, method="inverted_cdf")),
-        }
-        return self.taken(float(losses.mean()), attribute=name, baseline=baseline, detail=detail)
+        """Return the mean divergence of one sensitive attribute."""
+        return self.of_attributes(release, table, [name])[0]
 
     def by_population(
-        self, release: Release, table: Table, name: str | None
-    ) -> tuple[Populations, Floats, float]:
-        """Return the large populations, the divergence of each, and the mean with everything withheld."""
+        self, release: Release, table: Table, names: Sequence[str]
+    ) -> tuple[Populations, Floats, Floats]:
+        """Return the large populations and, for each sensitive attribute, what is lost in them.
+
+        That is the divergence of each population, and the mean with everything withheld. Attributes are
+        looked at together where the release is read in the same way for all.
+        """
         populations = large_populations(table, release.schema, self.minimum_support)
         if not len(populations):
             raise NotApplicable(
                 f"no population holds {self.minimum_support:.3g} of the records; lower minimum-support"
             )
-        key = ("true populations", table.fingerprint, release.schema.fingerprint, name, self.minimum_support)
-        truth = remembered(key, lambda: _TruePopulations.of(release, table, name, populations))
-        losses = truth.losses(reconstructed(release, name, self.reconstruction))
-        return populations, losses, truth.baseline
+        together = [tuple(names)] if self.reconstruction == "uniform" else [(name,) for name in names]
+        found = [self._lost(release, table, each, populations) for each in together]
+        return populations, np.concatenate([each for each, _ in found]), np.concatenate([b for _, b in found])
+
+    def _lost(
+        self, release: Release, table: Table, names: tuple[str, ...], populations: Populations
+    ) -> tuple[Floats, Floats]:
+        key = ("true populations", table.fingerprint, release.schema.fingerprint, names, self.minimum_support)
+        truth = remembered(key, lambda: _TruePopulations.of(release, table, names, populations))
+        if self.reconstruction == "uniform":
+            return truth.losses(uniform_estimate_of_all(release, names)), truth.baselines
+        return truth.losses(reconstructed(release, names[0], self.reconstruction)), truth.baselines
 
 
 @register
@@ -283,7 +325,7 @@ class KLDivergence(_ResearchLoss):
         "0 to ∞",
     )
 
-    def attributes(self, release: Release) -> Iterable[str | None]:
+    def attributes(self, release: Release) -> Sequence[str | None]:
         """Return the sensitive attributes, or none for the quasi-identifiers alone."""
         return (release.schema.sensitive if self.sensitive else ()) or (None,)
 
@@ -308,46 +350,35 @@ class _TruePopulations:
     counts
         How often each sensitive value occurs in each population, block by block; ``None`` when that is
         too much to keep.
-    baseline
-        The loss when all quasi-identifiers are withheld.
+    baselines
+        The loss of each sensitive attribute when all quasi-identifiers are withheld.
     """
 
     populations: Populations
     truth: Estimate
     counts: tuple[Floats, ...] | None
-    baseline: float
+    baselines: Floats
 
     @classmethod
     def of(
-        cls, release: Release, table: Table, name: str | None, populations: Populations
+        cls, release: Release, table: Table, names: tuple[str, ...], populations: Populations
     ) -> _TruePopulations:
-        truth = true_estimate(table, release.schema, name)
+        truth = uniform_estimate_of_all(released(table, release.schema, {}), names)
         small = len(populations) * truth.mixtures.n_values <= _KEPT
         counts = tuple(truth.in_populations(populations)) if small else None
-        unknowing = cls(populations, truth, counts, 0.0).losses(blind_estimate(truth))
-        return cls(populations, truth, counts, float(unknowing.mean()))
+        unknowing = cls(populations, truth, counts, np.zeros(0)).losses(blind_estimate(truth))
+        return cls(populations, truth, counts, unknowing.mean(axis=1))
 
     def losses(self, estimate: Estimate) -> Floats:
-        """Return the divergence of each population."""
+        """Return for each sensitive attribute the divergence of each population."""
+        firsts = np.array(self.truth.mixtures.first_values)
         blocks = zip(self._true_counts(), estimate.in_populations(self.populations), strict=True)
-        return np.concatenate([_divergences(true, found, estimate.overall) for true, found in blocks])
+        found = [divergences(true, guessed, estimate.overall, firsts) for true, guessed in blocks]
+        together = np.concatenate(found, axis=1)
+        return np.where(together < _ROUNDING, 0.0, np.minimum(together, math.log(2)))
 
     def _true_counts(self) -> Iterator[Floats]:
         return self.truth.in_populations(self.populations) if self.counts is None else iter(self.counts)
-
-
-def _divergences(true: Floats, estimated: Floats, fallback: Floats) -> Floats:
-    """Return the Jensen-Shannon divergence of each line; one that is empty is taken for the fallback."""
-    found = np.where(estimated.sum(axis=1, keepdims=True) > 0, estimated, fallback)
-    p = true / true.sum(axis=1, keepdims=True)
-    q = found / found.sum(axis=1, keepdims=True)
-    middle = (p + q) / 2
-    divergences = (_surprise(p, middle) + _surprise(q, middle)).sum(axis=1) / 2
-    return np.where(divergences < _ROUNDING, 0.0, np.minimum(divergences, math.log(2)))
-
-
-def _surprise(p: Floats, middle: Floats) -> Floats:
-    return p * np.log(np.divide(p, middle, out=np.ones_like(p), where=p > 0))
 
 
 def _relative(answers: Floats, true: Floats) -> Floats:

@@ -12,14 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import AsIs, Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
+from sfumato.caching import forget
 from sfumato.measures.estimation import populations
-from sfumato.measures.estimation.populations import Populations, TooManyPopulations, large_populations
+from sfumato.measures.estimation.populations import Populations, large_populations
 
 Bound = tuple[Table, Schema]
 Conjunction = tuple[frozenset[Any] | None, ...]
-
-
-SENSITIVE = Schema.of(q="quasi-identifying", s="sensitive")
 
 
 def nodes_by_hand(schema: Schema, name: str) -> set[frozenset[Any]]:
@@ -129,15 +127,62 @@ def test_populations_are_found_once_for_a_table() -> None:
     assert len(other) == len(found) + 1
 
 
-def test_too_many_populations_are_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(populations, "LIMIT", 2)
-    table, schema = Schema.of(q="quasi-identifying").bind(Table.from_arrow({"q": list("refused")}))
-    with pytest.raises(TooManyPopulations, match=r"more than 2 populations .* raise minimum-support"):
-        large_populations(table, schema, 0.01)
-    release = sanitize(Table.from_arrow({"q": list("refused"), "s": list("aababab")}), SENSITIVE, AsIs())
-    (taken,) = measure(release, ["utility-loss"])
-    assert taken.value is None
-    assert "raise minimum-support" in taken.detail["reason"]
+def few_attributes_at_a_time() -> Bound:
+    """Four attributes of two values each: 8 populations of one, 24 of two, 32 of three, 16 of four."""
+    columns = {
+        name: [(row >> place) & 1 for row in range(16)] for place, name in enumerate(("a", "b", "c", "d"))
+    }
+    schema = Schema(
+        (
+            *(Attribute(name, "quasi-identifying", "categorical") for name in columns),
+            Attribute("s", "sensitive"),
+        )
+    )
+    return schema.bind(Table.from_arrow({**columns, "s": list("aabbccddaabbccdd")}))
+
+
+@pytest.mark.parametrize(
+    ("most", "counted", "together"), [(80, 80, None), (79, 64, 3), (33, 32, 2), (31, 8, 1)]
+)
+def test_of_too_many_populations_those_of_fewer_attributes_are_counted(
+    monkeypatch: pytest.MonkeyPatch, most: int, counted: int, together: int | None
+) -> None:
+    forget()
+    monkeypatch.setattr(populations, "MOST_POPULATIONS", most)
+    table, schema = few_attributes_at_a_time()
+    found = large_populations(table, schema, 0.05)
+    assert (len(found), found.most_attributes) == (counted, together)
+    every = by_hand(table, schema, "0.05")
+    sizes = {each: sum(values is not None for values in each) for each in every}
+    few = {each: every[each] for each in every if sizes[each] <= (together or 4)}
+    assert described(found, table, schema) == few
+    (taken,) = measure(sanitize(table, schema, AsIs()), ["utility-loss"])
+    assert (taken.value, taken.detail.get("attributes-together")) == (0.0, together)
+    forget()
+
+
+def test_those_of_one_attribute_are_counted_however_much_work_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forget()
+    monkeypatch.setattr(populations, "MOST_WORK", 1)
+    monkeypatch.setattr(populations, "MOST_POPULATIONS", 1)
+    found = large_populations(*few_attributes_at_a_time(), 0.05)
+    assert (len(found), found.most_attributes) == (8, 1)
+    forget()
+
+
+def test_work_counts_rows_and_the_values_of_every_sensitive_attribute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # of one attribute: 8 populations in 16 rows, times 2 for the one sensitive attribute, and 8 x 4 values;
+    # of two: 24 more in 8 rows each, and 24 x 4 values more
+    forget()
+    of_one, of_two = 8 * 16 * 2 + 8 * 4, 24 * 8 * 2 + 24 * 4
+    for most, together in ((of_one + of_two, 2), (of_one + of_two - 1, 1)):
+        monkeypatch.setattr(populations, "MOST_WORK", most)
+        assert large_populations(*few_attributes_at_a_time(), 0.05).most_attributes == together
+        forget()
 
 
 def test_the_populations_of_adult(adult: Bound) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -27,6 +27,9 @@ from sfumato.measures.estimation.populations import AttributeNodes, Populations
 
 _BLOCK = 2**17
 """How many numbers of a result are computed at a time, so that little is held and Ctrl-C is heard."""
+
+_LEAST_LINES = 32
+"""So many lines are computed at a time at least: each time has a price, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,22 +88,46 @@ class Mixtures:
     """Distributions over the values of a sensitive attribute, only values that occur in each.
 
     Mixture ``i`` has the values ``values[starts[i]:starts[i + 1]]``, each in proportion to its count.
+    Those of several attributes may stand beside one another, their values numbered through.
+
+    Parameters
+    ----------
+    first_values
+        Where the values of each attribute begin, and where the last ones end; by default there is only one.
     """
 
     starts: Integers
     values: Codes
     counts: Floats
     n_values: int
+    first_values: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        if not self.first_values:
+            object.__setattr__(self, "first_values", (0, self.n_values))
         object.__setattr__(self, "starts", frozen(self.starts, np.int64))
         object.__setattr__(self, "values", frozen(self.values, np.int32))
         object.__setattr__(self, "counts", frozen(self.counts, np.float64))
 
+    @classmethod
+    def beside(cls, parts: Sequence[Mixtures]) -> Mixtures:
+        """Put the mixtures of the same units beside one another, one attribute after the other."""
+        firsts = np.cumsum([0, *(part.n_values for part in parts)])
+        mixture = [np.repeat(np.arange(len(part.starts) - 1), np.diff(part.starts)) for part in parts]
+        order = np.argsort(np.concatenate(mixture), kind="stable")
+        values = [part.values + first for part, first in zip(parts, firsts[:-1], strict=True)]
+        return cls(
+            np.sum([part.starts for part in parts], axis=0),
+            np.concatenate(values)[order],
+            np.concatenate([part.counts for part in parts])[order],
+            int(firsts[-1]),
+            tuple(firsts.tolist()),
+        )
+
     @cached_property
     def totals(self) -> Floats:
-        """The sum of the counts of each mixture."""
-        return sealed(label_totals(self.starts, self.counts))
+        """The sum of the counts of each mixture, which is the same for each attribute."""
+        return sealed(label_totals(self.starts, self.counts) / (len(self.first_values) - 1))
 
     @property
     def arrays(self) -> MixtureArrays:
@@ -194,7 +221,7 @@ class Estimate:
         lengths = np.zeros(n_levels, dtype=np.int64)
         units[0], amounts[0], lengths[0] = np.arange(self.n_units), self.weights, self.n_units
         stack = Stack(units, amounts, lengths)
-        step = max(1, _BLOCK // self.mixtures.n_values)
+        step = max(_LEAST_LINES, _BLOCK // self.mixtures.n_values)
         for first in range(0, len(populations), step):
             last = min(first + step, len(populations))
             found = np.zeros((last - first, self.mixtures.n_values))

@@ -16,12 +16,11 @@ from sfumato.kernels.populations import large_conjunctions
 from sfumato.schema import Schema
 from sfumato.table import Table
 
-LIMIT = 1_000_000
+MOST_POPULATIONS = 1_000_000
 """More populations than this are not looked at: with each release that would take minutes."""
 
-
-class TooManyPopulations(Exception):
-    """Raised when more populations are large than can be looked at."""
+MOST_WORK = 400_000_000
+"""Nor are populations for which more rows and sensitive values would be looked at with each release."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +94,9 @@ class AttributeNodes:
 
 @dataclass(frozen=True, eq=False)
 class Populations:
-    """All conjunctions of nodes, at most one for each quasi-identifier, that enough records satisfy.
+    """The conjunctions of nodes, at most one for each quasi-identifier, that enough records satisfy.
+
+    All of them, or all of a few quasi-identifiers, where those of more would be too many to look at.
 
     Parameters
     ----------
@@ -106,12 +107,15 @@ class Populations:
         order: the other nodes are those of the nearest population before it with one node less.
     supports
         The number of records of each population.
+    most_attributes
+        How many quasi-identifiers a population may speak of; ``None`` where it may speak of all.
     """
 
     nodes: AttributeNodes
     depths: Codes
     last_nodes: Codes
     supports: Integers
+    most_attributes: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "depths", frozen(self.depths, np.int16))
@@ -134,6 +138,8 @@ class Populations:
 def large_populations(table: Table, schema: Schema, minimum_support: float) -> Populations:
     """Return the populations of a bound table with at least this share of its records.
 
+    Where there are more than `MOST_POPULATIONS` of them, or they need more than `MOST_WORK`, they are those
+    of up to so many quasi-identifiers that there are not; those of one quasi-identifier are always there.
     Found once for each table, its hierarchies and the share.
 
     Examples
@@ -146,13 +152,7 @@ def large_populations(table: Table, schema: Schema, minimum_support: float) -> P
     (6, [6, 6, 6, 6, 9, 7])
     """
     key = ("populations", table.fingerprint, schema.fingerprint, minimum_support)
-    found = remembered(key, lambda: _find(table, schema, minimum_support))
-    if len(found) > LIMIT:
-        raise TooManyPopulations(
-            f"more than {LIMIT:,} populations have {minimum_support:.3%} of the records; "
-            "raise minimum-support"
-        )
-    return found
+    return remembered(key, lambda: _find(table, schema, minimum_support))
 
 
 def distinct_nodes(hierarchy: Hierarchy) -> list[Codes]:
@@ -195,7 +195,41 @@ def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
     if not len(nodes):
         none = np.empty(0, dtype=np.int64)
         return Populations(nodes, none, none, none)
-    depths, last_nodes, supports = large_conjunctions(
+    values = [len(table[name].domain) for name in schema.sensitive]
+    return _within_reach(nodes, rows, weights, least, values)
+
+
+def _within_reach(
+    nodes: AttributeNodes, rows: Codes, weights: Integers, least: int, n_values: list[int]
+) -> Populations:
+    """Return all large conjunctions, or those of so many attributes that they are not too many."""
+    every = _of_up_to(len(rows), nodes, rows, weights, least, n_values)
+    if every is not None:
+        return every
+    found = _of_up_to(1, nodes, rows, weights, least, n_values, always=True)
+    for most_attributes in range(2, len(rows)):
+        more = _of_up_to(most_attributes, nodes, rows, weights, least, n_values)
+        if more is None:
+            break
+        found = more
+    assert found is not None
+    return found
+
+
+def _of_up_to(
+    most_attributes: int,
+    nodes: AttributeNodes,
+    rows: Codes,
+    weights: Integers,
+    least: int,
+    n_values: list[int],
+    *,
+    always: bool = False,
+) -> Populations | None:
+    """Return the large conjunctions of up to so many attributes, ``None`` where that is too many."""
+    unlimited = np.iinfo(np.int64).max
+    # each row that is looked at adds to each sensitive attribute, each population has all their values
+    depths, last_nodes, supports, work, is_complete = large_conjunctions(
         rows,
         weights,
         least,
@@ -204,6 +238,12 @@ def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
         nodes.nodes_of_code,
         nodes.code_starts,
         nodes.codes_of_node,
-        LIMIT + 1,
+        most_attributes,
+        unlimited if always else MOST_POPULATIONS,
+        unlimited if always else MOST_WORK // (1 + len(n_values)),
     )
-    return Populations(nodes, depths, last_nodes, supports)
+    needed = work * (1 + len(n_values)) + len(depths) * sum(n_values)
+    if not is_complete or (needed > MOST_WORK and not always):
+        return None
+    limit = most_attributes if most_attributes < len(rows) else None
+    return Populations(nodes, depths, last_nodes, supports, limit)

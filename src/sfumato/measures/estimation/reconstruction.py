@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -86,6 +88,18 @@ def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
     )
 
 
+def uniform_estimate_of_all(release: Release, sensitive: Sequence[str]) -> Estimate:
+    """Read a release under the uniform assumption, its sensitive attributes beside one another.
+
+    What the release says of the quasi-identifiers is the same for all of them and is read once.
+    """
+    first, table = uniform_estimate(release, sensitive[0]), original_of(release)
+    if len(sensitive) == 1:
+        return first
+    others = [_mixtures(release, table, name) for name in sensitive[1:]]
+    return replace(first, mixtures=Mixtures.beside([first.mixtures, *others]))
+
+
 def true_estimate(table: Table, schema: Schema, sensitive: str | None) -> Estimate:
     """Read the bound original itself: every unit exact."""
     return uniform_estimate(released(table, schema, {}), sensitive)
@@ -95,7 +109,8 @@ def blind_estimate(truth: Estimate) -> Estimate:
     """Return what is left when all quasi-identifiers are withheld: one unit that may be anything."""
     n_values = truth.mixtures.n_values
     spreads = tuple(_anything(spread.n_codes) for spread in truth.spreads)
-    whole = Mixtures(np.array([0, n_values]), np.arange(n_values), truth.overall, n_values)
+    firsts = truth.mixtures.first_values
+    whole = Mixtures(np.array([0, n_values]), np.arange(n_values), truth.overall, n_values, firsts)
     return Estimate(np.array([truth.weights.sum()]), spreads, np.zeros(1, dtype=np.int64), whole)
 
 
