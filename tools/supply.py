@@ -24,11 +24,12 @@ from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from pip._internal.models.index import PyPI
 
 ROOT = Path(__file__).parents[1]
 LOCKS = (ROOT / "lock" / "development.txt", ROOT / "lock" / "oracles.txt")
-from pip._internal.models.index import PyPI as _REGISTRY
-PYPI = f"{_REGISTRY.url}pypi"
+REGISTRY = PyPI.url  # as pip knows it
+PYPI = f"{REGISTRY}pypi"
 
 ALLOWED = {
     "0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "HPND", "ISC", "MIT", "MIT-0",
@@ -290,7 +291,7 @@ def _files(name: str, version: str, hashes: list[str]) -> list[dict[str, Any]]:
     return [
         {
             "type": "distribution",
-            "url": f"{PYPI}/{name}/{version}/#files",
+            "url": f"{REGISTRY}project/{name}/{version}/#files",
             "hashes": contents,
         }
     ]

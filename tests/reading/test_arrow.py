@@ -162,7 +162,7 @@ class TestUnusableCsv:
     def test_any_other_trouble_in_opening(self, tmp_path: Path) -> None:
         assert "cannot be opened" in refusal(tmp_path / ("x" * 5_000 + ".csv"))
 
-    @pytest.mark.parametrize("name", ["people.xlsx", "people", "people.parquet.gz", "people.csv.zip"])
+    @pytest.mark.parametrize("name", ["people.docx", "people", "people.parquet.gz", "people.csv.zip"])
     def test_an_unknown_suffix_lists_those_that_are_known(self, write: Any, name: str) -> None:
         message = refusal(write(PEOPLE, name))
         for suffix in (

@@ -8,12 +8,13 @@ mean is raised outside the ``except`` block, so that no traceback carries them e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.errors import DataError
+from sfumato.reading import excel
 from sfumato.reading.dialect import (
     Dialect,
     Scan,
@@ -45,10 +46,10 @@ def read_arrow(
     encoding: str | None = None,
     quote: str | None = None,
 ) -> pa.Table:
-    r"""Read a CSV, Parquet, Feather or Arrow file, chosen by its suffix.
+    r"""Read a CSV, Parquet, Feather, Arrow or Excel file, chosen by its suffix.
 
     The columns of a CSV file hold text without surrounding blanks; an empty field is missing. Its
-    first line must be the header.
+    first line must be the header. Of a workbook the one sheet that is not empty is read, likewise as text.
 
     Parameters
     ----------
@@ -82,10 +83,10 @@ def read_arrow(
     file_format = _format(path)
     if file_format == "csv":
         return _read_csv(path, separator, encoding, quote)
-    return _checked(path, _read_parquet(path) if file_format == "parquet" else _read_ipc(path))
+    return _checked(path, _READERS[file_format](path))
 
 
-def _format(path: Path) -> Literal["csv", "parquet", "ipc"]:
+def _format(path: Path) -> Literal["csv", "parquet", "ipc", "excel"]:
     name = path.name.lower()
     if name.removesuffix(".gz").endswith(_CSV):
         return "csv"
@@ -93,7 +94,9 @@ def _format(path: Path) -> Literal["csv", "parquet", "ipc"]:
         return "parquet"
     if name.endswith(_IPC):
         return "ipc"
-    supported = " ".join((*_CSV, *_PARQUET, *_IPC))
+    if name.endswith(excel.SUFFIXES):
+        return "excel"
+    supported = " ".join((*_CSV, *_PARQUET, *_IPC, *excel.SUFFIXES))
     raise DataError(
         f"{path.name} has no suffix that tells its format; use {supported}, or .gz after a CSV one"
     )
@@ -354,6 +357,12 @@ def _checked(path: Path, table: pa.Table | None) -> pa.Table:
         raise _no_records(path)
     return table
 
+
+_READERS: Mapping[str, Callable[[Path], pa.Table | None]] = {
+    "parquet": _read_parquet,
+    "ipc": _read_ipc,
+    "excel": excel.read_excel,
+}
 
 # Refusals that CSV and the other formats share
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from sfumato.schema import Schema
     from sfumato.table import Table
 
-DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".pq", ".feather", ".arrow", ".ipc")
+DATA_SUFFIXES = (
+    *(".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".pq", ".feather", ".arrow", ".ipc"),
+    *(".xlsx", ".xlsm", ".xls", ".ods"),
+)
 
 
 @dataclass(frozen=True)
