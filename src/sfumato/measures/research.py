@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -128,7 +128,7 @@ class UtilityLoss(_ResearchLoss):
         baseline="with quasi-identifiers withheld",
         details={
             "populations": Detail("large populations"),
-            "attributes-together": Detail("described by quasi-identifiers, at most"),
+            "attributes-together": Detail("quasi-identifiers together, at most"),
             "percentile-95": Detail("95th percentile"),
         },
     )
@@ -360,7 +360,7 @@ class _TruePopulations:
 
     populations: Populations
     truth: Estimate
-    counts: tuple[npt.NDArray[np.floating], ...] | None
+    counts: tuple[npt.NDArray[Any], ...] | None
     baselines: Floats
 
     @classmethod
