@@ -6,9 +6,10 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.arrays import Floats
 from sfumato.caching import remembered
@@ -35,8 +36,11 @@ from sfumato.table import Table
 
 # Equal distributions, computed in two ways, may differ in the last digit: they have divergence 0.
 _ROUNDING = 1e-13
-_KEPT = 2**23
+_KEPT = 2**24
 """True counts of so many populations and values are kept for the next release; more are counted again."""
+
+_EXACT = 2**24
+"""Numbers of records up to this one are exact in single precision."""
 
 
 class _ResearchLoss(Measure):
@@ -124,7 +128,7 @@ class UtilityLoss(_ResearchLoss):
         baseline="with quasi-identifiers withheld",
         details={
             "populations": Detail("large populations"),
-            "attributes-together": Detail("described by quasi-identifiers, at most"),
+            "attributes-together": Detail("quasi-identifiers together, at most"),
             "percentile-95": Detail("95th percentile"),
         },
     )
@@ -356,7 +360,7 @@ class _TruePopulations:
 
     populations: Populations
     truth: Estimate
-    counts: tuple[Floats, ...] | None
+    counts: tuple[npt.NDArray[Any], ...] | None
     baselines: Floats
 
     @classmethod
@@ -365,7 +369,8 @@ class _TruePopulations:
     ) -> _TruePopulations:
         truth = uniform_estimate_of_all(released(table, release.schema, {}), names)
         small = len(populations) * truth.mixtures.n_values <= _KEPT
-        counts = tuple(truth.in_populations(populations)) if small else None
+        precision = np.float32 if truth.weights.sum() <= _EXACT else np.float64
+        counts = tuple(b.astype(precision) for b in truth.in_populations(populations)) if small else None
         unknowing = cls(populations, truth, counts, np.zeros(0)).losses(blind_estimate(truth))
         return cls(populations, truth, counts, unknowing.mean(axis=1))
 
@@ -378,7 +383,9 @@ class _TruePopulations:
         return np.where(together < _ROUNDING, 0.0, np.minimum(together, math.log(2)))
 
     def _true_counts(self) -> Iterator[Floats]:
-        return self.truth.in_populations(self.populations) if self.counts is None else iter(self.counts)
+        if self.counts is None:
+            return self.truth.in_populations(self.populations)
+        return (block.astype(np.float64) for block in self.counts)
 
 
 def _relative(answers: Floats, true: Floats) -> Floats:

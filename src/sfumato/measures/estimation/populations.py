@@ -19,7 +19,7 @@ from sfumato.table import Table
 MOST_POPULATIONS = 1_000_000
 """More populations than this are not looked at: with each release that would take minutes."""
 
-MOST_WORK = 400_000_000
+MOST_WORK = 600_000_000
 """Nor are populations for which more rows and sensitive values would be looked at with each release."""
 
 
