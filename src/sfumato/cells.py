@@ -295,17 +295,20 @@ def nodes_label(hierarchy: Hierarchy, level: int, nodes: Sequence[int]) -> str:
     labels = hierarchy.labels[level]
     present = [node for node in nodes if labels[node] is not None]
     runs = hierarchy.scales[level].runs(present)
-    parts = [part for run in runs for part in _run_parts(hierarchy, level, run)]
-    is_bare = len(parts) == 1 and not parts[0].startswith(_FORMULA_SIGNS)
+    starts_plain = not (labels[present[0]] or "").startswith(_FORMULA_SIGNS)
+    # in braces a comma would part what belongs together
+    odd = '{}"' if len(runs) == 1 and starts_plain else ',{}"'
+    parts = [part for run in runs for part in _run_parts(hierarchy, level, run, odd)]
+    is_bare = len(parts) == 1 and starts_plain and parts[0] != "missing"
     label = parts[0] if is_bare else _set_label(hierarchy, parts)
     return label if len(present) == len(nodes) else _or_missing(hierarchy, label, parts)
 
 
-def _run_parts(hierarchy: Hierarchy, level: int, run: Sequence[int]) -> list[str]:
+def _run_parts(hierarchy: Hierarchy, level: int, run: Sequence[int], odd: str) -> list[str]:
     """Write neighbours as one range, if that is read as exactly these, else one by one."""
     each = [hierarchy.labels[level][node] or "" for node in run]
     label = f"{each[0]}{TO}{each[-1]}"
-    is_plain = not any(sign in label for sign in (*',{}"', OR_MISSING))
+    is_plain = not any(sign in label for sign in (*odd, OR_MISSING))
     is_range = len(run) >= hierarchy.scales[level].fewest and is_plain
     return [label] if is_range and hierarchy.range_named(label) == (level, run[0], run[-1]) else each
 

@@ -1,8 +1,8 @@
 """Ranges: values in an order that everybody knows, so that the first and the last tell those in between.
 
-There are three such orders: that of numbers, that of time, and that of letters, in which ``Ward 9`` comes before
-``Ward 10``. The order in which somebody happened to list categories is none: a reader of the published file
-does not have the list.
+There are three such orders: that of numbers, that of time, and that of letters, in which ``Ward 9`` comes
+before ``Ward 10``. The order in which somebody happened to list categories is none: a reader of the published
+file does not have the list.
 """
 
 from __future__ import annotations
@@ -107,7 +107,10 @@ def in_order(values: Iterable[Value]) -> list[Value]:
     written = {text(value): value for value in values}
     labels = [label for label in written if label is not None]
     keys = next((keys for keys, _ in _orders(labels)), [None] * len(labels))
-    places = [(key is None, 0 if key is None else key, _word(label), label) for key, label in zip(keys, labels, strict=True)]
+    places = [
+        (key is None, 0 if key is None else key, _word(label), label)
+        for key, label in zip(keys, labels, strict=True)
+    ]
     ordered = [written[label] for *_, label in sorted(places)]
     return [*ordered, None] if None in written else ordered
 
@@ -123,7 +126,9 @@ def _orders(labels: Sequence[str]) -> list[tuple[list[Key | None], int]]:
         n_known = [len(labels) - keys.count(None) for keys in readings]
         if 2 * max(n_known) > len(labels):
             best = [keys for keys, known in zip(readings, n_known, strict=True) if known == max(n_known)]
-            if not any(key is None and _DIGITS.search(label) for key, label in zip(best[0], labels, strict=True)):
+            if not any(
+                key is None and _DIGITS.search(label) for key, label in zip(best[0], labels, strict=True)
+            ):
                 return [(keys, _FEWEST) for keys in best]
     if any(_NO_WORD.match(label) for label in labels):
         return []
