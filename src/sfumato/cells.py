@@ -299,6 +299,8 @@ def nodes_label(hierarchy: Hierarchy, level: int, nodes: Sequence[int]) -> str:
     # in braces a comma would part what belongs together
     odd = '{}"' if len(runs) == 1 and starts_plain else ',{}"'
     parts = [part for run in runs for part in _run_parts(hierarchy, level, run, odd)]
+    if not (hierarchy.is_ordered or hierarchy.scales[level].known):
+        parts.sort()  # the order of the records is not told
     is_bare = len(parts) == 1 and starts_plain and parts[0] != "missing"
     label = parts[0] if is_bare else _set_label(hierarchy, parts)
     return label if len(present) == len(nodes) else _or_missing(hierarchy, label, parts)

@@ -402,7 +402,7 @@ class Flat:
     """The value or nothing: what an attribute without a hierarchy has."""
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
-        """Return the two-level hierarchy over these values, categories as `sfumato.ranges` orders them."""
+        """Return the two-level hierarchy over these values, in the order of numbers or of time."""
         if kind == "numeric":
             return Hierarchy.flat(values)
         return replace(Hierarchy.flat(in_order(values)), is_ordered=False)

@@ -22,6 +22,8 @@ OR_MISSING = " or missing"
 
 # So many neighbours are named by their ends: fewer are sooner read one by one.
 _FEWEST, _FEWEST_WORDS = 3, 6
+# More words than this are put in the order of their letters; sets of fewer can be listed.
+_FEW_WORDS = 20
 
 Key = Any
 """Where a label stands in an order; keys of one order can be compared."""
@@ -63,15 +65,16 @@ class Scale:
     fewest: int = _FEWEST
 
     @cached_property
-    def _known(self) -> list[Key]:
+    def known(self) -> list[Key]:
+        """Where the labels stand that the order knows, ascending."""
         return [key for key in self.keys if key is not None]
 
     def holds(self, first: int, last: int) -> bool:
         """Return whether the labels from one to another, and no others, stand between the two."""
         if first >= last or None in self.keys[first : last + 1]:
             return False
-        low = bisect.bisect_left(self._known, self.keys[first])
-        return bisect.bisect_right(self._known, self.keys[last]) - low == last - first + 1
+        low = bisect.bisect_left(self.known, self.keys[first])
+        return bisect.bisect_right(self.known, self.keys[last]) - low == last - first + 1
 
     def runs(self, places: Iterable[int]) -> list[list[int]]:
         """Return ascending places as runs of neighbours; those that the order does not know stand alone."""
@@ -97,7 +100,9 @@ def scale_of(labels: Sequence[str | None]) -> Scale:
 
 
 def in_order(values: Iterable[Value]) -> list[Value]:
-    """Return categories as numbers, as dates or as words, in this order; a missing one comes last.
+    """Return categories in the order of numbers, of time, or, if they are many, of letters.
+
+    Few words stay as they are given. A missing value comes last.
 
     Examples
     --------
@@ -106,13 +111,14 @@ def in_order(values: Iterable[Value]) -> list[Value]:
     """
     written = {text(value): value for value in values}
     labels = [label for label in written if label is not None]
-    keys = next((keys for keys, _ in _orders(labels)), [None] * len(labels))
-    places = [
-        (key is None, 0 if key is None else key, _word(label), label)
-        for key, label in zip(keys, labels, strict=True)
-    ]
-    ordered = [written[label] for *_, label in sorted(places)]
-    return [*ordered, None] if None in written else ordered
+    keys, fewest = next(iter(_orders(labels)), ([None] * len(labels), _FEWEST_WORDS))
+    if fewest == _FEWEST or len(labels) > _FEW_WORDS:
+        by_key = [
+            (key is None, 0 if key is None else key, _word(label), label)
+            for key, label in zip(keys, labels, strict=True)
+        ]
+        labels = [label for *_, label in sorted(by_key)]
+    return [*(written[label] for label in labels), *([None] if None in written else [])]
 
 
 def _orders(labels: Sequence[str]) -> list[tuple[list[Key | None], int]]:

@@ -190,7 +190,7 @@ class TestRowsAndColumns:
         table = {"town": ["Ulm", "Bonn", None, "Ulm"], "ill": list("abab")}
         schema = Schema.of(town="quasi-identifying", ill="sensitive")
         as_is = read_release(table, table, schema)
-        assert as_is.cells["town"].labels == ("Bonn", "Ulm", None)
+        assert as_is.cells["town"].labels == ("Ulm", "Bonn", None)
         assert as_is.notes == ()
         more = read_release({**table, "town": ["Ulm", None, None, "Ulm"]}, table, schema)
         assert set(more.cells["town"].labels) == {"Ulm", "*"}
@@ -200,7 +200,7 @@ class TestRowsAndColumns:
         table = {"town": ["Ulm", "Bonn", None], "ill": list("aba")}
         schema = Schema.of(town="quasi-identifying", ill="sensitive")
         release = read_release({**table, "town": ["Ulm", "Bonn", "-9"]}, table, schema, missing_values=["-9"])
-        assert release.cells["town"].labels == ("Bonn", "Ulm", None)
+        assert release.cells["town"].labels == ("Ulm", "Bonn", None)
 
     def test_the_prior_is_that_of_all_original_records(self) -> None:
         rows = [place for place in range(10) if ILLNESSES[place] != "c"]
@@ -423,7 +423,7 @@ class TestWrongFiles:
         table = {"town": odd, "ill": list("abcab")}
         schema = Schema.of(town="quasi-identifying", ill="sensitive")
         release = read_release(table, table, schema)
-        assert sorted(map(str, release.cells["town"].labels)) == sorted(odd)
+        assert release.cells["town"].labels == tuple(odd)
         assert value(release, "general-loss") == 0
 
     def test_more_records_than_the_original_has(self) -> None:
