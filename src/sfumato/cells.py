@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 from sfumato.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
-from sfumato.ranges import OR_MISSING, TO
+from sfumato.ranges import OR_MISSING, TO, by_letters
 from sfumato.table import Column, Value, decode, text
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ def nodes_label(hierarchy: Hierarchy, level: int, nodes: Sequence[int]) -> str:
     odd = '{}"' if len(runs) == 1 and starts_plain else ',{}"'
     parts = [part for run in runs for part in _run_parts(hierarchy, level, run, odd)]
     if not (hierarchy.is_ordered or hierarchy.scales[level].known):
-        parts.sort()  # the order of the records is not told
+        parts.sort(key=lambda part: (by_letters(part), part))  # the order of the records is not told
     is_bare = len(parts) == 1 and starts_plain and parts[0] != "missing"
     label = parts[0] if is_bare else _set_label(hierarchy, parts)
     return label if len(present) == len(nodes) else _or_missing(hierarchy, label, parts)

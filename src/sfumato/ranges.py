@@ -114,7 +114,7 @@ def in_order(values: Iterable[Value]) -> list[Value]:
     keys, fewest = next(iter(_orders(labels)), ([None] * len(labels), _FEWEST_WORDS))
     if fewest == _FEWEST or len(labels) > _FEW_WORDS:
         by_key = [
-            (key is None, 0 if key is None else key, _word(label), label)
+            (key is None, 0 if key is None else key, by_letters(label), label)
             for key, label in zip(keys, labels, strict=True)
         ]
         labels = [label for *_, label in sorted(by_key)]
@@ -138,7 +138,7 @@ def _orders(labels: Sequence[str]) -> list[tuple[list[Key | None], int]]:
                 return [(keys, _FEWEST) for keys in best]
     if any(_NO_WORD.match(label) for label in labels):
         return []
-    return [([_word(label) for label in labels], _FEWEST_WORDS)]
+    return [([by_letters(label) for label in labels], _FEWEST_WORDS)]
 
 
 def _number_readers(labels: Sequence[str]) -> list[Callable[[str], Key | None]]:
@@ -170,7 +170,7 @@ _TIMES = tuple(
 )
 
 
-def _word(label: str) -> Key:
+def by_letters(label: str) -> Key:
     """Return where a word stands: small and large letters alike, numbers in it by their size."""
     parts = _DIGITS.split(label.casefold())
     return tuple(
