@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 from sfumato.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
+from sfumato.ranges import OR_MISSING, TO, by_letters
 from sfumato.table import Column, Value, decode, text
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _block_cover(
     if node is not None:
         level, number = node
         return hierarchy.labels[level][number], int(hierarchy.sizes[level][number])
-    return _set_label(hierarchy, hierarchy.labels[0][low : high + 1]), high - low + 1
+    return nodes_label(hierarchy, 0, range(low, high + 1)), high - low + 1
 
 
 def exact_node(hierarchy: Hierarchy, low: int, high: int) -> tuple[int, int] | None:
@@ -226,7 +227,8 @@ def number_cover(
     size = interval_leaves(column, hierarchy, low, high, outer_open=outer_open)
     if column.domain[high] is not None:
         return _number_label(column, low, high, outer_open), low, high, size
-    return set_label([_number_label(column, low, high - 1, outer_open), None]), low, high, size
+    label = _number_label(column, low, high - 1, outer_open)
+    return _or_missing(hierarchy, label, [label]), low, high, size
 
 
 def interval_leaves(
@@ -273,16 +275,58 @@ def _branch_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> 
     if len(taken) == len(whole):
         return hierarchy.labels[level][node], int(whole[0]), int(whole[-1]), int(hierarchy.sizes[level][node])
     children = range(int(below[low]), int(below[high]) + 1)
-    label = _set_label(hierarchy, [hierarchy.labels[level - 1][child] for child in children])
+    label = nodes_label(hierarchy, level - 1, children)
     size = int(hierarchy.sizes[level - 1][list(children)].sum())
     return label, int(taken[0]), int(taken[-1]), size
 
 
-def _set_label(hierarchy: Hierarchy, labels: Sequence[Label]) -> str:
-    """Label a set in the order of the hierarchy, or else of the values: that of the records is not told."""
-    if hierarchy.is_ordered:
-        return set_label(labels)
-    return set_label(sorted(labels, key=lambda label: (label is None, label or "")))
+# what a spreadsheet would take for a formula is put in braces
+_FORMULA_SIGNS = ("=", "+", "-", "@")
+
+
+def nodes_label(hierarchy: Hierarchy, level: int, nodes: Sequence[int]) -> str:
+    """Write some nodes of one level: neighbours by their ends where these tell them, missing at the end.
+
+    Parameters
+    ----------
+    nodes
+        Their numbers, ascending.
+    """
+    labels = hierarchy.labels[level]
+    present = [node for node in nodes if labels[node] is not None]
+    runs = hierarchy.scales[level].runs(present)
+    starts_plain = not (labels[present[0]] or "").startswith(_FORMULA_SIGNS)
+    # in braces a comma would part what belongs together
+    odd = '{}"' if len(runs) == 1 and starts_plain else ',{}"'
+    parts = [part for run in runs for part in _run_parts(hierarchy, level, run, odd)]
+    if not (hierarchy.is_ordered or hierarchy.scales[level].known):
+        parts.sort(key=lambda part: (by_letters(part), part))  # the order of the records is not told
+    is_bare = len(parts) == 1 and starts_plain and parts[0] != "missing"
+    label = parts[0] if is_bare else _set_label(hierarchy, parts)
+    return label if len(present) == len(nodes) else _or_missing(hierarchy, label, parts)
+
+
+def _run_parts(hierarchy: Hierarchy, level: int, run: Sequence[int], odd: str) -> list[str]:
+    """Write neighbours as one range, if that is read as exactly these, else one by one."""
+    each = [hierarchy.labels[level][node] or "" for node in run]
+    label = f"{each[0]}{TO}{each[-1]}"
+    is_plain = not any(sign in label for sign in (*odd, OR_MISSING))
+    is_range = len(run) >= hierarchy.scales[level].fewest and is_plain
+    return [label] if is_range and hierarchy.range_named(label) == (level, run[0], run[-1]) else each
+
+
+def _or_missing(hierarchy: Hierarchy, label: str, parts: Sequence[str]) -> str:
+    """Add that the value may be missing, apart from the others unless some node is called so."""
+    together = label + OR_MISSING
+    return _set_label(hierarchy, [*parts, None]) if together in hierarchy.nodes_named else together
+
+
+def _set_label(hierarchy: Hierarchy, parts: Sequence[Label]) -> str:
+    """Write a set so that it is not taken for a node whose label looks like one."""
+    label = set_label(parts)
+    while label in hierarchy.nodes_named:
+        label = label[0] + " " + label[1:]
+    return label
 
 
 def _free_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:

@@ -21,6 +21,7 @@ import numpy as np
 from sfumato.arrays import Codes, Integers, frozen, sealed
 from sfumato.errors import HierarchyError
 from sfumato.files import why_unreadable
+from sfumato.ranges import TO, Scale, in_order, scale_of
 from sfumato.table import Kind, Value, number, text
 
 ROOT = "*"
@@ -114,6 +115,39 @@ class Hierarchy:
         return tuple(
             last if value is None else bisect.bisect_left(self.leaf_numbers, value) for value in found
         )
+
+    @cached_property
+    def nodes_named(self) -> Mapping[Label, Sequence[tuple[int, int]]]:
+        """For each label its nodes (level, number), the lowest first."""
+        found: dict[Label, list[tuple[int, int]]] = {}
+        for level, labels in enumerate(self.labels):
+            for node, label in enumerate(labels):
+                found.setdefault(label, []).append((level, node))
+        return found
+
+    @cached_property
+    def scales(self) -> tuple[Scale, ...]:
+        """For each level the order that everybody knows in which its nodes stand, if they do."""
+        return tuple(scale_of(labels) for labels in self.labels)
+
+    def range_named(self, label: str) -> tuple[int, int, int] | None:
+        """Return level, first and last node of ``first to last``; none if it could be read in two ways.
+
+        Examples
+        --------
+        >>> Hierarchy.flat(["1990", "1995", "2003"]).range_named("1990 to 1995")
+        (0, 0, 1)
+        """
+        first, to, last = label.partition(TO)
+        if not to or TO in last or label in self.nodes_named:
+            return None
+        ends = dict(self.nodes_named.get(last, ()))
+        found = [
+            (level, node, ends[level])
+            for level, node in self.nodes_named.get(first, ())
+            if level in ends and self.scales[level].holds(node, ends[level])
+        ]
+        return found[0] if len(found) == 1 else None
 
     def first_values(self, level: int) -> Codes:
         """Return for each node of a level the first of its values."""
@@ -368,8 +402,10 @@ class Flat:
     """The value or nothing: what an attribute without a hierarchy has."""
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
-        """Return the two-level hierarchy over these values."""
-        return replace(Hierarchy.flat(values), is_ordered=kind == "numeric")
+        """Return the two-level hierarchy over these values, in the order of numbers or of time."""
+        if kind == "numeric":
+            return Hierarchy.flat(values)
+        return replace(Hierarchy.flat(in_order(values)), is_ordered=False)
 
 
 def interval_label(low: int | float, high: int | float, *, closed: bool = False) -> str:

@@ -266,14 +266,32 @@ def phrase(sanitizer: str, parameters: Mapping[str, Any]) -> str:
     >>> phrase("mondrian", {"model": {"k-anonymity": {"k": 5}, "t-closeness": {"t": 0.2}}})
     'mondrian k=5 t=0.2'
     """
+    return " ".join([sanitizer, *_recipe_words(sanitizer, parameters)])
+
+
+def title(sanitizer: str, parameters: Mapping[str, Any]) -> str:
+    """Return a recipe as a name that people say.
+
+    Examples
+    --------
+    >>> title("mondrian", {"model": {"k-anonymity": {"k": 11}, "t-closeness": {"t": 0.1}}})
+    'Mondrian k=11, t=0.1'
+    >>> title("suppress-quasi-identifiers", {})
+    'Suppress quasi-identifiers'
+    """
+    known = sanitizer.replace("-", " ").replace("quasi ident", "quasi-ident")
+    return f"{known[:1].upper()}{known[1:]} {', '.join(_recipe_words(sanitizer, parameters))}".strip()
+
+
+def _recipe_words(sanitizer: str, parameters: Mapping[str, Any]) -> list[str]:
     known = registered("sanitizer").get(sanitizer)
-    words = [sanitizer]
+    words = []
     for name, given in parameters.get("model", {}).items():
         words += _model_words(name, given)
     for key, value in parameters.items():
         if key != "model" and value != _default(known, key):
             words.append(f"{key}={_short(value)}")
-    return " ".join(words)
+    return words
 
 
 def _model_words(name: str, given: Mapping[str, Any]) -> list[str]:

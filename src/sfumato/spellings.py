@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,9 +14,13 @@ import numpy as np
 from sfumato.arrays import Codes
 from sfumato.cells import ValueSets, exact_node
 from sfumato.hierarchy import ROOT, Hierarchy, Label
+from sfumato.ranges import OR_MISSING
 from sfumato.table import Column, number, text
 
-READ = "original values, labels of the hierarchy, *, [20, 30), 20-29, >=80, {a, b} and 130**"
+READ = (
+    "original values, labels of the hierarchy, *, [20, 30), 20-29, >=80, 1990 to 2023, {a, b}, a or missing "
+    "and 130**"
+)
 """The spellings that are read, for messages."""
 
 # what R, pandas and databases write for a value that is not there
@@ -133,14 +137,9 @@ class Spellings:
     # Labels of the hierarchy
 
     @cached_property
-    def _nodes(self) -> dict[Label, list[tuple[int, int]]]:
+    def _nodes(self) -> Mapping[Label, Sequence[tuple[int, int]]]:
         """For each label its nodes (level, number), the lowest first; the root apart."""
-        found: dict[Label, list[tuple[int, int]]] = {}
-        for level, labels in enumerate(self.hierarchy.labels):
-            for node, label in enumerate(labels):
-                found.setdefault(label, []).append((level, node))
-        found[ROOT] = [(self.hierarchy.height, 0)]
-        return found
+        return {**self.hierarchy.nodes_named, ROOT: [(self.hierarchy.height, 0)]}
 
     @cached_property
     def _members(self) -> list[list[Codes]]:
@@ -203,7 +202,7 @@ class Spellings:
         return dict(zip(values, codes, strict=True)) if unique else {}
 
     def _pattern(self, label: str) -> Meaning | None:
-        found = self._set(label) or self._interval(label)
+        found = self._set(label) or self._or_missing(label) or self._range(label) or self._interval(label)
         if found is None and self.decimal != ".":
             found = self._interval(label.replace(self.decimal, "."))
         return found or self._masked(label) or self._list(label)
@@ -251,6 +250,19 @@ class Spellings:
         if not (label.startswith("{") and label.endswith("}")):
             return None
         return self._all_of(_parts(label[1:-1]))
+
+    def _or_missing(self, label: str) -> Meaning | None:
+        """Return the meaning of ``[20, 30) or missing``."""
+        known = label.removesuffix(OR_MISSING)
+        return self._all_of([known, None]) if known != label else None
+
+    def _range(self, label: str) -> Meaning | None:
+        """Return the meaning of ``1990 to 2023``, where both are nodes of one level that is in order."""
+        found = self.hierarchy.range_named(label)
+        if found is None:
+            return None
+        level, first, last = found
+        return _union([self._node(level, node) for node in range(first, last + 1)], add=True)
 
     def _list(self, label: str) -> Meaning | None:
         """Return the meaning of ``a,b``: a set without its braces."""

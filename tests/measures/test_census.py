@@ -93,15 +93,14 @@ def fits(label: str | None, value: Any, known: set[Any], attribute: str) -> bool
     """Read a label as a person would. A value that the table lacks fits only an interval or everything."""
     if label == "*":
         return True
-    together = label[1:-1] if label is not None and label.startswith("{") else None
-    if attribute == "age" and together is None:
-        return within(label, value)
-    if value not in known:
-        return False
-    if attribute == "age" and together is not None:
-        return value is None or within(together.removesuffix(", missing"), value)
+    bare = None if label is None else label.removesuffix(" or missing")
+    if value is None:
+        return label != bare or label is None
+    if attribute == "age":
+        return within(bare, value)
     nodes = next((row for row in ROWS if row[0] == value), [value])
-    return any(node in ([label] if together is None else together.split(", ")) for node in nodes)
+    named = (bare or "").removeprefix("{").removesuffix("}").split(", ")
+    return value in known and any(node in named for node in nodes)
 
 
 def alike_by_hand(release: Release, people: list[Person], population: list[Person]) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import time
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _SELDOM = 30.0
 """Seconds between lines about work that takes long, where nobody watches."""
+_NAME, _BETWEEN_COLUMNS = 28, 3
+"""How many signs of a candidate's name a narrow table leaves room for, and those between two columns."""
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
@@ -190,30 +193,34 @@ def print_frontier(
     rows = [
         [
             candidate.id,
-            str(candidate.recipe),
-            *(_value(name, candidate.value(name)) for name in shown),
+            candidate.recipe.title,
             _marks(
                 efficient=everything and candidate in efficient,
                 knee=candidate == knee,
                 allowed=candidate in allowed,
             ),
+            *(_value(name, candidate.value(name)) for name in shown),
         ]
         for candidate in listed
     ]
+    heads = ["id", "release", "", *shown]
+    n_fitting = _n_fitting(heads, rows, fewest=3 + len(found.axes))
     print_table(
         f"{len(efficient)} efficient of {len(found.candidates)} candidates",
-        ["id", "recipe", *shown, ""],
-        rows,
+        heads[:n_fitting],
+        [row[:n_fitting] for row in rows],
     )
+    if n_fitting < len(heads):
+        echo(f"No room here for {' and '.join(heads[n_fitting:])}; a wider window or --json shows them.")
     if found.apart:
         echo(
             f"{len(found.apart)} cannot be compared on these axes: "
-            + ", ".join(str(candidate.recipe) for candidate in found.apart)
+            + ", ".join(candidate.recipe.title for candidate in found.apart)
         )
     print_reasons(found.candidates)
     if infeasible:
         echo(
-            f"{len(infeasible)} could not be made, for example {infeasible[0].recipe}: "
+            f"{len(infeasible)} could not be made, for example {infeasible[0].recipe.title}: "
             f"{infeasible[0].infeasible}"
         )
 
@@ -229,6 +236,14 @@ def print_reasons(candidates: Iterable[Candidate]) -> None:
     for (label, reason), ids in counted.items():
         whole = "" if len(ids) == len(made) else f" to {len(ids)} of {len(made)} candidates"
         echo(f"{label}: not applicable{whole}: {reason}")
+
+
+def _n_fitting(heads: list[str], rows: list[list[str]], fewest: int) -> int:
+    """Return how many columns fit the terminal when the second, the name, is given most of its words."""
+    widest = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
+    widest[1] = min(widest[1], _NAME)
+    ends = list(itertools.accumulate(width + _BETWEEN_COLUMNS for width in widest))
+    return max(fewest, sum(end <= _width() for end in ends))
 
 
 def _marks(*, efficient: bool, knee: bool, allowed: bool) -> str:
@@ -375,8 +390,15 @@ def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
         )
     for row in rows:
         table.add_row(*(Text(_printable(cell)) for cell in row))
+    Console(width=_width()).print(table)
+
+
+def _width() -> int:
+    """Return how wide a table may be: as the terminal, or 160 signs where there is none."""
+    from rich.console import Console
+
     console = Console()
-    Console(width=max(console.width, 160) if not console.is_terminal else None).print(table)
+    return console.width if console.is_terminal else max(console.width, 160)
 
 
 def _is_number(cell: str) -> bool:

@@ -18,6 +18,7 @@ from sfumato.hierarchy import ROOT, Label
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.kernels.matching import count_in_boxes
 from sfumato.measures.base import NotApplicable
+from sfumato.ranges import OR_MISSING
 from sfumato.release import Release
 from sfumato.schema import Schema
 from sfumato.spellings import interval_ends
@@ -132,7 +133,7 @@ def _fitting(label: Label, numbers: Floats, n_beyond: int) -> Integers:
     """Return the places of the unknown values that a label holds; numbers come first, ascending."""
     if label == ROOT:
         return np.arange(n_beyond)
-    ends = interval_ends(label or "")
+    ends = interval_ends((label or "").removesuffix(OR_MISSING))
     if ends is None:
         return np.arange(0)
     (low, with_low), (high, with_high) = ends

@@ -13,11 +13,13 @@ import numpy as np
 from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.errors import ParameterError
+from sfumato.hierarchy import Hierarchy
 from sfumato.measures.base import LevelReached, Measure, Measurement, json_value, measure, named, worst_value
 from sfumato.measures.reidentification import ReidentificationRisk
 from sfumato.models.base import PrivacyModel
 from sfumato.project.defaults import Written
 from sfumato.publishing.layout import Layout
+from sfumato.ranges import OR_MISSING
 from sfumato.recipe import Recipe
 from sfumato.release import Release, released
 from sfumato.verifying.documents import (
@@ -213,9 +215,16 @@ def intervals_at_values(release: Release) -> tuple[str, ...]:
 
 def _ends_at_values(release: Release, name: str) -> bool:
     """Return whether some released intervals are named by no hierarchy: they end at people's values."""
-    nodes = {label for level in release.schema.hierarchy(name).labels for label in level}
+    hierarchy = release.schema.hierarchy(name)
     used = {release.cells[name].labels[code] for code in np.unique(release.cells[name].codes)}
-    return any(label is not None and label.startswith("[") for label in used - nodes)
+    foreign = [label for label in used if label is not None and label not in hierarchy.nodes_named]
+    return any(label.startswith("[") or _ranges_over_values(hierarchy, label) for label in foreign)
+
+
+def _ranges_over_values(hierarchy: Hierarchy, label: str) -> bool:
+    """Return whether a label has a range whose ends are values, not branches."""
+    parts = label.removesuffix(OR_MISSING).strip("{}").split(", ")
+    return any(found is not None and found[0] == 0 for found in map(hierarchy.range_named, parts))
 
 
 def _claim(found: Measurement, parameters: dict[str, Any]) -> Claimed:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.arrays import Codes, Integers
-from sfumato.cells import Cells, ValueSets, exact_node, merged_cells, number_cover
+from sfumato.cells import Cells, ValueSets, exact_node, merged_cells, nodes_label, number_cover
 from sfumato.errors import Infeasible
-from sfumato.hierarchy import Hierarchy, Label, set_label
+from sfumato.hierarchy import Hierarchy, Label
 from sfumato.release import Release
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
@@ -122,7 +122,7 @@ class _Floor:
             node = hierarchy.node_of[level, low]
             return hierarchy.labels[level][node], values, int(hierarchy.sizes[level][node])
         leaves = int(hierarchy.sizes[lowest][touched].sum())
-        return set_label(hierarchy.labels[lowest][node] for node in touched), values, leaves
+        return nodes_label(hierarchy, lowest, touched.tolist()), values, leaves
 
     def _level_of(self, label: Label, values: Integers) -> int | None:
         """Return the level on which a node of this name has exactly these values, if there is one."""

@@ -1,0 +1,184 @@
+"""Ranges: values in an order that everybody knows, so that the first and the last tell those in between.
+
+There are three such orders: that of numbers, that of time, and that of letters, in which ``Ward 9`` comes
+before ``Ward 10``. The order in which somebody happened to list categories is none: a reader of the published
+file does not have the list.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from sfumato.table import Value, number, text
+
+TO = " to "
+OR_MISSING = " or missing"
+
+# So many neighbours are named by their ends: fewer are sooner read one by one.
+_FEWEST, _FEWEST_WORDS = 3, 6
+# More words than this are put in the order of their letters; sets of fewer can be listed.
+_FEW_WORDS = 20
+
+Key = Any
+"""Where a label stands in an order; keys of one order can be compared."""
+
+_STARTS_LIKE_A_NUMBER = tuple("0123456789+-.")
+_TIME = r"(?:[ T]([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?Z?)?"
+_YEAR_FIRST = re.compile(rf"(?P<y>[0-9]{{4}})([./-])(?P<m>[0-9]{{1,2}})\2(?P<d>[0-9]{{1,2}}){_TIME}")
+_DAY_FIRST = re.compile(rf"(?P<d>[0-9]{{1,2}})([./-])(?P<m>[0-9]{{1,2}})\2(?P<y>[0-9]{{4}}){_TIME}")
+_MONTH_FIRST = re.compile(rf"(?P<m>[0-9]{{1,2}})([./-])(?P<d>[0-9]{{1,2}})\2(?P<y>[0-9]{{4}}){_TIME}")
+_MONTH = re.compile(r"(?P<y>[0-9]{4})[./-](?P<m>[0-9]{2})")
+_MONTH_YEAR = re.compile(r"(?P<m>[0-9]{1,2})[./-](?P<y>[0-9]{4})")
+_QUARTER = re.compile(r"(?P<y>[0-9]{4})-?Q(?P<m>[1-4])")
+_DECADE = re.compile(r"(?P<y>[0-9]{4})s")
+_THOUSANDS = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,2}(?:([.,' ])[0-9]{3}(?:\1[0-9]{3})*)?)")
+_DIGITS = re.compile(r"([0-9]+)")
+# 1.5 mg, -3 to 2, 1/2/20: letter by letter these would come in an order that nobody means
+_NO_WORD = re.compile(r"[+-][0-9.,]|[0-9]*[.,/:][0-9]|[0-9]+-[0-9]+-")
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """The labels of one level along an order that everybody knows.
+
+    Parameters
+    ----------
+    keys
+        Where each label stands; ``None`` for one that the order does not know, as *unknown* among years.
+    fewest
+        How many neighbours are named by their ends.
+
+    Examples
+    --------
+    >>> years = scale_of(["1990", "1991", "1995", "2003", "unknown"])
+    >>> years.holds(0, 2), years.holds(3, 4)
+    (True, False)
+    """
+
+    keys: tuple[Key | None, ...] = field(repr=False)
+    fewest: int = _FEWEST
+
+    @cached_property
+    def known(self) -> list[Key]:
+        """Where the labels stand that the order knows, ascending."""
+        return [key for key in self.keys if key is not None]
+
+    def holds(self, first: int, last: int) -> bool:
+        """Return whether the labels from one to another, and no others, stand between the two."""
+        if first >= last or None in self.keys[first : last + 1]:
+            return False
+        low = bisect.bisect_left(self.known, self.keys[first])
+        return bisect.bisect_right(self.known, self.keys[last]) - low == last - first + 1
+
+    def runs(self, places: Iterable[int]) -> list[list[int]]:
+        """Return ascending places as runs of neighbours; those that the order does not know stand alone."""
+        found: list[list[int]] = []
+        for place in places:
+            follows = bool(found) and place == found[-1][-1] + 1
+            if follows and self.keys[place] is not None and self.keys[place - 1] is not None:
+                found[-1].append(place)
+            else:
+                found.append([place])
+        return found
+
+
+def scale_of(labels: Sequence[str | None]) -> Scale:
+    """Return the order in which labels stand; where they stand in none, it knows none of them."""
+    present = [label for label in labels if label is not None]
+    for keys, fewest in _orders(present):
+        known = [key for key in keys if key is not None]
+        if all(one <= other for one, other in itertools.pairwise(known)):
+            key_of = dict(zip(present, keys, strict=True))
+            return Scale(tuple(None if label is None else key_of[label] for label in labels), fewest)
+    return Scale((None,) * len(labels))
+
+
+def in_order(values: Iterable[Value]) -> list[Value]:
+    """Return categories in the order of numbers, of time, or, if they are many, of letters.
+
+    Few words stay as they are given. A missing value comes last.
+
+    Examples
+    --------
+    >>> in_order(["2003", "unknown", "1990", "999"]), in_order(["02.01.2020", "01.12.2019"])
+    (['999', '1990', '2003', 'unknown'], ['01.12.2019', '02.01.2020'])
+    """
+    written = {text(value): value for value in values}
+    labels = [label for label in written if label is not None]
+    keys, fewest = next(iter(_orders(labels)), ([None] * len(labels), _FEWEST_WORDS))
+    if fewest == _FEWEST or len(labels) > _FEW_WORDS:
+        by_key = [
+            (key is None, 0 if key is None else key, by_letters(label), label)
+            for key, label in zip(keys, labels, strict=True)
+        ]
+        labels = [label for *_, label in sorted(by_key)]
+    return [*(written[label] for label in labels), *([None] if None in written else [])]
+
+
+def _orders(labels: Sequence[str]) -> list[tuple[list[Key | None], int]]:
+    """Return the orders in which labels may stand: more than one where days and months look alike.
+
+    It is that of numbers or of time where it knows most labels, and the others have no digit that could be
+    taken for one.
+    """
+    if 2 * sum(label.startswith(_STARTS_LIKE_A_NUMBER) for label in labels) > len(labels):
+        readings = [[read(label) for label in labels] for read in (*_number_readers(labels), *_TIMES)]
+        n_known = [len(labels) - keys.count(None) for keys in readings]
+        if 2 * max(n_known) > len(labels):
+            best = [keys for keys, known in zip(readings, n_known, strict=True) if known == max(n_known)]
+            if not any(
+                key is None and _DIGITS.search(label) for key, label in zip(best[0], labels, strict=True)
+            ):
+                return [(keys, _FEWEST) for keys in best]
+    if any(_NO_WORD.match(label) for label in labels):
+        return []
+    return [([by_letters(label) for label in labels], _FEWEST_WORDS)]
+
+
+def _number_readers(labels: Sequence[str]) -> list[Callable[[str], Key | None]]:
+    """Return how numbers may be written; a mark before every three digits counts thousands."""
+    if all(_THOUSANDS.fullmatch(label) for label in labels if _DIGITS.search(label)):
+        return [_thousands]
+    return [number, lambda label: number(label, ",")]
+
+
+def _thousands(label: str) -> Key | None:
+    return number(re.sub(r"[.,' ]", "", label)) if _THOUSANDS.fullmatch(label) else None
+
+
+def _time_reader(pattern: re.Pattern[str]) -> Callable[[str], Key | None]:
+    def read(label: str) -> Key | None:
+        match = pattern.fullmatch(label)
+        if match is None:
+            return None
+        parts = {"m": "1", "d": "1"} | match.groupdict()
+        month, day = int(parts["m"]), int(parts["d"])
+        clock = [float(part or 0) for part in match.groups()[-3:]] if "d" in pattern.groupindex else []
+        return (int(parts["y"]), month, day, *clock) if 1 <= month <= 12 and 1 <= day <= 31 else None
+
+    return read
+
+
+_TIMES = tuple(
+    map(_time_reader, (_YEAR_FIRST, _DAY_FIRST, _MONTH_FIRST, _MONTH, _MONTH_YEAR, _QUARTER, _DECADE))
+)
+
+
+def by_letters(label: str) -> Key:
+    """Return where a word stands: small and large letters alike, numbers in it by their size."""
+    parts = _DIGITS.split(label.casefold())
+    return tuple(
+        part if place % 2 == 0 else _size(part, is_fraction=parts[place - 1].endswith((".", ",")))
+        for place, part in enumerate(parts)
+    )
+
+
+def _size(digits: str, *, is_fraction: bool) -> tuple[int, str]:
+    plain = digits.lstrip("0")
+    return (0, digits) if is_fraction else (len(plain), plain)

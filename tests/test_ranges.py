@@ -1,0 +1,267 @@
+"""Neighbours in an order that everybody knows are written by their ends, and read back as the same values."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from sfumato import Attribute, Dates, Hierarchy, KAnonymity, Mondrian, Prefixes, Schema, Table, sanitize
+from sfumato.cells import block_cells, nodes_label, range_cells
+from sfumato.hierarchy import ROOT, Flat, HierarchySource
+from sfumato.ranges import in_order, scale_of
+from sfumato.spellings import Spellings
+from sfumato.table import Column, Value
+
+
+def spellings(values: Sequence[Value], source: HierarchySource | None = None) -> Spellings:
+    hierarchy = (source or Flat()).build(tuple(values), "categorical")
+    return Spellings(Column(np.arange(len(values)), hierarchy.values, "categorical"), hierarchy)
+
+
+def label_of(values: Sequence[Value], members: Sequence[Value], source: HierarchySource | None = None) -> str:
+    """Return how some of the values are written."""
+    hierarchy = spellings(values, source).hierarchy
+    return nodes_label(hierarchy, 0, sorted(hierarchy.values.index(value) for value in members))
+
+
+def read_back(read: Spellings, label: str) -> list[Value] | None:
+    (found,) = read.read([read.plain(label)]).meanings
+    return None if found is None else [read.column.domain[code] for code in found.codes]
+
+
+YEARS = tuple(str(year) for year in range(1990, 2024))
+
+
+@pytest.mark.parametrize(
+    ("domain", "members", "label"),
+    [
+        (YEARS, YEARS[:-1], "1990 to 2022"),
+        ((*YEARS, None), (*YEARS[3:], None), "1993 to 2023 or missing"),
+        ((*YEARS, "k.A."), YEARS, "1990 to 2023"),
+        ((*YEARS, "k.A."), (*YEARS[1:], "k.A."), "{1991 to 2023, k.A.}"),
+        ((*YEARS, "k.A.", None), (*YEARS[1:], "k.A.", None), "{1991 to 2023, k.A.} or missing"),
+        (YEARS, (*YEARS[:4], "2000", *YEARS[30:]), "{1990 to 1993, 2000, 2020 to 2023}"),
+        (YEARS, YEARS[:2], "{1990, 1991}"),
+        (("9", "10", "11", "100"), ("9", "10", "11"), "9 to 11"),
+        (("-5", "-3", "0", "7"), ("-5", "-3", "0"), "{-5 to 0}"),
+        (("1,5", "2,25", "10,0", "11"), ("1,5", "2,25", "10,0"), "1,5 to 10,0"),
+        (
+            ("1,5", "2,25", "10,0", "11", "k.A."),
+            ("1,5", "2,25", "10,0", "k.A."),
+            '{"1,5", "2,25", "10,0", k.A.}',
+        ),
+        (("999", "1.003", "12.100", "40.000"), ("999", "1.003", "12.100"), "999 to 12.100"),
+        (("0.5", "0.25", "1.125", "7"), ("0.25", "0.5", "1.125"), "0.25 to 1.125"),
+        (("01.02.2020", "15.01.2020", "03.12.2019", "01.01.2021"),) * 2 + ("03.12.2019 to 01.01.2021",),
+        (("2020-02-01", "2019-12-03", "2020-01-15"),) * 2 + ("2019-12-03 to 2020-02-01",),
+        (("12/31/2019", "01/15/2020", "02/01/2020"),) * 2 + ("12/31/2019 to 02/01/2020",),
+        (("2020-02-01 10:00", "2020-02-01 09:30", "2020-01-15 23:00"),) * 2
+        + ("2020-01-15 23:00 to 2020-02-01 10:00",),
+        (("Ward 10", "Ward 9", "Ward 1"),) * 2 + ("{Ward 1, Ward 9, Ward 10}",),
+        (
+            tuple(f"Ward {n}" for n in range(1, 12)),
+            tuple(f"Ward {n}" for n in range(2, 11)),
+            "Ward 2 to Ward 10",
+        ),
+        (("5", "5.0", "6", "7"), ("5.0", "6", "7"), "{5.0, 6, 7}"),
+        (("1 to 3", "1", "2", "3", "4"), ("1", "2", "3"), "{1, 2, 3}"),
+        (("b or missing", "a", None), ("a", "b or missing", None), "{a, b or missing} or missing"),
+        (("a or missing", "a", None), ("a", None), "{a, missing}"),
+        (("missing", "a", None), ("missing", None), '{"missing"} or missing'),
+    ],
+)
+def test_neighbours_are_written_like_this(
+    domain: tuple[Value, ...], members: tuple[Value, ...], label: str
+) -> None:
+    assert label_of(domain, members) == label
+    assert set(read_back(spellings(domain), label) or ()) == set(members)
+
+
+def test_no_range_is_written_where_somebody_could_take_it_for_more() -> None:
+    odd_and_even = Hierarchy.nested({"odd": ["1", "3", "5", "7"], "even": ["2", "4", "6"]})
+    assert label_of("1234567", "135", odd_and_even) == "{1, 3, 5}"
+    assert label_of(("1/2", "1/3", "1/10", "1/4"), ("1/2", "1/3", "1/4")) == "{1/2, 1/3, 1/4}"
+    mixed = ("01.02.2020", "2020-03-01", "02.03.2020", "05.03.2020")
+    assert " to " not in label_of(mixed, mixed[:3])
+
+
+def test_the_order_in_which_somebody_lists_categories_is_none() -> None:
+    words = [f"town {letter}" for letter in "zyxwvutsrq"]
+    assert " to " not in label_of(words, words[:8], Hierarchy.nested({"all": words}))
+
+
+def test_the_levels_of_dates_and_codes_are_in_order() -> None:
+    days = tuple(str(datetime.date(2020, 1, 1) + datetime.timedelta(days=9 * n)) for n in range(100))
+    dated = spellings(days, Dates(("month", "year")))
+    assert nodes_label(dated.hierarchy, 1, range(2, 9)) == "2020-03 to 2020-09"
+    assert read_back(dated, "2020-03 to 2020-09") == [
+        day for day in days if "2020-03" <= day[:7] <= "2020-09"
+    ]
+    codes = tuple(f"{letter}{digit}{digit}.{digit}" for letter in "EIJK" for digit in range(10))
+    coded = spellings(codes, Prefixes((2, 1)))
+    assert nodes_label(coded.hierarchy, 1, range(3, 15)) == "E3* to I4*"
+    assert read_back(coded, "E3* to I4*") == [code for code in codes if "E3" <= code[:2] <= "I4"]
+
+
+def test_a_label_in_two_places_is_no_end_of_a_range() -> None:
+    tree = Hierarchy.of_rows([["1", "2", "*"], ["2", "2", "*"], ["3", "3", "*"], ["4", "4", "*"]])
+    for label in ("1 to 3", "2 to 4"):
+        assert read_back(spellings(("1", "2", "3", "4"), tree), label) != ["2", "3"]
+    hierarchy = tree.build(("1", "2", "3", "4"), "categorical")
+    assert hierarchy.range_named("2 to 4") is None
+    assert nodes_label(hierarchy, 0, [1, 2, 3]) == "{2, 3, 4}"
+
+
+# Whatever the values are called
+
+whole = st.integers(-200, 3000).map(str)
+decimals = st.tuples(st.integers(-50, 50), st.integers(0, 99)).map(lambda parts: f"{parts[0]}.{parts[1]:02}")
+commas = decimals.map(lambda written: written.replace(".", ","))
+formats = st.sampled_from(["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y-%m", "%m.%Y"])
+odd = st.text(st.sampled_from('ab1,{}"[]*- .to'), min_size=1, max_size=7).map(str.strip).filter(bool)
+tricky = odd | st.sampled_from(
+    [
+        "missing",
+        "a to b",
+        "a",
+        "b",
+        "1 to 3",
+        "a or missing",
+        "1 or missing",
+        "{a, b}",
+        "{1 to 3}",
+        "NA",
+        "1-3",
+        "to",
+    ]
+)
+
+
+@st.composite
+def domains(draw: st.DrawFn) -> list[Value]:
+    """Draw numbers, dates, words or a mixture of them, a missing value perhaps among them."""
+    pattern = draw(formats)
+    days = st.dates(datetime.date(1990, 1, 1), datetime.date(1993, 12, 31)).map(
+        lambda day: day.strftime(pattern)
+    )
+    kind = draw(
+        st.sampled_from(
+            [whole, decimals, commas, days, tricky, whole | tricky, days | tricky, whole | decimals]
+        )
+    )
+    values: list[Value] = [*draw(st.lists(kind, min_size=2, max_size=14, unique=True))]
+    assume(ROOT not in values)
+    return values + [None] * draw(st.integers(0, 1))
+
+
+@given(domains(), st.data())
+@example(["a", "{a, b}", "b", "c", None], None)
+def test_every_set_is_read_as_it_is_meant(domain: list[Value], data: st.DataObject | None) -> None:
+    read = spellings(domain)
+    places = (
+        data.draw(st.sets(st.integers(0, len(domain) - 1), min_size=2))
+        if data is not None
+        else {0, 1, len(domain) - 1}
+    )
+    label = nodes_label(read.hierarchy, 0, sorted(places))
+    assert label not in domain
+    (found,) = read.read([read.plain(label)]).meanings
+    assert found is not None
+    assert (found.codes.tolist(), found.leaves) == (sorted(places), len(places))
+
+
+@given(domains(), st.data())
+def test_every_cover_and_every_block_is_read_as_it_is_meant(domain: list[Value], data: st.DataObject) -> None:
+    read = spellings(domain)
+    n_values = len(domain)
+    ends = data.draw(st.lists(st.tuples(*[st.integers(0, n_values - 1)] * 2).map(sorted), min_size=1))
+    low, high = np.array(ends).T
+    blocks = np.cumsum(
+        [0, *data.draw(st.lists(st.integers(0, 1), min_size=n_values - 1, max_size=n_values - 1))]
+    )
+    for cells in (
+        range_cells(read.column, read.hierarchy, low, high, np.arange(len(low))),
+        block_cells(read.column, read.hierarchy, blocks, np.arange(n_values)),
+    ):
+        assert cells.sets is not None
+        again = read.read([read.plain(label) for label in cells.labels])
+        assert all(found is not None for found in again.meanings)
+        sets = again.sets(read.hierarchy.n_leaves)
+        assert sets.members.tolist() == cells.sets.members.tolist()
+        assert sets.sizes.tolist() == cells.sets.sizes.tolist()
+
+
+@given(st.lists(whole | decimals, min_size=3, max_size=20, unique=True), st.data())
+def test_a_range_of_numbers_holds_what_lies_between(domain: list[str], data: st.DataObject) -> None:
+    read = spellings(domain)
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(domain) - 1)] * 2)))
+    label = nodes_label(read.hierarchy, 0, range(first, last + 1)) if first < last else ""
+    low, to, high = label.strip("{}").partition(" to ")
+    assume(to and ", " not in label)
+    between = {value for value in domain if float(low) <= float(value) <= float(high)}
+    assert between == set(read.column.domain[first : last + 1])
+
+
+@given(st.lists(st.dates(), min_size=3, max_size=20, unique=True), formats, st.data())
+def test_a_range_of_days_holds_what_lies_between(
+    days: list[datetime.date], pattern: str, data: st.DataObject
+) -> None:
+    day_of = {day.strftime(pattern): day for day in days if day.year >= 1000}
+    assume(len(day_of) > 2 and "%d" in pattern and any(day.day > 12 for day in day_of.values()))
+    read = spellings([*day_of])
+    first = data.draw(st.integers(0, len(day_of) - 3))
+    label = nodes_label(read.hierarchy, 0, range(first, first + 3))
+    low, to, high = label.partition(" to ")
+    assert to
+    between = {written for written, day in day_of.items() if day_of[low] <= day <= day_of[high]}
+    assert between == set(read.column.domain[first : first + 3])
+
+
+@given(
+    st.lists(whole, min_size=1, max_size=8, unique=True) | st.lists(tricky, min_size=21, unique=True),
+    st.randoms(),
+)
+def test_the_order_of_many_categories_is_not_that_of_the_records(values: list[str], random: Any) -> None:
+    again = random.sample(values, len(values))
+    assert in_order(again) == in_order(values)
+    assert sorted(map(str, in_order(values))) == sorted(values)
+
+
+def test_few_words_stay_as_they_are_given() -> None:
+    assert in_order(["west", "east", None, "north"]) == ["west", "east", "north", None]
+    assert label_of(("west", "east", "north"), ("west", "north")) == "{north, west}"
+
+
+def test_an_order_knows_the_values_between_two_ends() -> None:
+    scale = scale_of(["1", "2", "2.0", "3", "unknown"])
+    assert [scale.holds(first, last) for first, last in ((0, 1), (0, 2), (2, 3), (3, 4), (2, 1))] == [
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_a_release_of_years_and_dates_is_short() -> None:
+    rng = np.random.default_rng(5)
+    columns: dict[str, Any] = {
+        "first": [str(year) for year in rng.integers(1990, 2024, 600)],
+        "born": [
+            (datetime.date(1930, 1, 1) + datetime.timedelta(days=int(day))).strftime("%d.%m.%Y")
+            for day in rng.integers(0, 30000, 600)
+        ],
+        "town": [f"town {number}" for number in rng.integers(0, 300, 600)],
+    }
+    attributes = tuple(Attribute(name, "quasi-identifying", "categorical") for name in columns)
+    release = sanitize(Table.from_arrow(columns), Schema(attributes), Mondrian(KAnonymity(5)))
+    written = release.to_arrow(typed=False)
+    for name, values in columns.items():
+        letters = sum(len(cell) for cell in written[name].to_pylist())
+        assert letters <= 3 * sum(map(len, values)), name
