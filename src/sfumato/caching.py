@@ -100,7 +100,7 @@ _shelf: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
 
 @contextmanager
 def kept_on(shelf: Shelf | None) -> Iterator[None]:
-    """Keep the sums that are made inside on a shelf, and take from it those that it has; ``None`` is no shelf."""
+    """Keep the sums that are made inside on a shelf, and take from it those it has; ``None`` is no shelf."""
     token = _shelf.set(shelf)
     try:
         yield

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from sfumato.choosing.answer import Answer
     from sfumato.choosing.comparison import Comparison
+    from sfumato.exploring.forecast import Forecast
+    from sfumato.exploring.growth import Growth
     from sfumato.exploring.run import Progress
     from sfumato.frontier import Candidate, Frontier
     from sfumato.measures.base import Measurement
@@ -149,6 +151,7 @@ def candidate_facts(candidate: Candidate, *, efficient: bool, knee: bool = False
         "efficient": efficient,
         "knee": knee,
         "infeasible": candidate.infeasible,
+        "also": [{"id": way.id, **json.loads(way.recipe.public_json())} for way in candidate.also],
         **measurement_facts(candidate.measurements),
     }
 
@@ -164,6 +167,72 @@ def frontier_facts(found: Frontier, infeasible: tuple[Candidate, ...]) -> dict[s
         "not-comparable": [c.id for c in found.apart],
         "infeasible": [{"id": c.id, "recipe": str(c.recipe), "reason": c.infeasible} for c in infeasible],
     }
+
+
+def course_facts(state: Progress, growth: Growth) -> dict[str, Any]:
+    """Return how an exploration went as plain data."""
+    return {
+        "equal": state.equal,
+        "refined": state.refined,
+        "left": state.total - state.done,
+        "budget-spent": state.is_spent,
+        "seconds": state.elapsed,
+        "hypervolume": [{"seconds": seconds, "value": volume} for seconds, volume in growth.steps],
+    }
+
+
+def print_course(state: Progress, growth: Growth, budget: float | None) -> None:
+    """Print how an exploration went: what was equal, what is left, how the frontier grew, what was slow."""
+    if state.equal:
+        echo(f"{state.equal:,} were the same release as another and are listed with it")
+    if state.refined:
+        echo(f"{state.refined:,} of them were tried between others, where the frontier has gaps")
+    if state.is_spent and budget is not None:
+        done = state.known + state.done
+        echo(
+            f"The budget of {_duration(budget)} is spent: {done:,} of {done + state.total - state.done:,} "
+            "candidates are there; the same command goes on with the rest"
+        )
+    if growth.steps and state.done:
+        (first, share), last = growth.shares[0], growth.steps[-1][0]
+        echo(
+            f"A first frontier stood after {_duration(first)}, at {share:.0%} of the hypervolume of now; "
+            f"99% after {_duration(growth.reached(0.99))}, the last gain after {_duration(last)}"
+        )
+    if state.slow:
+        echo(
+            f"{state.slow} took {state.slow_share:.0%} of the time; leave it out with "
+            f'--without "{state.slow}" or in [measure]'
+        )
+
+
+def forecast_facts(found: Forecast, budget: float | None) -> dict[str, Any]:
+    """Return what an exploration would do as plain data."""
+    return {
+        "candidates": found.n_open,
+        "known": found.n_known,
+        "searches": found.n_searches,
+        "seconds": found.seconds,
+        "from": "sample" if found.n_sampled else "measured",
+        "memory": found.memory,
+        "budget": budget,
+    }
+
+
+def print_forecast(found: Forecast, budget: float | None) -> None:
+    """Print what an exploration would do."""
+    more = f", and what {found.n_searches} search(es) will propose" if found.n_searches else ""
+    echo(f"{found.n_open:,} candidates to make, {found.n_known:,} are known{more}")
+    if found.seconds is not None and found.n_open:
+        basis = (
+            "a rough guess from trying methods on a few of the rows"
+            if found.n_sampled
+            else "from what methods and measures cost before"
+        )
+        echo(f"About {_duration(found.seconds)}, {basis}")
+    if budget is not None:
+        echo(f"The budget is {_duration(budget)}")
+    echo(f"About {found.memory / 1e9:.2g} GB of memory")
 
 
 def guess_facts(guessed: Guess) -> dict[str, Any]:

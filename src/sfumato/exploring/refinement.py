@@ -13,7 +13,7 @@ from sfumato.frontier import Candidate, Frontier, one_for_each_recipe
 from sfumato.recipe import Recipe
 
 SMALL = 0.001
-"""A gap that could add no larger share of the front's hypervolume is left open."""
+"""A gap that takes no larger share of the box around the front is left open."""
 _DEPTH = 3
 """How often the way between two recipes is halved where the middle was tried already."""
 _NEAR = 1e-3
@@ -29,7 +29,8 @@ class Gap:
     first, second
         The neighbours.
     share
-        What a release in the gap would add to the front's hypervolume at most, as a share of it.
+        What a release in the gap would add to the front's hypervolume at most, as a share of the box around
+        the front.
     """
 
     first: Candidate
@@ -40,7 +41,7 @@ class Gap:
 def gaps(frontier: Frontier) -> list[Gap]:
     """Return the gaps of a frontier with two axes that are not small, the largest first."""
     front = [c for c in frontier.efficient() if all(map(math.isfinite, _place(c, frontier.axes)))]
-    whole = frontier.hypervolume()[0] if len(front) > 1 else 0.0
+    whole = _area(front[0], front[-1], frontier.axes) if front else 0.0
     if not whole:
         return []
     found = [Gap(one, other, _area(one, other, frontier.axes) / whole) for one, other in pairwise(front)]

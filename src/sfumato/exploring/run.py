@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import os
 import warnings
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
+from sfumato import registry
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ProjectError
 from sfumato.exploring.apart import UNLIMITED, Limits, Original
@@ -33,8 +35,10 @@ from sfumato.store.base import Store
 from sfumato.store.provenance import all_versions
 from sfumato.table import Table
 
-SHARE_OF_ONE = 1 / 3
-"""The share of a budget that one candidate may use, where nothing else is said."""
+_SHARE_OF_ONE = 1 / 3
+"""The share of a budget that one candidate may use, where nothing else is said, but not less than `_LONG`."""
+_LONG = 10.0
+"""So many seconds are never too long for a candidate, nor for a whole run: no measure was slow then."""
 _VAIN = 20
 """After so many refined candidates that add next to nothing, nothing is refined any more."""
 
@@ -65,6 +69,8 @@ class Progress:
         Candidates of this run that the plan does not list: they were tried in gaps of the frontier.
     is_spent
         Whether the budget ended the run.
+    slow, slow_share
+        At the end, the measure that took more than half of the time, if one did, and which share that was.
     """
 
     done: int
@@ -78,6 +84,8 @@ class Progress:
     equal: int = 0
     refined: int = 0
     is_spent: bool = False
+    slow: str = ""
+    slow_share: float = 0.0
 
 
 def explore(
@@ -119,7 +127,7 @@ def explore(
         has come.
     """
     if budget is not None and limits.seconds is None:
-        limits = replace(limits, seconds=max(budget * SHARE_OF_ONE, 1.0))
+        limits = replace(limits, seconds=max(budget * _SHARE_OF_ONE, _LONG))
     with store.exclusive():
         began = monotonic()
         table, schema = read_noted(project, store)
@@ -414,6 +422,9 @@ class _Course:
 
     def ended(self) -> Progress:
         """Return how it stands at the end, and tell it where the budget ended it."""
+        key, share = max(self.costs.shares().items(), key=lambda pair: pair[1], default=("", 0.0))
+        if share > 0.5 and self.state.elapsed > _LONG:
+            self._say(slow=registry.build_measure(json.loads(key)).label, slow_share=share)
         if monotonic() >= self.ends:
             self._say(is_spent=True)
         return self.state
