@@ -184,9 +184,9 @@ def course_facts(state: Progress, growth: Growth) -> dict[str, Any]:
 def print_course(state: Progress, growth: Growth, budget: float | None) -> None:
     """Print how an exploration went: what was equal, what is left, how the frontier grew, what was slow."""
     if state.equal:
-        echo(f"{state.equal:,} were the same release as another and are listed with it")
+        echo(f"{state.equal:,} made the same release as another, see `sfumato show`")
     if state.refined:
-        echo(f"{state.refined:,} of them were tried between others, where the frontier has gaps")
+        echo(f"{state.refined:,} of them are not in the plan: they lie in gaps of the frontier")
     if state.is_spent and budget is not None:
         done = state.known + state.done
         echo(
@@ -259,7 +259,7 @@ def print_frontier(
     rows = [
         [
             candidate.id,
-            str(candidate.recipe),
+            _recipes(candidate),
             *(_value(name, candidate.value(name)) for name in shown),
             _marks(
                 efficient=everything and candidate in efficient,
@@ -284,6 +284,11 @@ def print_frontier(
             f"{len(infeasible)} could not be made, for example {infeasible[0].recipe}: "
             f"{infeasible[0].infeasible}"
         )
+
+
+def _recipes(candidate: Candidate) -> str:
+    """Return the recipe of a candidate, and how many others make the same release."""
+    return f"{candidate.recipe} (+{len(candidate.also)} equal)" if candidate.also else str(candidate.recipe)
 
 
 def _marks(*, efficient: bool, knee: bool, allowed: bool) -> str:
