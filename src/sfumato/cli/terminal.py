@@ -50,9 +50,13 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
     """Show a bar on a terminal, and a line now and then elsewhere; always on standard error."""
     if not sys.stderr.isatty():
         now_and_then = _now_and_then()
+        told = 0
 
         def line(state: Progress) -> None:
-            _progress_line(state)
+            nonlocal told
+            if state.done != told:
+                told = state.done
+                _progress_line(state)
             if state.now:
                 now_and_then(state.now)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sfumato.frontier import Candidate, Frontier
+import numpy as np
+
+from sfumato.frontier import Frontier
 
 
 @dataclass(frozen=True)
@@ -46,17 +48,20 @@ def growth_of(frontier: Frontier, explored: Mapping[str, float]) -> Growth:
     explored
         For each candidate after how many seconds of exploring it was there.
     """
+    import moocore
+
     if len(frontier.efficient()) < 2:
         return Growth(())
-    _, reference = frontier.hypervolume()
+    signs = np.array([-1.0 if frontier.better(axis) == "higher" else 1.0 for axis in frontier.axes])
+    reference = np.array(frontier.hypervolume()[1]) * signs
     steps: list[tuple[float, float]] = []
-    front: tuple[Candidate, ...] = ()
+    front = np.empty((0, len(signs)))
     for candidate in sorted(frontier.comparable, key=lambda c: explored.get(c.id, 0.0)):
-        known = Frontier((*front, candidate), frontier.axes)
-        if candidate not in known.efficient():
+        point = np.array([candidate.value(axis) for axis in frontier.axes], dtype=np.float64) * signs
+        if not np.isfinite(point).all() or (front <= point).all(axis=1).any():
             continue
-        front = known.efficient()
-        volume, _ = known.hypervolume(reference)
+        front = np.vstack([front[~(point <= front).all(axis=1)], point])
+        volume = float(moocore.hypervolume(front, ref=reference))
         if volume > (steps[-1][1] if steps else 0.0):
             steps.append((explored.get(candidate.id, 0.0), volume))
     return Growth(tuple(steps))

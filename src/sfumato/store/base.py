@@ -245,12 +245,12 @@ class Store:
     def taken_of(self, release: str, asked: Iterable[str]) -> dict[str, list[Measurement]]:
         """Return what was measured, by versions of today, of a stored release with this fingerprint."""
         found: dict[str, list[Measurement]] = {}
-        wanted = {key: measure_version(key) for key in asked}
+        wanted, keyed = {key: measure_version(key) for key in asked}, self._keyed(release)
         with self._reading():
             rows = self._connection.execute(
                 "select asked, version, facts from measurement where candidate in "
                 "(select id from candidate where release = ?) order by candidate, asked, position",
-                (self._keyed(release),),
+                (keyed,),
             )
             for key, version, facts in rows:
                 if wanted.get(key) == version:
