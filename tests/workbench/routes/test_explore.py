@@ -188,7 +188,7 @@ def test_an_exploration_is_started_watched_and_ended(
     assert "already" in guest.post(f"{EXPLORE}/start", data={"workers": "1"}).text
     before = len(found(folder))
     end = time.monotonic() + patience
-    while len(ready(f"{EXPLORE}/candidates.json").json()["ids"]) < before + 2:
+    while len(ready(f"{EXPLORE}/candidates.json").json()["ids"]) < before + 1:
         assert time.monotonic() < end
         assert 'id="pause"' in ready(f"{EXPLORE}/progress").text
         time.sleep(0.2)
