@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Generic, Protocol, TypeVar
@@ -91,18 +91,27 @@ class Shelf(Protocol):
     def keep_sums(self, key: str, sums: Any) -> None:
         """Keep sums, as plain data."""
 
+    def taken_of(self, release: str, asked: Iterable[str]) -> dict[str, Any]:
+        """Return what was measured of a release with this fingerprint, if it is there."""
+
 
 _shelf: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
 
 
 @contextmanager
-def kept_on(shelf: Shelf) -> Iterator[None]:
-    """Keep the sums that are made inside on a shelf, and take from it those that it has."""
+def kept_on(shelf: Shelf | None) -> Iterator[None]:
+    """Keep the sums that are made inside on a shelf, and take from it those it has; ``None`` is no shelf."""
     token = _shelf.set(shelf)
     try:
         yield
     finally:
         _shelf.reset(token)
+
+
+def taken_before(release: str, asked: Iterable[str]) -> dict[str, Any]:
+    """Return what the shelf in use holds of an equal release, by the measures that are asked for."""
+    shelf = _shelf.get()
+    return {} if shelf is None else shelf.taken_of(release, asked)
 
 
 def kept(key: Sequence[object] | None, make: Callable[[], Any]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,22 @@ from sfumato.shown import Picture, as_pandas, listed
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Another recipe that makes the same release as a candidate.
+
+    Parameters
+    ----------
+    id
+        Its short name in the store.
+    recipe
+        How it is made.
+    """
+
+    id: str
+    recipe: Recipe = field(hash=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +56,8 @@ class Candidate:
         How long making and measuring took.
     failed
         Whether a method at fault is why it could not be made; the next exploration then tries it again.
+    also
+        The other recipes that make the same release.
     """
 
     id: str
@@ -48,6 +66,12 @@ class Candidate:
     infeasible: str | None = None
     seconds: float = 0.0
     failed: bool = False
+    also: tuple[Alias, ...] = field(default=(), hash=False)
+
+    @property
+    def ways(self) -> tuple[Alias, ...]:
+        """Every recipe that makes it, its own first."""
+        return (Alias(self.id, self.recipe), *self.also)
 
     @cached_property
     def _values(self) -> dict[str, float | None]:
@@ -284,3 +308,12 @@ def _rounded(value: float, limit: Limit) -> str:
 def only_made(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """Return the candidates that could be made."""
     return tuple(candidate for candidate in candidates if candidate.infeasible is None)
+
+
+def one_for_each_recipe(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return a candidate for every recipe, also for those that make the same release as another."""
+    return tuple(
+        replace(candidate, id=way.id, recipe=way.recipe, also=())
+        for candidate in candidates
+        for way in candidate.ways
+    )

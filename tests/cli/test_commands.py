@@ -235,6 +235,85 @@ class TestStraightLine:
         assert (code, "did you mean 'mondrian'" in err) == (1, True)
 
 
+class TestExploringInTime:
+    def test_a_dry_run_counts_and_writes_nothing(self, sfumato: Run, project: Path) -> None:
+        before = {path: path.read_bytes() for path in project.parent.iterdir()}
+        code, out, _ = sfumato("explore", project, "--dry-run")
+        assert code == 0
+        assert out.startswith("5 candidates to make, 0 are known\n")
+        assert "a rough guess" in out
+        code, out, _ = sfumato("explore", project, "--dry-run", "--json", "--budget", "2m")
+        facts = json.loads(out)
+        assert (facts["candidates"], facts["from"], facts["budget"]) == (5, "sample", 120.0)
+        assert facts["seconds"] > 0
+        assert facts["memory"] > 0
+        assert {path: path.read_bytes() for path in project.parent.iterdir()} == before
+
+    def test_a_dry_run_after_the_first_run_takes_what_was_measured(self, sfumato: Run, project: Path) -> None:
+        sfumato("explore", project, "--workers", 1)
+        text = project.read_text("utf-8")
+        project.write_text(text.replace("k = [2, 5, 10]", "k = [2, 5, 10, 20]"), "utf-8")
+        facts = json.loads(sfumato("explore", project, "--dry-run", "--json")[1])
+        assert (facts["candidates"], facts["known"], facts["from"]) == (1, 5, "measured")
+
+    def test_without_a_budget_the_plan_and_nothing_else_is_made(self, sfumato: Run, project: Path) -> None:
+        facts = json.loads(sfumato("explore", project, "--workers", 1, "--json")[1])
+        assert (facts["made"], facts["refined"], facts["left"], facts["budget-spent"]) == (5, 0, 0, False)
+        assert facts["hypervolume"]
+        assert all(step["value"] > 0 for step in facts["hypervolume"])
+
+    def test_a_budget_of_the_file_gives_way_to_that_of_the_command_line(
+        self, sfumato: Run, project: Path
+    ) -> None:
+        with project.open("a", encoding="utf-8") as file:
+            file.write('[explore]\nbudget = "7m"\n')
+        shown = [
+            json.loads(sfumato("explore", project, "--dry-run", "--json", *given)[1])["budget"]
+            for given in ((), ("--budget", "1h"), ("--budget", "none"))
+        ]
+        assert shown == [420.0, 3600.0, None]
+
+    @pytest.mark.parametrize("wrong", ["soon", "5", "0s", "-1m", "5 parsecs"])
+    def test_a_budget_that_is_no_time_is_refused(self, sfumato: Run, project: Path, wrong: str) -> None:
+        code, _, err = sfumato("explore", project, f"--budget={wrong}")
+        assert code == 1
+        assert f"'{wrong}' is no time; write for example 90s, 5m or 1h" in err
+        with project.open("a", encoding="utf-8") as file:
+            file.write(f'[explore]\nbudget = "{wrong}"\n')
+        code, _, err = sfumato("explore", project)
+        assert code == 1
+        assert err.startswith(f"sfumato: people.toml: explore.budget: '{wrong}' is no time")
+
+    def test_a_measure_that_is_left_out_is_taken_later(self, sfumato: Run, project: Path) -> None:
+        sfumato("explore", project, "--workers", 1, "--without", "discernibility")
+        _, out, _ = sfumato("frontier", project, "--all", "--json")
+        assert "discernibility" not in out
+        assert sfumato("explore", project, "--workers", 1)[0] == 0
+        assert "discernibility" in sfumato("frontier", project, "--all", "--json")[1]
+
+    def test_an_axis_or_what_is_not_measured_cannot_be_left_out(self, sfumato: Run, project: Path) -> None:
+        code, _, err = sfumato("explore", project, "--without", "privacy-loss")
+        assert (code, "'privacy-loss' cannot be left out" in err) == (1, True)
+        code, _, err = sfumato("explore", project, "--without", "discernability")
+        assert (code, "is not measured; did you mean 'discernibility'?" in err) == (1, True)
+
+    def test_equal_releases_are_shown_as_one_with_all_its_recipes(
+        self, sfumato: Run, project: Path, tmp_path: Path
+    ) -> None:
+        text = project.read_text("utf-8")
+        twice = '[[try]]\nsanitizer = "full-domain"\nmodel = { k-anonymity = { k = [1, 1] } }\n'
+        levels = "levels = { age = 0, town = 0 }\n"
+        project.write_text(text.replace("[policy]", twice + levels + "[policy]"), "utf-8")
+        _, out, _ = sfumato("explore", project, "--workers", 1)
+        assert "1 made the same release as another, see `sfumato show`" in out
+        facts = json.loads(sfumato("frontier", project, "--json")[1])
+        (one,) = [each for each in facts["candidates"] if each["also"]]
+        assert (one["sanitizer"], one["also"][0]["sanitizer"]) == ("as-is", "full-domain")
+        assert "as-is (+1 equal)" in sfumato("frontier", project, "--all")[1]
+        shown = sfumato("show", one["also"][0]["id"], "-P", project)[1]
+        assert shown.startswith(f"{one['id']}  as-is\nThe same release is also made by full-domain")
+
+
 class TestPolicy:
     def test_a_release_against_the_policy_is_refused(
         self, sfumato: Run, project: Path, tmp_path: Path

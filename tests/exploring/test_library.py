@@ -29,7 +29,7 @@ from sfumato.errors import ParameterError, StoreError
 from sfumato.exploring.library import explore
 from sfumato.exploring.run import Progress
 from sfumato.facts import Axis, Better
-from sfumato.frontier import Frontier
+from sfumato.frontier import Frontier, one_for_each_recipe
 from sfumato.measures.base import LevelReached, Measure, Measurement
 from sfumato.store.base import Store
 
@@ -38,7 +38,7 @@ TABLE, SCHEMA = datasets.hospital()
 
 
 def recipes(frontier: Frontier) -> list[str]:
-    return [str(candidate.recipe) for candidate in frontier.candidates]
+    return [str(candidate.recipe) for candidate in one_for_each_recipe(frontier.candidates)]
 
 
 class TestTried:

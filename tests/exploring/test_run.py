@@ -24,7 +24,7 @@ from sfumato.errors import DataError, ParameterError, ProjectError, StoreError
 from sfumato.exploring import workers as explore_module
 from sfumato.exploring.run import Progress, explore
 from sfumato.faults import MethodFails
-from sfumato.frontier import Candidate
+from sfumato.frontier import Candidate, one_for_each_recipe
 from sfumato.miners.cross_validation import forget
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
@@ -132,7 +132,7 @@ def facts(candidates: tuple[Candidate, ...]) -> Facts:
             c.infeasible,
             frozenset((m.measure, m.attribute, m.value, m.better, str(m.detail)) for m in c.measurements),
         )
-        for c in candidates
+        for c in one_for_each_recipe(candidates)
     }
 
 
@@ -377,7 +377,7 @@ class TestProgress:
         assert states[-1] == last
         assert [state.elapsed for state in states] == sorted(state.elapsed for state in states)
         assert states[0].latest == ""
-        assert [state.latest for state in states[1:3]] == ["as-is", "mondrian k=2"]
+        assert [state.latest for state in states[1:3]] == ["as-is", "mondrian k=3"]
         infeasible = [state.infeasible for state in states]
         assert infeasible == sorted(infeasible)
         assert infeasible[-1] == N_INFEASIBLE
@@ -388,11 +388,12 @@ class TestProgress:
         explore(write(measures=MEASURES), store, workers=1, progress=states.append)
         assert (states[0].total, states[0].known) == (N_CANDIDATES - 1, 1)
 
-    def test_estimates_the_rest_from_what_was_needed(self) -> None:
-        assert Progress(0, 10, 0, 0, 0.0).remaining is None
-        assert Progress(4, 10, 0, 0, 8.0).remaining == pytest.approx(12.0)
-        assert Progress(10, 10, 5, 0, 8.0).remaining == 0
-        assert Progress(0, 0, 5, 0, 0.0).remaining is None
+    def test_estimates_the_rest_once_half_of_its_methods_were_tried(self, write: Write, store: Store) -> None:
+        states: list[Progress] = []
+        explore(write(measures=MEASURES), store, workers=1, progress=states.append)
+        assert states[0].remaining is None
+        assert all(state.remaining is not None and state.remaining > 0 for state in states[2:-1])
+        assert states[-1].remaining == 0
 
 
 class TestBreakingOff:
@@ -518,7 +519,7 @@ class TestMining:
         before: list[str] = []
 
         def stop(state: Progress) -> None:
-            if state.now == "mondrian k=20: good-utility: one-rule, fold 1 of 2":
+            if state.now == "mondrian k=5: good-utility: one-rule, fold 1 of 2":
                 raise KeyboardInterrupt
             before.append(state.now)
 

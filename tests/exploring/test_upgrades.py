@@ -25,7 +25,7 @@ from sfumato import (
 )
 from sfumato.exploring.library import explore
 from sfumato.exploring.run import Progress
-from sfumato.frontier import Candidate, Frontier
+from sfumato.frontier import Candidate, Frontier, one_for_each_recipe
 
 TABLE, SCHEMA = datasets.hospital()
 MEASURES = ["k-anonymity", "general-loss"]
@@ -148,7 +148,7 @@ def upgrade() -> Iterator[Any]:
 
 
 def by_strength(found: Frontier) -> dict[Any, Candidate]:
-    return {c.recipe.parameters.get("strength"): c for c in found.candidates}
+    return {c.recipe.parameters.get("strength"): c for c in one_for_each_recipe(found.candidates)}
 
 
 def test_a_new_parameter_with_a_default_changes_no_id_and_computes_nothing(store: Path, upgrade: Any) -> None:

@@ -164,3 +164,41 @@ def test_a_store_of_a_later_version_is_refused_with_advice_and_left_alone(projec
 def test_a_new_store_has_the_layout_of_today(tmp_path: Path) -> None:
     Store(tmp_path / "new.sqlite").close()
     assert rows(tmp_path / "new.sqlite", "pragma user_version") == [(LAYOUT,)]
+
+
+class TestStoreOfTheLayoutBefore:
+    """A store that sfumato filled before it recognised equal releases and noted what methods cost."""
+
+    @pytest.fixture
+    def before(self, tmp_path: Path) -> Project:
+        for name in ("people.csv", "people.toml"):
+            shutil.copy(DATA / name, tmp_path)
+        with closing(sqlite3.connect(tmp_path / "people.sqlite")) as old:
+            old.executescript((DATA / "store-layout-1.sql").read_text())
+        return Project.load(tmp_path / "people.toml")
+
+    def test_keeps_its_candidates_and_has_nothing_to_be_computed_again(self, before: Project) -> None:
+        ids = rows(before.store_path, "select id from candidate order by rowid")
+        with Store(before.store_path) as store:
+            found = stored(before, store)
+            state = explore(before, store, workers=1)
+            assert [(candidate.id,) for candidate in found] == ids
+            assert [candidate.also for candidate in found] == [()] * 5
+            assert store.explored_after(source_of(*before.read())) == {c.id: 0.0 for c in found}
+        assert (state.done, state.known) == (0, 5)
+        assert rows(before.store_path, "pragma user_version") == [(LAYOUT,)]
+
+    def test_learns_what_is_equal_when_it_is_measured_further(self, before: Project) -> None:
+        text = before.path.read_text()
+        more = '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 4 } }\n'
+        before.path.write_text(text.replace("[measure]", more + "[measure]"))
+        project = Project.load(before.path)
+        with Store(project.store_path) as store:
+            assert explore(project, store, workers=1).done == 1
+            project.path.write_text(
+                project.path.read_text().replace('["general-loss"]', '["general-loss", "weighted-k"]')
+            )
+            explore(Project.load(project.path), store, workers=1)
+            found = stored(project, store)
+        assert all(c.value("weighted-k") is not None for c in found if c.infeasible is None)
+        assert len(found) + sum(len(c.also) for c in found) == 6

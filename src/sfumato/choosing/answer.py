@@ -371,7 +371,9 @@ def _facts(candidate: Candidate | None, names: Iterable[str] = ()) -> dict[str, 
         return None
     figures = {name: candidate.value(name) for name in names}
     recipe = json.loads(candidate.recipe.public_json())
-    shown = {"in-words": formatting.recipe_in_words(candidate.recipe)}
+    shown: dict[str, Any] = {"in-words": formatting.recipe_in_words(candidate.recipe)}
+    if candidate.also:
+        shown["also"] = [formatting.recipe_in_words(way.recipe) for way in candidate.also]
     return {"id": candidate.id, **recipe, **shown, **({"figures": json_value(figures)} if figures else {})}
 
 

@@ -41,6 +41,13 @@ def size(written: str) -> int:
     return int(float(found[1]) * 1000 ** (" KMGT".index(found[2].upper())))
 
 
+def duration(written: str) -> float:
+    """Read a time: ``2m`` is 120 seconds."""
+    from sfumato.project.budget import seconds_of
+
+    return seconds_of(written)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for pipelines.")
 seed_option = click.option(
     "--seed",

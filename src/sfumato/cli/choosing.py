@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
 
 from sfumato.cli.base import (
     cli,
+    duration,
     json_option,
     project_argument,
     project_option,
@@ -17,18 +19,26 @@ from sfumato.cli.base import (
 )
 from sfumato.cli.opening import (
     explored,
+    foreseen,
     found_project,
+    loaded,
     opened,
+    opened_store,
     require_candidates,
     require_comparable,
     source_shown,
+    without,
     write_report,
     write_text,
 )
 from sfumato.cli.terminal import (
     candidate_facts,
+    course_facts,
     echo,
+    forecast_facts,
     frontier_facts,
+    print_course,
+    print_forecast,
     print_frontier,
     print_json,
     print_measurements,
@@ -53,6 +63,25 @@ from sfumato.exploring.stored import source_now, stored_frontier
     metavar="SECONDS",
     help="How long one candidate may take; one that takes longer is given up.",
 )
+@click.option(
+    "--budget",
+    type=duration,
+    metavar="TIME",
+    help="Stop after this time, as in 90s, 5m or 1h, and give up what is then at work; until then fill gaps "
+    "of the frontier, too. `none`: make all that the project lists. By default what the project says.",
+)
+@click.option(
+    "--without",
+    "left_out",
+    multiple=True,
+    metavar="MEASURE",
+    help="Leave a slow measure out of this run; a later run without this takes it.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Only say how many candidates, how long and how much memory; write nothing.",
+)
 @seed_option
 @json_option
 def explore(
@@ -60,24 +89,41 @@ def explore(
     workers: int | None,
     memory: int | None,
     time_limit: float | None,
+    budget: float | None,
+    left_out: tuple[str, ...],
+    dry_run: bool,
     seed: int | None,
     as_json: bool,
 ) -> None:
     """Make and measure all candidates of a project; go on where an earlier run stopped.
 
-    A candidate whose method fails, or which is given up, is tried again by the next run.
+    The ends of the frontier and one middle candidate of every method come first, then the rest by turns. A
+    candidate whose method fails, or which is given up, is tried again by the next run. With a budget one
+    candidate may use a third of it, unless --time-limit says otherwise.
 
     \b
-    Example: sfumato explore admissions.toml
+    Example: sfumato explore admissions.toml --budget 5m
     """
     from sfumato.errors import Infeasible, MethodFailed
+    from sfumato.exploring.growth import growth_of
 
-    project, store = opened(found_project(project_file))
-    with store:
-        state = explored(project, store, seed, workers, memory, time_limit)
+    project = without(loaded(found_project(project_file)), left_out)
+    limit = _limit(project.budget if budget is None else budget)
+    if dry_run:
+        found = foreseen(project, workers)
+        if as_json:
+            print_json(forecast_facts(found, limit))
+        else:
+            print_forecast(found, limit)
+        return
+    with opened_store(project) as store:
+        state = explored(project, store, seed, workers, memory, time_limit, limit)
         source = source_now(project, store)
         frontier = stored_frontier(project, store, source)
+        growth = growth_of(frontier, store.explored_after(source))
         infeasible = frontier.infeasible
+        if state.is_spent and not frontier.candidates and not infeasible:
+            raise Infeasible("no candidate was finished within the budget; give it more time with --budget")
         if not infeasible:
             # the data may have changed while it was explored
             require_candidates(project, store, source, frontier.candidates)
@@ -90,6 +136,7 @@ def explore(
                 "known": state.known,
                 "infeasible": len(infeasible),
                 "failed": sum(each.failed for each in infeasible),
+                **course_facts(state, growth),
             }
             print_json({**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]})
             require_comparable(project, frontier)
@@ -99,8 +146,13 @@ def explore(
         f"made; {len(frontier.efficient()):,} are efficient"
     )
     print_reasons(frontier.candidates)
+    print_course(state, growth, limit)
     require_comparable(project, frontier)
     echo(f"See them:  sfumato frontier {project.path}")
+
+
+def _limit(budget: float | None) -> float | None:
+    return None if budget == math.inf else budget
 
 
 @cli.command()
@@ -177,6 +229,8 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
         print_json({**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
         return
     echo(f"{candidate.id}  {candidate.recipe}")
+    if candidate.also:
+        echo("The same release is also made by " + ", ".join(f"{a.recipe} ({a.id})" for a in candidate.also))
     if candidate.infeasible is not None:
         echo(f"could not be made: {candidate.infeasible}")
         return

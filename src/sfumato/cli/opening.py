@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.terminal import progress_shown, say
-from sfumato.errors import Infeasible, ParameterError, ProjectError, UserError
+from sfumato.errors import Infeasible, ParameterError, ProjectError, UserError, suggestion
 from sfumato.files import why_unreadable
 
 if TYPE_CHECKING:
+    from sfumato.exploring.forecast import Forecast
     from sfumato.exploring.run import Progress
     from sfumato.frontier import Candidate, Frontier
     from sfumato.measures.base import Measurement
@@ -51,13 +52,18 @@ def loaded(given: Path | None) -> Project:
 
 def opened(project_file: Path, *, create: bool = True) -> tuple[Project, Store]:
     """Read a project file and open its store."""
+    project = loaded(project_file)
+    return project, opened_store(project, create=create)
+
+
+def opened_store(project: Project, *, create: bool = True) -> Store:
+    """Open the store of a project."""
     from sfumato.store.base import Store
 
-    project = loaded(project_file)
     if create and not os.path.exists(project.store_path):
         # say so before an empty store lies about
         project.read()
-    return project, Store(project.store_path, create=create)
+    return Store(project.store_path, create=create)
 
 
 def explored(
@@ -67,6 +73,7 @@ def explored(
     workers: int | None,
     memory: int | None = None,
     time_limit: float | None = None,
+    budget: float | None = None,
 ) -> Progress:
     """Make and measure what the store lacks, with progress on standard error."""
     from sfumato.exploring.apart import Limits
@@ -74,7 +81,45 @@ def explored(
 
     limits = Limits(memory, time_limit)
     with progress_shown() as show_progress:
-        return run_all(project, store, seed=seed, workers=workers, limits=limits, progress=show_progress)
+        return run_all(
+            project,
+            store,
+            seed=seed,
+            workers=workers,
+            limits=limits,
+            budget=budget,
+            progress=show_progress,
+        )
+
+
+def foreseen(project: Project, workers: int | None) -> Forecast:
+    """Return what an exploration would do; a store that is not there is not made."""
+    from sfumato.exploring.forecast import forecast
+    from sfumato.store.base import IN_MEMORY, Store
+
+    place = project.store_path if os.path.exists(project.store_path) else IN_MEMORY
+    with Store(place) as store:
+        return forecast(project, store, workers or os.cpu_count() or 1)
+
+
+def without(project: Project, names: Iterable[str]) -> Project:
+    """Leave measures out of a project; not the axes of its frontier."""
+    from dataclasses import replace
+
+    from sfumato import registry
+
+    left_out = set(names)
+    labels = {registry.build_measure(written).label for written in project.measures}
+    for name in left_out:
+        if name not in labels:
+            raise ParameterError(f"{name!r} is not measured{suggestion(name, labels)}")
+        if name in (*project.axes, *project.policy):
+            raise ParameterError(f"{name!r} cannot be left out: the frontier or the policy needs it")
+    sides = [
+        tuple(written for written in side if registry.build_measure(written).label not in left_out)
+        for side in (project.privacy, project.utility)
+    ]
+    return replace(project, privacy=sides[0], utility=sides[1])
 
 
 def require_candidates(project: Project, store: Store, source: str, made: tuple[Candidate, ...]) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from sfumato.choosing.answer import Answer
     from sfumato.choosing.comparison import Comparison
+    from sfumato.exploring.forecast import Forecast
+    from sfumato.exploring.growth import Growth
     from sfumato.exploring.run import Progress
     from sfumato.frontier import Candidate, Frontier
     from sfumato.measures.base import Measurement
@@ -51,9 +53,13 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
     """Show a bar on a terminal, and a line now and then elsewhere; always on standard error."""
     if not sys.stderr.isatty():
         now_and_then = _now_and_then()
+        told = 0
 
         def line(state: Progress) -> None:
-            _progress_line(state)
+            nonlocal told
+            if state.done != told:
+                told = state.done
+                _progress_line(state)
             if state.now:
                 now_and_then(state.now)
 
@@ -152,6 +158,7 @@ def candidate_facts(candidate: Candidate, *, efficient: bool, knee: bool = False
         "efficient": efficient,
         "knee": knee,
         "infeasible": candidate.infeasible,
+        "also": [{"id": way.id, **json.loads(way.recipe.public_json())} for way in candidate.also],
         **measurement_facts(candidate.measurements),
     }
 
@@ -167,6 +174,72 @@ def frontier_facts(found: Frontier, infeasible: tuple[Candidate, ...]) -> dict[s
         "not-comparable": [c.id for c in found.apart],
         "infeasible": [{"id": c.id, "recipe": str(c.recipe), "reason": c.infeasible} for c in infeasible],
     }
+
+
+def course_facts(state: Progress, growth: Growth) -> dict[str, Any]:
+    """Return how an exploration went as plain data."""
+    return {
+        "equal": state.equal,
+        "refined": state.refined,
+        "left": state.total - state.done,
+        "budget-spent": state.is_spent,
+        "seconds": state.elapsed,
+        "hypervolume": [{"seconds": seconds, "value": volume} for seconds, volume in growth.steps],
+    }
+
+
+def print_course(state: Progress, growth: Growth, budget: float | None) -> None:
+    """Print how an exploration went: what was equal, what is left, how the frontier grew, what was slow."""
+    if state.equal:
+        echo(f"{state.equal:,} made the same release as another, see `sfumato show`")
+    if state.refined:
+        echo(f"{state.refined:,} of them are not in the plan: they lie in gaps of the frontier")
+    if state.is_spent and budget is not None:
+        done = state.known + state.done
+        echo(
+            f"The budget of {_duration(budget)} is spent: {done:,} of {done + state.total - state.done:,} "
+            "candidates are there; the same command goes on with the rest"
+        )
+    if growth.steps and state.done:
+        (first, share), last = growth.shares[0], growth.steps[-1][0]
+        echo(
+            f"A first frontier stood after {_duration(first)}, at {share:.0%} of the hypervolume of now; "
+            f"99% after {_duration(growth.reached(0.99))}, the last gain after {_duration(last)}"
+        )
+    if state.slow:
+        echo(
+            f"{state.slow} took {state.slow_share:.0%} of the time; leave it out with "
+            f'--without "{state.slow}" or in [measure]'
+        )
+
+
+def forecast_facts(found: Forecast, budget: float | None) -> dict[str, Any]:
+    """Return what an exploration would do as plain data."""
+    return {
+        "candidates": found.n_open,
+        "known": found.n_known,
+        "searches": found.n_searches,
+        "seconds": found.seconds,
+        "from": "sample" if found.n_sampled else "measured",
+        "memory": found.memory,
+        "budget": budget,
+    }
+
+
+def print_forecast(found: Forecast, budget: float | None) -> None:
+    """Print what an exploration would do."""
+    more = f", and what {found.n_searches} search(es) will propose" if found.n_searches else ""
+    echo(f"{found.n_open:,} candidates to make, {found.n_known:,} are known{more}")
+    if found.seconds is not None and found.n_open:
+        basis = (
+            "a rough guess from trying methods on a few of the rows"
+            if found.n_sampled
+            else "from what methods and measures cost before"
+        )
+        echo(f"About {_duration(found.seconds)}, {basis}")
+    if budget is not None:
+        echo(f"The budget is {_duration(budget)}")
+    echo(f"About {found.memory / 1e9:.2g} GB of memory")
 
 
 def guess_facts(guessed: Guess) -> dict[str, Any]:
@@ -193,7 +266,7 @@ def print_frontier(
     rows = [
         [
             candidate.id,
-            candidate.recipe.title,
+            _recipes(candidate),
             _marks(
                 efficient=everything and candidate in efficient,
                 knee=candidate == knee,
@@ -244,6 +317,15 @@ def _n_fitting(heads: list[str], rows: list[list[str]], fewest: int) -> int:
     widest[1] = min(widest[1], _NAME)
     ends = list(itertools.accumulate(width + _BETWEEN_COLUMNS for width in widest))
     return max(fewest, sum(end <= _width() for end in ends))
+
+
+def _recipes(candidate: Candidate) -> str:
+    """Return the recipe of a candidate, and how many others make the same release."""
+    return (
+        f"{candidate.recipe.title} (+{len(candidate.also)} equal)"
+        if candidate.also
+        else candidate.recipe.title
+    )
 
 
 def _marks(*, efficient: bool, knee: bool, allowed: bool) -> str:

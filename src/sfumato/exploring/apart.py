@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import pickle
@@ -9,7 +10,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection, resource_tracker
@@ -71,9 +72,12 @@ class Lost:
     ----------
     reason
         Why, and what to do.
+    seconds
+        After how long.
     """
 
     reason: str
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,18 +94,39 @@ Work = Callable[[Any, Table, Schema, Callable[[str], None]], Any]
 
 
 def done_apart(
-    work: Work, pieces: Sequence[Any], original: Original, n_processes: int, limits: Limits
+    work: Work,
+    pieces: Iterator[Any],
+    original: Original,
+    n_processes: int,
+    limits: Limits,
+    ends: float = math.inf,
 ) -> Generator[tuple[Any, Any]]:
     """Yield each piece with what came of it, as it is finished; `Lost` where its process was.
 
     What sfumato raises on purpose is raised here. When it is broken off, all processes are ended at once.
+
+    Parameters
+    ----------
+    work, pieces
+        What to do with each piece. A piece is asked for when somebody is free to work at it; one that is
+        ``None`` says that there is nothing to do until something is finished.
+    original, n_processes, limits
+        What every piece begins with, how many processes work, and what one piece may use.
+    ends
+        When to break off, by the monotonic clock.
     """
-    waiting = deque(pieces)
+    waiting: deque[Any] = deque()
     crew: list[_Hand] = []
-    written = pickle.dumps((work, original))
+    written = b""
     try:
-        while waiting or any(hand.is_busy for hand in crew):
-            _fill(crew, min(n_processes, len(waiting) + sum(hand.is_busy for hand in crew)), written)
+        while time.monotonic() < ends:
+            n_busy = sum(hand.is_busy for hand in crew)
+            while len(waiting) + n_busy < n_processes and (piece := next(pieces, None)) is not None:
+                waiting.append(piece)
+            if not waiting and not n_busy:
+                return
+            written = written or pickle.dumps((work, original))
+            _fill(crew, min(n_processes, len(waiting) + n_busy), written)
             for hand in crew:
                 if hand.is_ready and not hand.is_busy and waiting:
                     hand.give(waiting.popleft())
@@ -220,7 +245,8 @@ class _Hand:
             )
         if self.is_busy:
             at = f"{self.at} was given up: " if self.at else ""
-            yield self.piece, Lost(f"{at}{self.stopped or _ending(self.process.exitcode)}")
+            reason = f"{at}{self.stopped or _ending(self.process.exitcode)}"
+            yield self.piece, Lost(reason, time.monotonic() - self.began)
 
     def stop(self, reason: str) -> None:
         """Kill it; that it was lost, and why, is heard next."""

@@ -10,7 +10,8 @@ from typing import Any
 from sfumato import registry
 from sfumato.errors import ParameterError, ProjectError
 from sfumato.exploring.apart import Limits
-from sfumato.exploring.run import Progress, Try, fill
+from sfumato.exploring.run import Progress, fill
+from sfumato.exploring.tasks import Try
 from sfumato.facts import Axis
 from sfumato.frontier import Frontier, only_made
 from sfumato.measures.base import Measure
@@ -36,6 +37,7 @@ def explore(
     workers: int | None = None,
     memory: int | None = None,
     time_limit: float | None = None,
+    budget: float | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Frontier:
     """Make and measure candidates, and return them with those that no other beats.
@@ -64,6 +66,11 @@ def explore(
     memory, time_limit
         How many bytes of memory and how many seconds one candidate may use, in a process of its own: beyond
         that it is given up. By default what the machine has, and as long as it takes.
+    budget
+        After how many seconds to stop; with a store the next exploration goes on there. With more than one
+        process what is at work then is given up, else it is finished first. What is left of the budget after
+        all tries goes into the gaps of the frontier: parameters between those of two neighbours. By default
+        all that is tried is made, and nothing else.
     progress
         Called after every candidate.
 
@@ -96,9 +103,11 @@ def explore(
             bound_schema,
             tried,
             asked,
+            axes=axes,
             seed=seed,
             workers=workers or 1,
             limits=Limits(memory, time_limit),
+            budget=budget,
             progress=progress,
         )
         candidates = kept.candidates(source_of(bound_table, bound_schema))

@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
+import math
 import os
-import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-
-import numpy as np
+from time import monotonic
+from typing import Any
 
 from sfumato import registry
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ProjectError
-from sfumato.exploring.apart import UNLIMITED, Limits, Lost, Original, done_apart
+from sfumato.exploring.apart import UNLIMITED, Limits, Original
+from sfumato.exploring.estimate import Costs
+from sfumato.exploring.order import in_order
+from sfumato.exploring.refinement import SMALL, between_neighbours
 from sfumato.exploring.stored import read_noted
-from sfumato.exploring.workers import Task, Written, finished
-from sfumato.faults import MethodFails, blamed_on, failed, named
+from sfumato.exploring.tasks import Ground, Try, listed, searched, still_open, with_keys
+from sfumato.exploring.workers import Finished, Task, Written, finished
+from sfumato.faults import MethodFails
+from sfumato.frontier import Alias, Candidate, Frontier, only_made
 from sfumato.measures.base import Measure
 from sfumato.progress import listening
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
 from sfumato.search.base import Search
-from sfumato.search.sweep import MOST_CANDIDATES, Sweep
 from sfumato.store.base import Store
-from sfumato.store.provenance import all_versions, asked_key, source_of, version_of
+from sfumato.store.provenance import all_versions
 from sfumato.table import Table
 
-Try = Search | Recipe
-"""What to try: a search that proposes recipes, or one recipe."""
+_SHARE_OF_ONE = 1 / 3
+"""The share of a budget that one candidate may use, where nothing else is said, but not less than `_LONG`."""
+_LONG = 10.0
+"""So many seconds are never too long for a candidate, nor for a whole run: no measure was slow then."""
+_VAIN = 20
+"""After so many refined candidates that add next to nothing, nothing is refined any more."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,16 @@ class Progress:
         The recipe that was finished last, in words.
     now
         What is being searched or measured, in words, where that takes long.
+    remaining
+        The seconds that are left, estimated from what methods and measures cost so far, if that is known.
+    equal
+        Candidates of this run that are the same release as another.
+    refined
+        Candidates of this run that the plan does not list: they were tried in gaps of the frontier.
+    is_spent
+        Whether the budget ended the run.
+    slow, slow_share
+        At the end, the measure that took more than half of the time, if one did, and which share that was.
     """
 
     done: int
@@ -63,11 +80,12 @@ class Progress:
     elapsed: float
     latest: str = ""
     now: str = ""
-
-    @property
-    def remaining(self) -> float | None:
-        """The seconds that are left, estimated from those that were needed so far."""
-        return self.elapsed / self.done * (self.total - self.done) if self.done else None
+    remaining: float | None = None
+    equal: int = 0
+    refined: int = 0
+    is_spent: bool = False
+    slow: str = ""
+    slow_share: float = 0.0
 
 
 def explore(
@@ -77,6 +95,7 @@ def explore(
     seed: int | None = None,
     workers: int | None = None,
     limits: Limits = UNLIMITED,
+    budget: float | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
     """Make and measure all candidates of a project that the store does not hold yet.
@@ -98,11 +117,19 @@ def explore(
     limits
         What one candidate may use, or one search of a plug-in. Where any are given, processes of their own do
         the work, even if it is only one.
+    budget
+        After how many seconds to stop: nothing more is begun, and what is at work is given up, to be made by
+        the next exploration. What is left of it after all that the project lists goes into the gaps of the
+        frontier. Then one candidate may use a third of the budget, unless the limits say otherwise. By
+        default all that the project lists is made, and nothing else.
     progress
         Called after every candidate, and in between by whatever takes long: then ``now`` says how far that
-        has come. While a search is at work ``total`` is 0.
+        has come.
     """
+    if budget is not None and limits.seconds is None:
+        limits = replace(limits, seconds=max(budget * _SHARE_OF_ONE, _LONG))
     with store.exclusive():
+        began = monotonic()
         table, schema = read_noted(project, store)
         state = fill(
             store,
@@ -110,12 +137,15 @@ def explore(
             schema,
             project.searches,
             project.measures,
+            axes=project.axes,
             seed=seed,
             workers=workers or os.cpu_count() or 1,
             limits=limits,
+            budget=budget,
             progress=progress,
+            began=began,
         )
-    if not state.total + state.known:
+    if not state.total + state.known and not state.is_spent:
         raise ProjectError(f"{project.path.name} has nothing to try; add a [[try]] block")
     return state
 
@@ -127,10 +157,13 @@ def fill(
     tries: Sequence[Try],
     measures: Sequence[Written | Measure],
     *,
+    axes: tuple[str, str],
     seed: int | None,
     workers: int,
     limits: Limits,
+    budget: float | None,
     progress: Callable[[Progress], None],
+    began: float | None = None,
 ) -> Progress:
     """Make and measure what is tried and the store does not hold yet; who calls holds the store.
 
@@ -144,46 +177,34 @@ def fill(
         Searches and recipes; the seed of a recipe gives way to that of the store.
     measures
         What to measure of each candidate.
-    seed, workers, limits, progress
+    axes
+        The frontier whose gaps are filled with what is left of a budget.
+    seed, workers, limits, budget, progress
         As in `explore`.
+    began
+        When the exploration began, by the monotonic clock; by default now.
     """
-    chosen_seed, source = store.seed(seed), source_of(table, schema)
-    original = Original(table, schema, store.path)
-    told = _Told()
-    with listening(lambda words: progress(Progress(0, 0, 0, 0, 0.0, now=words))):
-        apart = None if workers == 1 and not limits.given else limits
-        every = _tasks(tries, measures, store, original, chosen_seed, apart, told)
-    open_tasks = _open(every, store)
+    began = monotonic() if began is None else began
+    apart = None if workers == 1 and not limits.given else limits
+    ground = Ground(store, Original(table, schema, store.path), store.seed(seed), with_keys(measures), apart)
+    ends = math.inf if budget is None else began + budget
     store.keep_sums_of(all_versions())
-    state = Progress(0, len(open_tasks), len(every) - len(open_tasks), 0, 0.0)
-    progress(state)
-    began = time.monotonic()
-
-    def hear(words: str) -> None:
-        progress(replace(state, elapsed=time.monotonic() - began, now=words))
-
+    course = _Course(ground, axes, workers, began, ends, progress)
     with (
-        listening(hear),
+        listening(course.hear),
         kept_on(store),
-        closing(finished(open_tasks, original, workers, limits)) as results,
+        closing(finished(course.tasks(tries), ground.original, workers, limits, ends)) as results,
     ):
-        for candidate, taken in results:
-            if candidate.failed:
-                told.tell(
-                    f"{candidate.recipe} could not be made: {candidate.infeasible}", candidate.infeasible
-                )
-            # what was measured of it before is worth more than the news that a measure fails
-            if not candidate.failed or candidate.id not in store.measured():
-                store.save(candidate, source, taken)
-            state = replace(
-                state,
-                done=state.done + 1,
-                infeasible=state.infeasible + (candidate.infeasible is not None),
-                elapsed=time.monotonic() - began,
-                latest=str(candidate.recipe),
-            )
-            progress(state)
-    return state
+        try:
+            for result in results:
+                course.take_in(result)
+        except _Spent:
+            pass
+    return course.ended()
+
+
+class _Spent(BaseException):
+    """Raised where the budget ends while a search is at work."""
 
 
 @dataclass(frozen=True)
@@ -199,112 +220,237 @@ class _Told:
             warnings.warn(words, MethodFails, stacklevel=3)
 
 
-def _tasks(
-    tries: Iterable[Try],
-    measures: Iterable[Written | Measure],
-    store: Store,
-    original: Original,
-    seed: int,
-    apart: Limits | None,
-    told: _Told,
-) -> list[Task]:
-    """Return one task for each different recipe that is given or that the searches propose."""
-    asked = tuple((asked_key(each), each) for each in measures)
-    source = source_of(original.table, original.schema)
-    tasks: dict[str, Task] = {}
-    for each in tries:
-        try:
-            recipes = _recipes(each, store, original, seed, source, apart)
-        except MethodFailed as reason:
-            told.tell(str(reason), str(reason))
-            continue
-        for recipe in recipes:
-            seeded = replace(recipe, seed=seed)
-            identity = store.identity(seeded, source)
-            tasks.setdefault(identity, Task(identity, seeded, asked))
-    if not tasks and told.reasons:
-        raise MethodFailed(f"nothing is left to try: {next(iter(told.reasons))}")
-    return list(tasks.values())
-
-
-def _recipes(
-    tried: Try, store: Store, original: Original, seed: int, source: str, apart: Limits | None
-) -> Sequence[Recipe]:
-    if isinstance(tried, Recipe):
-        return [tried.normalized()]
-    return tried.recipes() if isinstance(tried, Sweep) else _kept(tried, store, original, seed, source, apart)
-
-
-def _kept(
-    search: Search, store: Store, original: Original, seed: int, source: str, apart: Limits | None
-) -> list[Recipe]:
-    """Return what a search proposes, from the store if it ran before."""
-    facts = [registry.name_of(type(search)), registry.changed_parameters(search), version_of(type(search))]
-    digest = hashlib.sha256(json.dumps([*facts, source], sort_keys=True).encode())
-    recipes = store.proposals(digest.hexdigest()) or store.proposals(_former_digest(search, source))
-    if not recipes:
-        # the same search has the same luck, wherever it stands in the project, and the luck that it had
-        # before: figures that were published come out again
-        luck = bytes.fromhex(_former_digest(search, source)) or digest.digest()
-        recipes = _proposed(search, original, [seed, *luck[:8]], apart)
-        store.keep_proposals(digest.hexdigest(), recipes)
-    return recipes
-
-
-def _proposed(search: Search, original: Original, luck: list[int], apart: Limits | None) -> list[Recipe]:
-    """Run a search; one that somebody else wrote in a process of its own, where there are any."""
-    piece = (search, luck)
-    if apart is None or not registry.is_plugged_in(type(search)):
-        return propose(piece, original.table, original.schema)
-    ((_, found),) = done_apart(propose, [piece], original, 1, apart)
-    if isinstance(found, Lost):
-        raise MethodFailed(found.reason)
-    return list(found)
-
-
-def propose(
-    piece: tuple[Search, list[int]],
-    table: Table,
-    schema: Schema,
-    at: Callable[[str], None] = lambda _: None,
-) -> list[Recipe]:
-    """Return what a search proposes, if it is recipes.
+class _Course:
+    """How an exploration goes: what is to be done next, and what has come of what was done.
 
     Parameters
     ----------
-    piece
-        The search, and the numbers that its luck comes from.
-    at
-        Told which method is at work.
+    ground
+        What it stands on.
+    axes
+        The frontier whose gaps are filled.
+    workers
+        How many work at it.
+    began, ends
+        When it began and when it ends, by the monotonic clock.
+    progress
+        Told how far it has come.
     """
-    search, luck = piece
-    at(named(type(search)))
-    with blamed_on(search):
-        proposed = search.propose(table, schema, np.random.default_rng(luck))
-        recipes = list(itertools.islice(proposed, MOST_CANDIDATES + 1))
-    if not all(isinstance(recipe, Recipe) for recipe in recipes):
-        raise failed(type(search), "proposes something else than recipes")
-    if len(recipes) > MOST_CANDIDATES:
-        raise failed(type(search), f"proposes more than {MOST_CANDIDATES:,} candidates")
-    return recipes
+
+    def __init__(
+        self,
+        ground: Ground,
+        axes: tuple[str, str],
+        workers: int,
+        began: float,
+        ends: float,
+        progress: Callable[[Progress], None],
+    ) -> None:
+        self.ground, self.axes, self.workers = ground, axes, workers
+        self.began, self.ends, self.progress = began, ends, progress
+        self.state = Progress(0, 0, 0, 0, 0.0)
+        self.told = _Told()
+        self.n_rows = ground.original.table.n_rows
+        self.costs = Costs(ground.store.costs(ground.source, self.n_rows))
+        self.explored = ground.store.seconds_explored(ground.source)
+        self.ids: set[str] = set()
+        self.open: dict[str, Task] = {}
+        self.made: dict[str, Candidate] = {}
+        self.n_given = 0
+        self.is_searching = self.is_refining = False
+
+    def tasks(self, tries: Sequence[Try]) -> Iterator[Task | None]:
+        """Yield what is to be done: what is listed, what searches propose, what may fill a gap."""
+        lines: list[Sequence[Recipe]] = []
+        searches: list[Search] = []
+        for each in tries:
+            recipes = listed(each, self.ground)
+            if recipes is None and not isinstance(each, Recipe):
+                searches.append(each)
+            else:
+                lines.append(recipes or ())
+        yield from self._in_order([*lines, self.ground.store.proposals(self._refinements)])
+        for search in searches:
+            while self._is_at_work:
+                yield None
+            yield from self._in_order([self._searched(search)])
+        if not self.ids and self.told.reasons:
+            raise MethodFailed(f"nothing is left to try: {next(iter(self.told.reasons))}")
+        if self.ends < math.inf:
+            yield from self._refined()
+
+    def _in_order(self, lines: Iterable[Sequence[Recipe]]) -> Iterator[Task]:
+        """Yield what is open of several tries; what was given up before comes last."""
+        tasks = [[task for task in map(self.ground.task, recipes) if self._is_new(task)] for recipes in lines]
+        every = [task for line in tasks for task in line]
+        if not every:
+            return
+        wanted = {task.id: task for task in still_open(every, self.ground.store)}
+        self.open |= wanted
+        self._say(total=self.state.total + len(wanted), known=self.state.known + len(every) - len(wanted))
+        given_up = self.ground.store.given_up()
+        for late in (False, True):
+            chosen = [
+                [wanted[task.id] for task in line if task.id in wanted and (task.id in given_up) == late]
+                for line in tasks
+            ]
+            for task in in_order(chosen, self.costs):
+                yield self._given(task)
+
+    def _is_new(self, task: Task) -> bool:
+        """Return whether a task was not listed before."""
+        before = len(self.ids)
+        self.ids.add(task.id)
+        return len(self.ids) > before
+
+    def _given(self, task: Task) -> Task:
+        self.n_given += 1
+        return task
+
+    @property
+    def _is_at_work(self) -> bool:
+        """Whether something was given out and has not come back."""
+        return self.n_given > self.state.done
+
+    def _searched(self, search: Search) -> list[Recipe]:
+        self.is_searching = True
+        try:
+            return searched(search, self.ground)
+        except MethodFailed as reason:
+            self.told.tell(str(reason), str(reason))
+            return []
+        finally:
+            self.is_searching = False
+
+    @property
+    def _refinements(self) -> str:
+        """Under which name the store keeps what was tried in gaps."""
+        return hashlib.sha256(f"refinement {self.ground.source}".encode()).hexdigest()
+
+    def _refined(self) -> Iterator[Task | None]:
+        """Yield what may fill a gap, until nothing is left to try or it adds next to nothing."""
+        store, source = self.ground.store, self.ground.source
+        while self._is_at_work:
+            yield None
+        self.is_refining = True
+        stored = store.candidates(source)
+        self.made = {candidate.id: candidate for candidate in only_made(stored)}
+        self.ids |= {candidate.id for candidate in stored} | store.aliases().keys()
+        tried = store.proposals(self._refinements)
+        lookout = _Lookout()
+        while lookout.is_worth_it(
+            frontier := Frontier(tuple(self.made.values()), self.axes), self.state.done
+        ):
+            recipe = next(between_neighbours(frontier, self._is_known), None)
+            if recipe is None and not self._is_at_work:
+                return
+            if recipe is None:
+                yield None
+                continue
+            task = self.ground.task(recipe)
+            tried.append(task.recipe)
+            store.keep_proposals(self._refinements, tried)
+            self.ids.add(task.id)
+            self.open[task.id] = task
+            self._say(total=self.state.total + 1, refined=self.state.refined + 1)
+            yield self._given(task)
+
+    def _is_known(self, recipe: Recipe) -> bool:
+        return self.ground.task(recipe).id in self.ids
+
+    def take_in(self, result: Finished) -> None:
+        """Store what is finished, and tell it."""
+        candidate, ground = result.candidate, self.ground
+        self.costs.note(candidate.recipe.sanitizer, result.seconds)
+        ground.store.keep_costs(ground.source, self.n_rows, candidate.recipe.sanitizer, result.seconds)
+        if candidate.failed:
+            self.told.tell(
+                f"{candidate.recipe} could not be made: {candidate.infeasible}", candidate.infeasible
+            )
+        holder = candidate.id
+        # what was measured of it before is worth more than the news that a measure fails
+        if not candidate.failed or candidate.id not in ground.store.measured():
+            holder = self._saved(result)
+        self.open.pop(candidate.id, None)
+        self._say(
+            done=self.state.done + 1,
+            infeasible=self.state.infeasible + (candidate.infeasible is not None),
+            equal=self.state.equal + (holder != candidate.id),
+            latest=str(candidate.recipe),
+        )
+
+    def _saved(self, result: Finished) -> str:
+        candidate, ground = result.candidate, self.ground
+        holder = ground.store.save(
+            candidate,
+            ground.source,
+            dict(result.taken),
+            release=result.fingerprint,
+            explored=self.explored + monotonic() - self.began,
+        )
+        if candidate.infeasible is None and holder == candidate.id:
+            self.made[holder] = candidate
+        elif holder in self.made:
+            alias = Alias(candidate.id, candidate.recipe)
+            self.made[holder] = replace(self.made[holder], also=(*self.made[holder].also, alias))
+        return holder
+
+    def hear(self, words: str) -> None:
+        """Tell what is being searched or measured."""
+        if self.is_searching and monotonic() >= self.ends:
+            raise _Spent
+        self.progress(
+            replace(self.state, elapsed=monotonic() - self.began, now=words, remaining=self._remaining())
+        )
+
+    def _say(self, **changed: Any) -> None:
+        """Tell how far it has come."""
+        self.state = replace(self.state, elapsed=monotonic() - self.began, **changed)
+        self.state = replace(self.state, remaining=self._remaining())
+        self.progress(self.state)
+
+    def _remaining(self) -> float | None:
+        """Return the seconds that are left, as soon as half of what is to be done was tried in its like."""
+        budget = self.ends - monotonic()
+        if self.is_refining:
+            return max(budget, 0.0)
+        tried = sum(self.costs.has(task.recipe.sanitizer) for task in self.open.values())
+        whole = self.costs.of_all(self.open.values()) if 2 * tried >= len(self.open) else None
+        if whole is None or self.is_searching:
+            return None if budget == math.inf else max(budget, 0.0)
+        return max(min(whole / max(min(self.workers, len(self.open)), 1), budget), 0.0)
+
+    def ended(self) -> Progress:
+        """Return how it stands at the end, and tell it where the budget ended it."""
+        key, share = max(self.costs.shares().items(), key=lambda pair: pair[1], default=("", 0.0))
+        if share > 0.5 and self.state.elapsed > _LONG:
+            self._say(slow=registry.build_measure(json.loads(key)).label, slow_share=share)
+        if monotonic() >= self.ends:
+            self._say(is_spent=True)
+        return self.state
 
 
-def _former_digest(search: Search, source: str) -> str:
-    """Return the name that sfumato 0.1.0 gave to what a search proposed, while that is its first version."""
-    described = [*registry.describe(search), source, "0.1.0"]
-    known = version_of(type(search)) == 1
-    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest() if known else ""
+class _Lookout:
+    """Whether filling gaps still makes the front grow."""
 
+    def __init__(self) -> None:
+        self.reference: tuple[float, ...] | None = None
+        self.volumes: dict[int, float] = {}
 
-def _open(tasks: list[Task], store: Store) -> list[Task]:
-    """Leave out what is stored and of today: whole candidates, and measures that a candidate already has."""
-    measured, infeasible = store.measured(), store.infeasible()
-    outdated = store.outdated({task.id: task.recipe for task in tasks})
-    for identity in outdated:
-        measured.pop(identity, None)
-    wanted = []
-    for task in tasks:
-        missing = tuple(pair for pair in task.asked if pair[0] not in measured.get(task.id, set()))
-        if missing and (task.id in outdated or task.id not in infeasible):
-            wanted.append(replace(task, asked=missing))
-    return wanted
+    def is_worth_it(self, frontier: Frontier, n_done: int) -> bool:
+        """Return whether the last candidates added anything, or there are too few to say.
+
+        Parameters
+        ----------
+        frontier
+            All candidates.
+        n_done
+            How many were finished.
+        """
+        if len(frontier.efficient()) < 2:
+            return False
+        volume, reference = frontier.hypervolume(self.reference)
+        self.reference = reference
+        self.volumes[n_done] = volume
+        before = self.volumes.get(n_done - _VAIN)
+        return before is None or volume > before * (1 + SMALL)

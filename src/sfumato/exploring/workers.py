@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Mapping
+import itertools
+import math
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import monotonic, perf_counter
 from typing import Any
 
 from sfumato import registry
+from sfumato.caching import taken_before
 from sfumato.errors import Infeasible, MethodFailed
 from sfumato.exploring.apart import Limits, Lost, Original, done_apart
+from sfumato.exploring.equal import fingerprint_of
 from sfumato.faults import named
 from sfumato.frontier import Candidate
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure
@@ -18,6 +22,7 @@ from sfumato.progress import speaking_of
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
+from sfumato.store.costs import MAKING
 from sfumato.table import Table
 
 Written = str | Mapping[str, Any]
@@ -43,32 +48,65 @@ class Task:
     asked: tuple[tuple[str, Written | Measure], ...]
 
 
-Result = tuple[Candidate, dict[str, list[Measurement]]]
-"""A candidate, and its measurements by the key of the measure that was asked for."""
+@dataclass(frozen=True)
+class Finished:
+    """What came of a task.
+
+    Parameters
+    ----------
+    candidate
+        The candidate, with what was measured of it.
+    taken
+        Its measurements, by the key of the measure that was asked for.
+    fingerprint
+        That of its release, to recognise an equal one.
+    seconds
+        How long making it took and how long each measure, by key; 0 for one that was not needed.
+    """
+
+    candidate: Candidate
+    taken: Mapping[str, list[Measurement]] = field(default_factory=dict)
+    fingerprint: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
-def finished(tasks: list[Task], original: Original, workers: int, limits: Limits) -> Generator[Result]:
+def finished(
+    tasks: Iterator[Task | None], original: Original, workers: int, limits: Limits, ends: float = math.inf
+) -> Generator[Finished]:
     """Yield the candidates as they are finished.
 
     The first of every sanitizer is made here, so that its kernels are compiled (and cached) once and
     not by every worker at the same time; and so are the sums of the original, which all compare with.
     What somebody else wrote is not: it may take the process with it. Nor is anything where limits are given.
+
+    Parameters
+    ----------
+    tasks
+        What to do, asked for one by one; ``None`` where nothing is to be done until something is finished.
+    original, workers, limits
+        The original, how many processes work, and what one candidate may use.
+    ends
+        When to end, by the monotonic clock: nothing is begun after it. What is at work in other processes is
+        then given up, and what is at work here is finished.
     """
-    here = tasks if workers == 1 and not limits.given else _first_of_each(tasks, limits)
-    for task in here:
-        yield make(task, original.table, original.schema)
-    made = {task.id for task in here}
-    rest = [task for task in tasks if task.id not in made]
-    if not rest:
+    alone = workers == 1 and not limits.given
+    begun: set[str] = set()
+    later: list[Task] = []
+    while not limits.given and monotonic() < ends and (task := next(tasks, None)) is not None:
+        if alone or not (task.recipe.sanitizer in begun or _is_plugged_in(task)):
+            begun.add(task.recipe.sanitizer)
+            yield make(task, original.table, original.schema)
+            continue
+        later.append(task)
+        if task.recipe.sanitizer in begun:
+            break
+    if alone:
         return
-    with closing(done_apart(make, rest, original, min(workers, len(rest)), limits)) as results:
+    rest = itertools.chain(later, tasks)
+    with closing(done_apart(make, rest, original, workers, limits, ends)) as results:
         for task, result in results:
-            yield _failed(task, result.reason) if isinstance(result, Lost) else result
-
-
-def _first_of_each(tasks: list[Task], limits: Limits) -> list[Task]:
-    first = {task.recipe.sanitizer: task for task in reversed(tasks)}
-    return [] if limits.given else [task for task in reversed(first.values()) if not _is_plugged_in(task)]
+            lost = isinstance(result, Lost)
+            yield _failed(task, result.reason, result.seconds) if lost else result
 
 
 def _is_plugged_in(task: Task) -> bool:
@@ -90,38 +128,69 @@ def _nobody(method: str) -> None:
     """Say to nobody which method is at work."""
 
 
-def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _nobody) -> Result:
-    """Make and measure a candidate.
+def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _nobody) -> Finished:
+    """Make and measure a candidate; what was measured of an equal release is not measured again.
 
     Parameters
     ----------
     at
         Told which method is at work.
     """
-    began = time.perf_counter()
+    watch = _Watch()
     try:
         with speaking_of(str(task.recipe)):
-            taken = _taken(task, table, schema, at)
+            taken, fingerprint = _taken(task, table, schema, at, watch)
     except MethodFailed as reason:
-        return _failed(task, str(reason), time.perf_counter() - began)
+        return _failed(task, str(reason), watch.whole)
     except Infeasible as reason:
-        return Candidate(task.id, task.recipe, (), str(reason), time.perf_counter() - began), {}
+        candidate = Candidate(task.id, task.recipe, (), str(reason), watch.whole)
+        return Finished(candidate, seconds={MAKING: watch.whole, **_nothing(task)})
     measurements = tuple(m for each in taken.values() for m in each)
-    return Candidate(task.id, task.recipe, measurements, None, time.perf_counter() - began), taken
+    candidate = Candidate(task.id, task.recipe, measurements, None, watch.whole)
+    return Finished(candidate, taken, fingerprint, {**_nothing(task), **watch.laps})
+
+
+def _nothing(task: Task) -> dict[str, float]:
+    return {key: 0.0 for key, _ in task.asked}
+
+
+class _Watch:
+    """How long the parts of some work take."""
+
+    def __init__(self) -> None:
+        self.began = self.lap = perf_counter()
+        self.laps: dict[str, float] = {}
+
+    def stop(self, part: str) -> None:
+        """Say that a part is finished."""
+        now = perf_counter()
+        self.laps[part], self.lap = now - self.lap, now
+
+    @property
+    def whole(self) -> float:
+        return perf_counter() - self.began
 
 
 def _taken(
-    task: Task, table: Table, schema: Schema, at: Callable[[str], None]
-) -> dict[str, list[Measurement]]:
+    task: Task, table: Table, schema: Schema, at: Callable[[str], None], watch: _Watch
+) -> tuple[dict[str, list[Measurement]], str]:
     at(named(type(task.recipe.build())))
     release = sanitize(table, schema, task.recipe)
+    fingerprint = fingerprint_of(release)
+    before = taken_before(fingerprint, [key for key, _ in task.asked])
+    watch.stop(MAKING)
     taken = {}
     for key, written in task.asked:
+        if key in before:
+            taken[key] = before[key]
+            continue
         asked = written if isinstance(written, Measure) else registry.build_measure(written)
         at(named(type(asked.model if isinstance(asked, LevelReached) else asked)))
         taken[key] = measure(release, [written])
-    return taken
+        watch.stop(key)
+    return taken, fingerprint
 
 
-def _failed(task: Task, reason: str, seconds: float = 0.0) -> Result:
-    return Candidate(task.id, task.recipe, (), reason, seconds, failed=True), {}
+def _failed(task: Task, reason: str, seconds: float = 0.0) -> Finished:
+    candidate = Candidate(task.id, task.recipe, (), reason, seconds, failed=True)
+    return Finished(candidate, seconds={MAKING: seconds, **_nothing(task)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from sfumato.columns import Limit
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
 from sfumato.files import why_unreadable
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.project.budget import seconds_of
 from sfumato.project.defaults import Written, default_measures
 from sfumato.project.policies import limits_of
 from sfumato.project.scenarios import in_scenario, scenario_of
@@ -104,6 +106,10 @@ class _Measure(Section, frozen=True):
     utility: list[str | dict[str, Any]] = msgspec.field(default_factory=list)
 
 
+class _Explore(Section, frozen=True):
+    budget: str | None = None
+
+
 class _Limit(Section, frozen=True):
     at_most: float | None = None
     at_least: float | None = None
@@ -126,6 +132,7 @@ class _File(Section, frozen=True):
     attributes: dict[str, Any]
     try_: list[dict[str, Any]] = msgspec.field(default_factory=list, name="try")
     measure: dict[str, Any] = msgspec.field(default_factory=dict)
+    explore: dict[str, Any] = msgspec.field(default_factory=dict)
     policy: dict[str, Any] = msgspec.field(default_factory=dict)
     publication: dict[str, Any] = msgspec.field(default_factory=dict)
     scenarios: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -151,6 +158,8 @@ class Project:
         What must hold before anything may be published.
     publication
         What a reader of the report should know.
+    budget
+        After how many seconds an exploration stops; by default when all is made.
     """
 
     path: Path
@@ -161,6 +170,7 @@ class Project:
     utility: tuple[Written, ...]
     policy: Mapping[str, Limit]
     publication: Publication
+    budget: float | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> Project:
@@ -273,7 +283,16 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         utility=tuple(_placed(written, place.parent) for written in utility),
         policy=policy,
         publication=section(Publication, file.publication, "publication"),
+        budget=_budget(section(_Explore, file.explore, "explore")),
     )
+
+
+def _budget(given: _Explore) -> float | None:
+    try:
+        seconds = math.inf if given.budget is None else seconds_of(given.budget)
+    except ParameterError as error:
+        raise ProjectError(f"explore.budget: {error}") from None
+    return None if seconds == math.inf else seconds
 
 
 def _attribute(name: str, block: Any, folder: Path) -> Attribute:

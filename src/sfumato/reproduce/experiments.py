@@ -17,7 +17,7 @@ from sfumato.datasets import FOLDER, Subset, adult_records
 from sfumato.errors import UserError
 from sfumato.exploring.run import Progress, explore
 from sfumato.files import file_beside
-from sfumato.frontier import Candidate, only_made
+from sfumato.frontier import Candidate, one_for_each_recipe, only_made
 from sfumato.project.file import Project
 from sfumato.release import Release
 from sfumato.sanitizers.base import sanitize
@@ -161,7 +161,7 @@ def run(
     project = Project.load(experiment.written(folder, quick=quick))
     with Store(project.store_path) as store:
         explore(project, store, seed=_SEED, workers=workers, progress=progress)
-        candidates = store.candidates(source_of(*project.read()))
+        candidates = one_for_each_recipe(store.candidates(source_of(*project.read())))
     return Explored(project, candidates)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +16,10 @@ from typing import Any, NamedTuple
 
 from sfumato.decision import Decision, now
 from sfumato.errors import ParameterError, StoreError
-from sfumato.frontier import Candidate
+from sfumato.frontier import Alias, Candidate
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
+from sfumato.store.costs import Cost
 from sfumato.store.layout import identity_of, prepare
 from sfumato.store.provenance import measure_version, method_versions, reads_the_same
 
@@ -36,10 +39,11 @@ _NEEDS_ROOM = "make room on the disk, or let the folder be written"
 
 
 class Mark(NamedTuple):
-    """How far a store is filled: the numbers of its newest candidate and its newest measurement."""
+    """How far a store is filled: the numbers of its newest candidate, measurement and alias."""
 
     candidates: int
     measurements: int
+    aliases: int
 
 
 class Store:
@@ -63,7 +67,7 @@ class Store:
         try:
             self._connection = _connect(path)
         except sqlite3.Error as error:
-            raise StoreError(f"cannot open the store {path.name}: {error}; {_remedy(error)}") from None
+            raise StoreError(f"cannot open the store {path.name}: {_said(error)}; {_remedy(error)}") from None
         except OSError as error:
             raise StoreError(f"cannot create the store {path.name}: {error.strerror}") from None
 
@@ -151,59 +155,198 @@ class Store:
                 self._connection.execute("delete from figure")
                 self._connection.execute("insert or replace into fact values ('figures', ?)", (today,))
 
-    def save(self, candidate: Candidate, source: str, taken: dict[str, list[Measurement]]) -> None:
-        """Write a candidate, with its measurements by the measure that was asked for.
+    def save(
+        self,
+        candidate: Candidate,
+        source: str,
+        taken: dict[str, list[Measurement]],
+        *,
+        release: str = "",
+        explored: float = 0.0,
+    ) -> str:
+        """Write a candidate, with its measurements by the measure that was asked for; return its id.
 
-        What was measured of it before is kept, unless an earlier version of its method had made it.
+        What was measured of it before is kept, unless an earlier version of its method had made it. One whose
+        release is stored already becomes another recipe of that candidate, whose id is returned.
+
+        Parameters
+        ----------
+        candidate, source, taken
+            The candidate, what it was made from, and its measurements.
+        release
+            The fingerprint of the release, to recognise an equal one.
+        explored
+            How many seconds were spent on exploring until now, all runs together.
         """
-        versions = _FAILED if candidate.failed else json.dumps(method_versions(candidate.recipe))
-        facts = (candidate.recipe.to_json(), candidate.infeasible, candidate.seconds, now(), versions)
+        keyed = self._keyed(release)
+        first = self._holder_of(keyed, source, candidate.id)
         is_made_anew = bool(self.outdated({candidate.id: candidate.recipe}))
         with self._writing():
-            if is_made_anew:
-                self._connection.execute("delete from measurement where candidate = ?", (candidate.id,))
-            self._connection.execute(
-                "insert into candidate (id, source, recipe, infeasible, seconds, made, versions) "
-                "values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set recipe = excluded.recipe, "
-                "infeasible = excluded.infeasible, seconds = excluded.seconds, made = excluded.made, "
-                "versions = excluded.versions",
-                (candidate.id, source, *facts),
+            if first is None:
+                self._write_candidate(candidate, source, keyed, explored, anew=is_made_anew)
+            else:
+                self._write_alias(candidate, first)
+            self._write_measurements(first or candidate.id, taken)
+        return first or candidate.id
+
+    def _keyed(self, fingerprint: str) -> str | None:
+        """Return under which key a fingerprint is kept: nobody may try which release it fits."""
+        if not fingerprint:
+            return None
+        return hmac.new(self.secret, fingerprint.encode(), hashlib.sha256).hexdigest()
+
+    def _holder_of(self, release: str | None, source: str, other_than: str) -> str | None:
+        with self._reading():
+            rows = self._connection.execute(
+                "select id from candidate where release = ? and source = ? and id != ?",
+                (release, source, other_than),
             )
+            return next((identity for (identity,) in rows), None)
+
+    def _write_candidate(
+        self, candidate: Candidate, source: str, release: str | None, explored: float, *, anew: bool
+    ) -> None:
+        versions = _FAILED if candidate.failed else json.dumps(method_versions(candidate.recipe))
+        facts = (candidate.recipe.to_json(), candidate.infeasible, candidate.seconds, now(), versions)
+        if anew:
+            self._connection.execute("delete from measurement where candidate = ?", (candidate.id,))
+        # what was the same release before it was made anew need not be any more
+        self._connection.execute(
+            "delete from alias where id = :id or candidate in "
+            "(select id from candidate where id = :id and release is not :release)",
+            {"id": candidate.id, "release": release},
+        )
+        self._connection.execute(
+            "insert into candidate (id, source, recipe, infeasible, seconds, made, versions, release, "
+            "explored) values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set "
+            "recipe = excluded.recipe, infeasible = excluded.infeasible, seconds = excluded.seconds, "
+            "made = excluded.made, versions = excluded.versions, release = excluded.release",
+            (candidate.id, source, *facts, release, explored),
+        )
+
+    def _write_alias(self, candidate: Candidate, first: str) -> None:
+        self._connection.execute("delete from candidate where id = ?", (candidate.id,))
+        self._connection.execute(
+            "insert or replace into alias (id, candidate, recipe, versions) values (?, ?, ?, ?)",
+            (candidate.id, first, candidate.recipe.to_json(), json.dumps(method_versions(candidate.recipe))),
+        )
+
+    def _write_measurements(self, identity: str, taken: Mapping[str, list[Measurement]]) -> None:
+        self._connection.executemany(
+            "insert or replace into measurement (candidate, asked, position, facts, version) "
+            "values (?, ?, ?, ?, ?)",
+            [
+                (identity, asked, position, json.dumps(measurement.to_dict()), measure_version(asked))
+                for asked, measurements in taken.items()
+                for position, measurement in enumerate(measurements)
+            ],
+        )
+
+    def taken_of(self, release: str, asked: Iterable[str]) -> dict[str, list[Measurement]]:
+        """Return what was measured, by versions of today, of a stored release with this fingerprint."""
+        found: dict[str, list[Measurement]] = {}
+        wanted, keyed = {key: measure_version(key) for key in asked}, self._keyed(release)
+        with self._reading():
+            rows = self._connection.execute(
+                "select asked, version, facts from measurement where candidate in "
+                "(select id from candidate where release = ?) order by candidate, asked, position",
+                (keyed,),
+            )
+            for key, version, facts in rows:
+                if wanted.get(key) == version:
+                    found.setdefault(key, []).append(Measurement.from_dict(json.loads(facts)))
+        return found
+
+    def aliases(self) -> dict[str, str]:
+        """Return for each recipe that makes the release of another candidate the id of that candidate."""
+        with self._reading():
+            return dict(self._connection.execute("select id, candidate from alias").fetchall())
+
+    def keep_costs(self, source: str, n_rows: int, sanitizer: str, seconds: Mapping[str, float]) -> None:
+        """Add what one candidate cost to what its method cost before.
+
+        Parameters
+        ----------
+        source, n_rows
+            What it was made from, and how many rows that has.
+        sanitizer
+            The method.
+        seconds
+            How long making it took and how long each measure.
+        """
+        with self._writing():
             self._connection.executemany(
-                "insert or replace into measurement (candidate, asked, position, facts, version) "
-                "values (?, ?, ?, ?, ?)",
-                [
-                    (candidate.id, asked, position, json.dumps(measurement.to_dict()), measure_version(asked))
-                    for asked, measurements in taken.items()
-                    for position, measurement in enumerate(measurements)
-                ],
+                "insert into cost (source, sanitizer, part, n_rows, times, seconds, longest) "
+                "values (?, ?, ?, ?, 1, ?, ?) on conflict do update set times = times + 1, "
+                "seconds = seconds + excluded.seconds, longest = max(longest, excluded.longest)",
+                [(source, sanitizer, part, n_rows, taken, taken) for part, taken in seconds.items()],
             )
+
+    def costs(self, source: str, n_rows: int) -> dict[tuple[str, str], Cost]:
+        """Return what methods and measures cost; where only with another table, in proportion to its rows."""
+        with self._reading():
+            rows = self._connection.execute(
+                "select sanitizer, part, n_rows, times, seconds, longest from cost "
+                "order by source = ?, rowid",
+                (source,),
+            )
+            return {
+                (sanitizer, part): Cost(*facts).scaled(n_rows / max(then, 1))
+                for sanitizer, part, then, *facts in rows
+            }
+
+    def seconds_explored(self, source: str) -> float:
+        """Return how long a table was explored until its last candidate was there, all runs together."""
+        return max(self.explored_after(source).values(), default=0.0)
+
+    def explored_after(self, source: str) -> dict[str, float]:
+        """Return for each candidate after how many seconds of exploring, all runs together, it was there."""
+        with self._reading():
+            return dict(
+                self._connection.execute(
+                    "select id, explored from candidate where source = ?", (source,)
+                ).fetchall()
+            )
+
+    def given_up(self) -> set[str]:
+        """Return the candidates that a method at fault, or a limit, left unmade."""
+        with self._reading():
+            rows = self._connection.execute("select id from candidate where versions = ?", (_FAILED,))
+            return {identity for (identity,) in rows}
 
     def mark(self) -> Mark:
         """Return how far the store is filled, to read later only what was added since."""
         with self._reading():
             rows = self._connection.execute(
                 "select (select coalesce(max(rowid), 0) from candidate), "
-                "(select coalesce(max(rowid), 0) from measurement)"
+                "(select coalesce(max(rowid), 0) from measurement), "
+                "(select coalesce(max(rowid), 0) from alias)"
             )
-            candidates, measurements = next(rows)
-            return Mark(candidates, measurements)
+            return Mark(*next(rows))
 
     def candidates(self, source: str, since: Mark | None = None) -> tuple[Candidate, ...]:
         """Return all candidates that were made from this data and schema, in the order of making.
 
         With a mark only those that were made or measured further since, each with everything measured.
         """
-        begun = since or Mark(0, 0)
+        begun = since or Mark(0, 0, 0)
         wanted = (
             "source = ? and (candidate.rowid > ? or "
-            "id in (select candidate from measurement where rowid > ?))"
+            "id in (select candidate from measurement where rowid > ?) or "
+            "id in (select candidate from alias where rowid > ?))"
         )
-        return self._candidates(wanted, (source, begun.candidates, begun.measurements))
+        return self._candidates(wanted, (source, *begun))
 
     def _candidates(self, wanted: str, given: tuple[object, ...]) -> tuple[Candidate, ...]:
         measured: dict[str, list[Measurement]] = {}
+        also: dict[str, list[Alias]] = {}
         with self._reading():
+            for first, identity, recipe in self._connection.execute(
+                f"select candidate, id, recipe from alias where candidate in "
+                f"(select id from candidate where {wanted}) order by rowid",
+                given,
+            ):
+                also.setdefault(first, []).append(Alias(identity, Recipe.from_json(recipe)))
             taken = self._connection.execute("select distinct asked, version from measurement").fetchall()
             # what was measured with a file that has changed since, such as a population, counts no longer
             gone = {pair for pair in taken if not reads_the_same(*pair)}
@@ -227,6 +370,7 @@ class Store:
                     reason,
                     seconds,
                     failed=versions == _FAILED,
+                    also=tuple(also.get(identity, ())),
                 )
                 for identity, recipe, reason, seconds, versions in rows
             )
@@ -241,7 +385,8 @@ class Store:
         for identity, asked, version in every:
             if version == today[asked]:
                 found.setdefault(identity, set()).add(asked)
-        return found
+        same = {alias: found[first] for alias, first in self.aliases().items() if first in found}
+        return {**found, **same}
 
     def outdated(self, recipes: Mapping[str, Recipe]) -> set[str]:
         """Return which of these candidates, by id, an earlier version of their method made.
@@ -252,7 +397,9 @@ class Store:
         with self._reading():
             for identity, recipe in recipes.items():
                 rows = self._connection.execute(
-                    "select recipe, versions from candidate where id = ?", (identity,)
+                    "select recipe, versions from candidate where id = :id "
+                    "union all select recipe, versions from alias where id = :id",
+                    {"id": identity},
                 )
                 for written, versions in rows:
                     same = Recipe.from_json(written).key == recipe.key
@@ -290,12 +437,13 @@ class Store:
             return {identity for (identity,) in rows}
 
     def find(self, prefix: str, source: str) -> Candidate:
-        """Return the candidate whose id, or former id, begins so."""
+        """Return the candidate whose id, or former id, begins so, or one of whose other recipes has it."""
         with self._reading():
             begins = "substr({}, 1, length(:prefix)) = :prefix"
             rows = self._connection.execute(
                 f"select id, source from candidate where {begins.format('id')} or id in "
-                f"(select id from renamed where {begins.format('former')})",
+                f"(select id from renamed where {begins.format('former')} union all "
+                f"select candidate from alias where {begins.format('id')})",
                 {"prefix": prefix},
             ).fetchall()
         found = [identity for identity, made_from in rows if made_from == source]
@@ -412,7 +560,8 @@ class Store:
             with self._connection:
                 yield
         except sqlite3.Error as error:
-            raise StoreError(f"cannot write the store {self.path.name}: {error}; {_way_out(error)}") from None
+            reason = f"{_said(error)}; {_way_out(error)}"
+            raise StoreError(f"cannot write the store {self.path.name}: {reason}") from None
 
 
 def is_being_explored(path: Path) -> bool:
@@ -426,6 +575,11 @@ def is_being_explored(path: Path) -> bool:
     except sqlite3.Error as error:
         return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
     return False
+
+
+def _said(error: Exception) -> str:
+    """Return what SQLite says, in one line: of a damaged file it shows how a table was made."""
+    return str(error).partition("\n")[0]
 
 
 def _remedy(error: Exception) -> str:

@@ -14,7 +14,7 @@ from sfumato.errors import SfumatoError, StoreError
 from sfumato.recipe import Recipe
 from sfumato.store.provenance import asked_key
 
-LAYOUT = 1
+LAYOUT = 2
 """The layout of today, which stands in the file as SQLite's ``user_version``; 0 before there were layouts."""
 
 _TABLES = (
@@ -26,7 +26,15 @@ _TABLES = (
     infeasible text,
     seconds real not null,
     made text not null,
-    versions text not null default '{}'     -- of the method and its models, where not the first
+    versions text not null default '{}',    -- of the method and its models, where not the first
+    release text,                  -- keyed hash of what is released; null where it was never taken
+    explored real not null default 0        -- seconds of exploring, all runs together, when it was stored
+)""",
+    """create table if not exists alias (
+    id text primary key,           -- of another recipe that makes the same release
+    candidate text not null references candidate (id) on delete cascade,
+    recipe text not null,
+    versions text not null
 )""",
     """create table if not exists measurement (
     candidate text not null references candidate (id) on delete cascade,
@@ -57,6 +65,16 @@ _TABLES = (
     state text not null,           -- its size and times when it was read
     source text not null,          -- what was read
     primary key (file, described)
+)""",
+    """create table if not exists cost (
+    source text not null,
+    sanitizer text not null,
+    part text not null,            -- the measure, or nothing for making the release
+    n_rows integer not null,       -- of the table
+    times integer not null,
+    seconds real not null,         -- all times together
+    longest real not null,
+    primary key (source, sanitizer, part)
 )""",
     # what was published under a former name is still found by it
     "create table if not exists renamed (former text primary key, id text not null)",
@@ -113,9 +131,13 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
     is_old = _has_table(connection, "candidate")
     if not is_old and connection.execute("select 1 from sqlite_master").fetchone() is not None:
         raise sqlite3.DatabaseError("it belongs to another program")
+    before = _layout(connection)
     for table in _TABLES:
         connection.execute(table)
-    if is_old:
+    if is_old and before < 2:
+        connection.execute("alter table candidate add column release text")
+        connection.execute("alter table candidate add column explored real not null default 0")
+    if is_old and before < 1:
         connection.execute("pragma defer_foreign_keys = on")
         connection.execute("alter table candidate add column versions text not null default '{}'")
         connection.execute("alter table measurement add column version integer not null default 1")

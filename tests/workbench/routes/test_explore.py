@@ -188,7 +188,7 @@ def test_an_exploration_is_started_watched_and_ended(
     assert "already" in guest.post(f"{EXPLORE}/start", data={"workers": "1"}).text
     before = len(found(folder))
     end = time.monotonic() + patience
-    while len(ready(f"{EXPLORE}/candidates.json").json()["ids"]) < before + 2:
+    while len(ready(f"{EXPLORE}/candidates.json").json()["ids"]) < before + 1:
         assert time.monotonic() < end
         assert 'id="pause"' in ready(f"{EXPLORE}/progress").text
         time.sleep(0.2)
@@ -262,3 +262,68 @@ def test_evil_names_are_shown_as_text(folder: Path, ready: Callable[..., Any]) -
     some = json.loads(made.text)["ids"][-1]
     assert EVIL not in ready(f"{EXPLORE}/details?id={some}").text
     assert EVIL not in ready(f"{EXPLORE}/frontier.svg").text
+
+
+def test_a_time_is_chosen_and_the_usual_one_is_that_of_the_project(
+    ready: Callable[..., Any], folder: Path
+) -> None:
+    def usual() -> str:
+        (chosen,) = re.findall(r'<option value="(\w+)" selected>', ready(EXPLORE).text.partition("budget")[2])
+        return str(chosen)
+
+    assert usual() == "none"
+    path = folder / "patients.toml"
+    path.write_text(f'{PATIENTS}\n[explore]\nbudget = "5m"\n')
+    assert usual() == "5m"
+    path.write_text(f'{PATIENTS}\n[explore]\nbudget = "90s"\n')
+    assert usual() == "90s"
+
+
+def test_a_budget_is_given_to_the_exploration(
+    app: Starlette, guest: TestClient, ready: Callable[..., Any], folder: Path, patience: float
+) -> None:
+    ready(EXPLORE)
+    assert guest.post(f"{EXPLORE}/start", data={"workers": "1", "budget": "5m"}).status_code == 303
+    job = app.state.workbench.jobs.of(folder / "patients.toml")
+    assert job.budget == 300.0
+    report = job.wait(patience)
+    assert (report.state, report.progress.is_spent) == ("done", False)
+    refused = guest.post(f"{EXPLORE}/start", data={"budget": "soon"})
+    assert "is no time" in refused.text
+
+
+def test_a_budget_that_is_spent_is_said_with_what_is_left(
+    app: Starlette, guest: TestClient, ready: Callable[..., Any], folder: Path, patience: float
+) -> None:
+    path = folder / "patients.toml"
+    path.write_text(PATIENTS.replace("k = [2, 3, 1000]", f"k = {list(range(1, 300))}"))
+    ready(EXPLORE)
+    guest.post(f"{EXPLORE}/start", data={"workers": "1", "budget": "0.01s"})
+    app.state.workbench.jobs.of(path).wait(patience)
+    page = ready(f"{EXPLORE}/progress").text
+    assert "The time is up." in page
+    assert "are left: going on makes them" in page
+    assert "Go on" in page
+
+
+def test_how_the_frontier_grew_is_drawn_and_said(ready: Callable[..., Any]) -> None:
+    page = ready(EXPLORE).text
+    assert "A first frontier stood after" in page
+    (points,) = re.findall(r'<polyline points="([^"]+)"', page)
+    places = [tuple(map(float, point.split(","))) for point in points.split()]
+    assert [x for x, _ in places] == sorted(x for x, _ in places)
+    heights = [-y for _, y in places]
+    assert heights == sorted(heights), "it never falls"
+
+
+def test_the_other_recipes_of_an_equal_release_are_listed_and_find_it(
+    ready: Callable[..., Any], folder: Path
+) -> None:
+    path = folder / "patients.toml"
+    explored(path, PATIENTS.replace("k = [2, 3, 1000]", "k = [2, 3, 4, 5]"))
+    (one,) = [candidate for candidate in candidates(path).values() if candidate.also]
+    for way in one.ways:
+        page = Seen(ready(f"{EXPLORE}/details?id={way.id}").text).text
+        assert f"Candidate {one.id}" in page
+        assert "The same release is also made by" in page
+        assert ready(f"/projects/patients/releases/{way.id}").status_code == 200

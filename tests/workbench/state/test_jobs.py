@@ -182,7 +182,7 @@ def test_the_end_of_the_server_is_the_end_of_the_exploration(folder: Path, how: 
 
 def test_a_report_estimates_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_module.time, "monotonic", lambda: 100.0)  # type: ignore[attr-defined]
-    report = Report("running", Progress(2, 6, 0, 0, 10.0), since=98.0)
+    report = Report("running", Progress(2, 6, 0, 0, 10.0, remaining=20.0), since=98.0)
     assert report.remaining == 18.0
     assert report.elapsed == 12.0
     assert Report("done", Progress(6, 6, 0, 0, 10.0), since=90.0).elapsed == 10.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sfumato import formatting
+from sfumato.caching import remembered
 from sfumato.errors import SfumatoError
+from sfumato.exploring.growth import Growth, growth_of
 from sfumato.frontier import Candidate, Frontier
-from sfumato.store.base import is_being_explored
+from sfumato.project.budget import seconds_of
+from sfumato.store.base import Store, is_being_explored
 from sfumato.workbench.addresses import link
 from sfumato.workbench.forms.plan import Plan
 from sfumato.workbench.pages import back, page, posted
@@ -37,6 +41,7 @@ from sfumato.workbench.views.candidates import (
 
 _PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _MOST_DRAWN = 2_000
+_BUDGETS = {60.0: ("1m", "a minute"), 300.0: ("5m", "5 minutes"), 1800.0: ("30m", "half an hour")}
 
 
 @dataclass(frozen=True)
@@ -152,8 +157,15 @@ def start(request: Request, form: FormData) -> Response:
     """Start the exploration, or go on with it."""
     workers = str(form.get("workers", ""))
     given = min(int(workers), 256) if workers.isdecimal() and len(workers) < 9 else 0
-    state_of(request).jobs.start(project_file_of(request), given or None)
+    state_of(request).jobs.start(
+        project_file_of(request), given or None, _budget(str(form.get("budget", "")))
+    )
     return back(request, _here(request, form))
+
+
+def _budget(written: str) -> float | None:
+    seconds = seconds_of(written) if written else math.inf
+    return None if seconds == math.inf else seconds
 
 
 def pause(request: Request, form: FormData) -> Response:
@@ -201,8 +213,46 @@ def _job_facts(request: Request, seen: Seen) -> dict[str, Any]:
         "elapsed": _duration(report.elapsed) if report else "",
         "workers": job.workers if job else None,
         "processors": os.cpu_count() or 1,
+        "budgets": _budgets(job.budget if job else seen.opened.project.budget),
+        "growth": None if at_work else _growth(seen),
         "query": "?" + request.url.query if request.url.query else "",
     }
+
+
+def _budgets(chosen: float | None) -> list[tuple[str, str, bool]]:
+    """Return the times to choose from: as it is written, in words, and whether it is the usual one."""
+    offered = dict(_BUDGETS)
+    if chosen is not None:
+        offered.setdefault(chosen, (f"{chosen:g}s", _duration(chosen)))
+    times = [(*offered[seconds], seconds == chosen) for seconds in sorted(offered)]
+    return [*times, ("none", "as long as it takes", chosen is None)]
+
+
+def _growth(seen: Seen) -> dict[str, Any] | None:
+    """Return how the frontier grew: the points of a line, and what it says in words."""
+    key = ("growth", seen.opened.project.store_path, seen.opened.source, seen.stamp, seen.usual)
+    steps = remembered(key, lambda: _grown(seen)).shares
+    if len(steps) < 2:
+        return None
+    span = steps[-1][0] or 1.0
+    corners = [(steps[0][0] / span, 0.0), *((seconds / span, share) for seconds, share in steps)]
+    stairs = [(x, before) for (x, _), (_, before) in zip(corners[1:], corners[:-1], strict=True)]
+    line = [point for pair in zip(stairs, corners[1:], strict=True) for point in pair]
+    return {
+        "points": " ".join(f"{2 + 116 * x:.1f},{30 - 28 * y:.1f}" for x, y in line),
+        "first": _duration(steps[0][0]),
+        "share": f"{steps[0][1]:.0%}",
+        "last": _duration(steps[-1][0]),
+    }
+
+
+def _grown(seen: Seen) -> Growth:
+    project = seen.opened.project
+    if not project.store_path.exists() or not set(seen.usual) <= set(seen.sheet.labels):
+        return Growth(())
+    with Store(project.store_path, create=False) as store:
+        explored = store.explored_after(seen.opened.source)
+    return growth_of(Frontier(seen.sheet.candidates, seen.usual), explored)
 
 
 def _duration(seconds: float | None) -> str:
@@ -247,6 +297,7 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
         "recipe": seen.sheet.recipes[row],
         "infeasible": None,
         "summary": formatting.sanitizer_words(chosen.recipe.sanitizer),
+        "also": [formatting.recipe_in_words(way.recipe) for way in chosen.also],
         "marks": marks(chosen, efficient=bool(efficient[row]), knee=knee),
         "n_beating": int(beating.sum()),
         "beaten_by": next((seen.sheet.candidates[i].id for i in beating.nonzero()[0] if efficient[i]), None),

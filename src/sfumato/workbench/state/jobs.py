@@ -76,12 +76,13 @@ class Report:
 class Job:
     """One exploration at work."""
 
-    def __init__(self, project: Path, workers: int | None) -> None:
-        self.workers = workers
+    def __init__(self, project: Path, workers: int | None, budget: float | None = None) -> None:
+        self.workers, self.budget = workers, budget
         self._lock = threading.Lock()
         self._report = Report("running")
         self._ended: JobState | None = None
-        command = [sys.executable, "-m", "sfumato.workbench.state.jobs", str(project), str(workers or 0)]
+        given = [str(project), str(workers or 0), repr(budget or 0.0)]
+        command = [sys.executable, "-m", "sfumato.workbench.state.jobs", *given]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -172,13 +173,13 @@ class Jobs:
         self._jobs: dict[Path, Job] = {}
         self._lock = threading.Lock()
 
-    def start(self, project: Path, workers: int | None = None) -> Job:
-        """Start an exploration, or go on with it."""
+    def start(self, project: Path, workers: int | None = None, budget: float | None = None) -> Job:
+        """Start an exploration, or go on with it, for so many seconds if there is a budget."""
         with self._lock:
             known = self._jobs.get(project)
             if known is not None and known.report.at_work:
                 raise UserError(f"{project.name} is being explored already; wait for it or cancel it")
-            self._jobs[project] = Job(project, workers)
+            self._jobs[project] = Job(project, workers, budget)
             return self._jobs[project]
 
     def of(self, project: Path) -> Job | None:
@@ -200,7 +201,13 @@ class _Paused(BaseException):
     """Raised between two candidates."""
 
 
-def _work(project: Path, workers: int | None, words: IO[str], say: Callable[[dict[str, Any]], None]) -> None:
+def _work(
+    project: Path,
+    workers: int | None,
+    budget: float | None,
+    words: IO[str],
+    say: Callable[[dict[str, Any]], None],
+) -> None:
     """Explore a project, and obey what is said while it runs."""
     from sfumato.exploring.run import explore
     from sfumato.project.file import Project
@@ -218,7 +225,7 @@ def _work(project: Path, workers: int | None, words: IO[str], say: Callable[[dic
     if not described.data_path.is_file():
         described.read()
     with Store(described.store_path) as store:
-        explore(described, store, workers=workers, progress=progress)
+        explore(described, store, workers=workers, budget=budget, progress=progress)
 
 
 def _obey(words: IO[str], paused: threading.Event) -> None:
@@ -244,9 +251,9 @@ def main(arguments: list[str]) -> int:
         out.write(json.dumps(facts) + "\n")
         out.flush()
 
-    project, workers = Path(arguments[0]), int(arguments[1]) or None
+    project, workers, budget = Path(arguments[0]), int(arguments[1]) or None, float(arguments[2]) or None
     try:
-        _work(project, workers, sys.stdin, say)
+        _work(project, workers, budget, sys.stdin, say)
     except (KeyboardInterrupt, _Paused, BrokenPipeError):
         return 130
     except SfumatoError as error:

@@ -116,8 +116,9 @@ class Sheet:
         return tuple(family(candidate) for candidate in self.candidates)
 
     def find(self, identity: str) -> Candidate | None:
-        """Return a candidate by its id."""
-        return next((c for c in (*self.candidates, *self.infeasible) if c.id == identity), None)
+        """Return a candidate by its id, or by that of another recipe that makes it."""
+        every = (*self.candidates, *self.infeasible)
+        return next((c for c in every if any(way.id == identity for way in c.ways)), None)
 
 
 _Key = tuple[Path, int, str]

@@ -1,0 +1,88 @@
+"""Estimate: how long the rest takes, from what every method and measure has cost so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from sfumato.exploring.workers import Task
+from sfumato.store.costs import MAKING, Cost
+
+Part = tuple[str, str]
+"""A sanitizer, and a measure or `MAKING`."""
+
+_ENOUGH = 2
+"""After so many times in this run the costs of earlier runs are not asked any more."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What making and measuring cost, by method.
+
+    Parameters
+    ----------
+    before
+        What they cost in earlier runs.
+    now
+        What they cost in this one; `note` adds to it.
+
+    Examples
+    --------
+    >>> costs = Costs({("mondrian", ""): Cost().plus(1.0), ("mondrian", "k-anonymity"): Cost().plus(0.5)})
+    >>> costs.of("mondrian", ["k-anonymity"]), costs.of("clustering", [])
+    (1.5, 1.0)
+    """
+
+    before: Mapping[Part, Cost] = field(default_factory=dict)
+    now: dict[Part, Cost] = field(default_factory=dict)
+
+    def note(self, sanitizer: str, seconds: Mapping[str, float]) -> None:
+        """Add what one candidate cost, by its parts."""
+        for part, taken in seconds.items():
+            self.now[sanitizer, part] = self.now.get((sanitizer, part), Cost()).plus(taken)
+
+    def of(self, sanitizer: str, asked: Iterable[str]) -> float | None:
+        """Return the seconds that making and measuring takes; ``None`` where nothing was ever made.
+
+        A method that was never tried is taken to cost what the others do on average.
+        """
+        making = self._part(sanitizer, MAKING)
+        if making is None:
+            return None
+        return making + sum(self._part(sanitizer, each) or 0.0 for each in asked)
+
+    def of_all(self, tasks: Iterable[Task]) -> float | None:
+        """Return the seconds that many take, one after the other."""
+        alike = Counter((task.recipe.sanitizer, tuple(key for key, _ in task.asked)) for task in tasks)
+        each = [(self.of(*what), n_tasks) for what, n_tasks in alike.items()]
+        known = [cost * n_tasks for cost, n_tasks in each if cost is not None]
+        return sum(known) if len(known) == len(each) else None
+
+    def has(self, sanitizer: str) -> bool:
+        """Return whether this method was ever tried."""
+        return (sanitizer, MAKING) in self.before or (sanitizer, MAKING) in self.now
+
+    def _part(self, sanitizer: str, part: str) -> float | None:
+        own = self._usual((sanitizer, part))
+        if own is not None:
+            return own
+        others = [self._usual(each) for each in {*self.before, *self.now} if each[1] == part]
+        known = [cost for cost in others if cost is not None]
+        return fmean(known) if known else None
+
+    def _usual(self, part: Part) -> float | None:
+        now, before = self.now.get(part), self.before.get(part)
+        if now is not None and (now.times >= _ENOUGH or before is None):
+            return now.usual
+        return None if before is None else before.usual
+
+    def shares(self) -> dict[str, float]:
+        """Return by measure which share of the time of this run it took."""
+        whole = sum(cost.seconds for cost in self.now.values())
+        taken: dict[str, float] = {}
+        for (_, part), cost in self.now.items():
+            if part != MAKING:
+                taken[part] = taken.get(part, 0.0) + cost.seconds
+        return {part: seconds / whole for part, seconds in taken.items()} if whole else {}

@@ -1,0 +1,71 @@
+"""Order: which candidates are made first, so that a frontier stands early and grows evenly."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from sfumato import registry
+from sfumato.exploring.estimate import Costs
+from sfumato.exploring.workers import Task
+
+
+def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
+    """Yield the tasks of all tries, the next one chosen when it is asked for.
+
+    First those whose method leaves nothing to choose, the ends of every frontier; then the middle one of
+    every method and of every try, those that cost little first; then each try in the order of `spread`,
+    so that every try gets about the same time.
+
+    Parameters
+    ----------
+    tries
+        The tasks of each ``[[try]]``, in the order of its parameters.
+    costs
+        What methods cost, as far as is known when the next is asked for.
+    """
+    every = [task for tasks in tries for task in tasks]
+    yield from filter(_is_an_end, every)
+    inner = [[task for task in tasks if not _is_an_end(task)] for tasks in tries]
+    lines = [deque(tasks[place] for place in spread(len(tasks))) for tasks in inner if tasks]
+    begun: set[str] = set()
+    heads = list(lines)
+    while heads:
+        line = min(heads, key=lambda line: (line[0].recipe.sanitizer in begun, _cost(line[0], costs)))
+        heads.remove(line)
+        begun.add(line[0].recipe.sanitizer)
+        yield line.popleft()
+    turns = [1] * len(lines)
+    while any(lines):
+        waiting = [place for place, line in enumerate(lines) if line]
+        place = min(waiting, key=lambda i: ((turns[i] + 1) * _cost(lines[i][0], costs), turns[i]))
+        turns[place] += 1
+        yield lines[place].popleft()
+
+
+def _is_an_end(task: Task) -> bool:
+    """Return whether the method of a task has no parameter, as publishing everything or nothing has none."""
+    return not registry.parameters_of(registry.look_up("sanitizer", task.recipe.sanitizer))
+
+
+def _cost(task: Task, costs: Costs) -> float:
+    return costs.of(task.recipe.sanitizer, (key for key, _ in task.asked)) or 0.0
+
+
+def spread(n: int) -> list[int]:
+    """Return the numbers below n: the middle, both ends, then again and again the middles in between.
+
+    Examples
+    --------
+    >>> spread(9)
+    [4, 0, 8, 2, 6, 1, 3, 5, 7]
+    """
+    order = list(dict.fromkeys([n // 2, 0, n - 1])) if n else []
+    between = deque([(0, n // 2), (n // 2, n - 1)]) if n else deque()
+    while between:
+        low, high = between.popleft()
+        middle = (low + high) // 2
+        if low < middle:
+            order.append(middle)
+            between += [(low, middle), (middle, high)]
+    return order

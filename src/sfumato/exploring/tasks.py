@@ -1,0 +1,160 @@
+"""Tasks: from what a project tries to the candidates that are to be made, searches run where needed."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato import registry
+from sfumato.caching import kept_on
+from sfumato.errors import MethodFailed
+from sfumato.exploring.apart import Limits, Lost, Original, done_apart
+from sfumato.exploring.workers import Task, Written
+from sfumato.faults import blamed_on, failed, named
+from sfumato.measures.base import Measure
+from sfumato.recipe import Recipe
+from sfumato.schema import Schema
+from sfumato.search.base import Search
+from sfumato.search.sweep import MOST_CANDIDATES, Sweep
+from sfumato.store.base import Store
+from sfumato.store.provenance import asked_key, source_of, version_of
+from sfumato.table import Table
+
+Try = Search | Recipe
+"""What to try: a search that proposes recipes, or one recipe."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What an exploration stands on.
+
+    Parameters
+    ----------
+    store
+        Where candidates are kept.
+    original
+        The bound table.
+    seed
+        The seed of every recipe.
+    asked
+        The measures, each with the key under which the store keeps it.
+    apart
+        What a search of a plug-in may use in a process of its own; ``None`` where all work is done here.
+    """
+
+    store: Store
+    original: Original
+    seed: int
+    asked: tuple[tuple[str, Written | Measure], ...]
+    apart: Limits | None = None
+
+    @property
+    def source(self) -> str:
+        """What tells candidates of this table and schema from others."""
+        return source_of(self.original.table, self.original.schema)
+
+    def task(self, recipe: Recipe) -> Task:
+        """Return the task of a recipe; its seed gives way to that of the exploration."""
+        seeded = replace(recipe, seed=self.seed)
+        return Task(self.store.identity(seeded, self.source), seeded, self.asked)
+
+
+def with_keys(measures: Iterable[Written | Measure]) -> tuple[tuple[str, Written | Measure], ...]:
+    """Return measures with the keys under which the store keeps them."""
+    return tuple((asked_key(each), each) for each in measures)
+
+
+def listed(tried: Try, ground: Ground) -> Sequence[Recipe] | None:
+    """Return the recipes of a try as far as they are known; ``None`` where a search must run first."""
+    if isinstance(tried, Recipe):
+        return [tried.normalized()]
+    if isinstance(tried, Sweep):
+        return tried.recipes()
+    known = ground.store.proposals(_digest(tried, ground.source))
+    return known or ground.store.proposals(_former_digest(tried, ground.source)) or None
+
+
+def searched(search: Search, ground: Ground) -> list[Recipe]:
+    """Run a search, and keep what it proposes."""
+    # the same search has the same luck, wherever it stands in the project, and the luck that it had
+    # before: figures that were published come out again
+    digest = _digest(search, ground.source)
+    luck = bytes.fromhex(_former_digest(search, ground.source) or digest)
+    with kept_on(None):
+        recipes = _proposed(search, ground.original, [ground.seed, *luck[:8]], ground.apart)
+    ground.store.keep_proposals(digest, recipes)
+    return recipes
+
+
+def _digest(search: Search, source: str) -> str:
+    facts = [registry.name_of(type(search)), registry.changed_parameters(search), version_of(type(search))]
+    return hashlib.sha256(json.dumps([*facts, source], sort_keys=True).encode()).hexdigest()
+
+
+def _former_digest(search: Search, source: str) -> str:
+    """Return the name that sfumato 0.1.0 gave to what a search proposed, while that is its first version."""
+    described = [*registry.describe(search), source, "0.1.0"]
+    known = version_of(type(search)) == 1
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest() if known else ""
+
+
+def _proposed(search: Search, original: Original, luck: list[int], apart: Limits | None) -> list[Recipe]:
+    """Run a search; one that somebody else wrote in a process of its own, where there are any."""
+    piece = (search, luck)
+    if apart is None or not registry.is_plugged_in(type(search)):
+        return propose(piece, original.table, original.schema)
+    ((_, found),) = done_apart(propose, iter([piece]), original, 1, apart)
+    if isinstance(found, Lost):
+        raise MethodFailed(found.reason)
+    return list(found)
+
+
+def propose(
+    piece: tuple[Search, list[int]],
+    table: Table,
+    schema: Schema,
+    at: Callable[[str], None] = lambda _: None,
+) -> list[Recipe]:
+    """Return what a search proposes, if it is recipes.
+
+    Parameters
+    ----------
+    piece
+        The search, and the numbers that its luck comes from.
+    at
+        Told which method is at work.
+    """
+    search, luck = piece
+    at(named(type(search)))
+    with blamed_on(search):
+        proposed = search.propose(table, schema, np.random.default_rng(luck))
+        recipes = list(itertools.islice(proposed, MOST_CANDIDATES + 1))
+    if not all(isinstance(recipe, Recipe) for recipe in recipes):
+        raise failed(type(search), "proposes something else than recipes")
+    if len(recipes) > MOST_CANDIDATES:
+        raise failed(type(search), f"proposes more than {MOST_CANDIDATES:,} candidates")
+    return recipes
+
+
+def still_open(tasks: Iterable[Task], store: Store) -> list[Task]:
+    """Leave out what is stored and of today: whole candidates, and measures that a candidate already has.
+
+    Of recipes that make one release the first brings what was not measured yet.
+    """
+    every = list(tasks)
+    measured, infeasible, aliases = store.measured(), store.infeasible(), store.aliases()
+    outdated = store.outdated({task.id: task.recipe for task in every})
+    for identity in outdated:
+        measured.pop(identity, None)
+    wanted = {}
+    for task in every:
+        missing = tuple(pair for pair in task.asked if pair[0] not in measured.get(task.id, set()))
+        if missing and (task.id in outdated or task.id not in infeasible):
+            wanted[task.id] = replace(task, asked=missing)
+    twice = {alias for alias, first in aliases.items() if first in wanted and alias not in outdated}
+    return [task for task in wanted.values() if task.id not in twice]

@@ -1,0 +1,165 @@
+"""A budget: it ends an exploration cleanly, the next one goes on, and what is left of it fills gaps."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato import Evolution, Recipe, Sweep, datasets
+from sfumato.exploring import run as run_module
+from sfumato.exploring import workers as workers_module
+from sfumato.exploring.growth import growth_of
+from sfumato.exploring.library import explore
+from sfumato.exploring.run import Progress
+from sfumato.frontier import Frontier, one_for_each_recipe
+from sfumato.progress import tell
+from sfumato.store.base import Store
+
+TABLE, SCHEMA = datasets.adult("train", quasi_identifiers=("age", "sex"))
+MEASURES = ["privacy-loss", "general-loss"]
+KS = [2, 5, 10, 20, 50, 100, 200, 500]
+SWEEP = Sweep("mondrian", {"model": {"k-anonymity": {"k": KS}}})
+
+
+class Clock:
+    """A clock that only moves when somebody moves it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    for module in (run_module, workers_module):
+        monkeypatch.setattr(module, "monotonic", clock)
+    return clock
+
+
+def ticking(clock: Clock, states: list[Progress]) -> Callable[[Progress], None]:
+    """Let every candidate take ten seconds."""
+
+    def listen(state: Progress) -> None:
+        if states and state.done > states[-1].done:
+            clock.now += 10.0
+        states.append(state)
+
+    return listen
+
+
+def explored(
+    clock: Clock, store: Path, tries: Sequence[Any] = (SWEEP,), **given: Any
+) -> tuple[Frontier, list[Progress]]:
+    states: list[Progress] = []
+    heard = ticking(clock, states)
+    return explore(TABLE, SCHEMA, tries, MEASURES, store=store, seed=1, progress=heard, **given), states
+
+
+def recipes(found: Frontier) -> set[str]:
+    return {str(each.recipe) for each in one_for_each_recipe(found.candidates)}
+
+
+def test_ends_the_run_when_it_is_spent_and_says_so(clock: Clock, tmp_path: Path) -> None:
+    found, states = explored(clock, tmp_path / "s", budget=30.0)
+    assert (states[-1].done, states[-1].total, states[-1].is_spent) == (3, 8, True)
+    assert recipes(found) == {"mondrian k=50", "mondrian k=2", "mondrian k=500"}, "the middle and both ends"
+
+
+def test_a_second_run_goes_on_where_the_first_stopped(clock: Clock, tmp_path: Path) -> None:
+    explored(clock, tmp_path / "s", budget=30.0)
+    found, states = explored(clock, tmp_path / "s")
+    assert (states[-1].known, states[-1].done, states[-1].is_spent) == (3, 5, False)
+    assert recipes(found) == {f"mondrian k={k}" for k in KS}
+
+
+def test_without_one_nothing_is_tried_that_is_not_listed(clock: Clock, tmp_path: Path) -> None:
+    _, states = explored(clock, tmp_path / "s")
+    assert (states[-1].done, states[-1].refined) == (8, 0)
+
+
+def test_what_is_left_of_it_goes_between_the_listed_ones(clock: Clock, tmp_path: Path) -> None:
+    found, states = explored(clock, tmp_path / "s", budget=120.0)
+    assert (states[-1].done, states[-1].refined, states[-1].is_spent) == (12, 4, True)
+    more = [candidate.recipe for candidate in one_for_each_recipe(found.candidates)]
+    added = {recipe.parameters["model"]["k-anonymity"]["k"] for recipe in more} - set(KS)
+    assert len(added) == 4
+    assert all(KS[0] < k < KS[-1] for k in added)
+
+
+def test_refined_candidates_stay_and_are_not_tried_twice(clock: Clock, tmp_path: Path) -> None:
+    before, _ = explored(clock, tmp_path / "s", budget=120.0)
+    same, states = explored(clock, tmp_path / "s")
+    assert recipes(same) == recipes(before)
+    assert (states[-1].done, states[-1].known) == (0, 12)
+    more, states = explored(clock, tmp_path / "s", budget=20.0)
+    assert states[-1].refined == 2
+    assert len(recipes(more)) == 14
+
+
+def test_refined_candidates_are_measured_further_like_all_others(clock: Clock, tmp_path: Path) -> None:
+    explored(clock, tmp_path / "s", budget=120.0)
+    measures = [*MEASURES, "k-anonymity"]
+    found = explore(TABLE, SCHEMA, [SWEEP], measures, store=tmp_path / "s")
+    assert all(candidate.value("k-anonymity") is not None for candidate in found.candidates)
+
+
+def test_ends_by_itself_when_no_gap_is_left(clock: Clock, tmp_path: Path) -> None:
+    few = Sweep("mondrian", {"model": {"k-anonymity": {"k": [2, 6]}}})
+    _, states = explored(clock, tmp_path / "s", [few], budget=1e9)
+    assert not states[-1].is_spent
+    assert states[-1].refined <= 3, "only k = 3, 4 and 5 lie between"
+
+
+def test_the_estimate_never_exceeds_it(clock: Clock, tmp_path: Path) -> None:
+    _, states = explored(clock, tmp_path / "s", budget=30.0)
+    left = [(state.elapsed, state.remaining) for state in states if state.remaining is not None]
+    assert left
+    assert all(remaining <= 30.0 - elapsed for elapsed, remaining in left)
+
+
+def test_a_search_runs_after_what_is_listed_and_is_broken_off_when_it_is_spent(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def propose(*_: object) -> list[Recipe]:
+        for generation in range(100):
+            clock.now += 10.0
+            tell(f"generation {generation}")
+        raise AssertionError("nobody stopped it")
+
+    monkeypatch.setattr(Evolution, "propose", propose)
+    found, states = explored(clock, tmp_path / "s", [Evolution(), SWEEP], budget=200.0)
+    assert recipes(found) == {f"mondrian k={k}" for k in KS}
+    assert states[-1].is_spent
+    assert clock.now <= 210.0
+
+
+def test_with_processes_of_their_own_what_is_at_work_is_given_up_and_no_process_stays(tmp_path: Path) -> None:
+    states: list[Progress] = []
+    # a process takes longer than that to begin
+    given: dict[str, Any] = {"store": tmp_path / "s", "budget": 0.3, "workers": 2, "progress": states.append}
+    explore(TABLE, SCHEMA, [SWEEP], MEASURES, **given)
+    assert states[-1].is_spent
+    assert states[-1].done < len(KS)
+    assert multiprocessing.active_children() == []
+
+
+def test_the_hypervolume_never_falls_and_ends_at_that_of_the_frontier(clock: Clock, tmp_path: Path) -> None:
+    found, _ = explored(clock, tmp_path / "s", budget=120.0)
+    with Store(tmp_path / "s") as store:
+        (source,) = store.sources()
+        growth = growth_of(found, store.explored_after(source))
+    volumes = [volume for _, volume in growth.steps]
+    assert volumes == sorted(volumes)
+    assert volumes[-1] == pytest.approx(found.hypervolume()[0])
+    seconds = [after for after, _ in growth.steps]
+    assert seconds == sorted(seconds)
+    assert all(np.isin(seconds, 10.0 * np.arange(12)))
+    assert growth.reached(1.0) == seconds[-1]

@@ -1,0 +1,70 @@
+"""Estimates: from what each method and each measure cost, not from a mean over everything."""
+
+from __future__ import annotations
+
+import pytest
+
+from sfumato.exploring.estimate import Costs
+from sfumato.exploring.workers import Task
+from sfumato.recipe import Recipe
+from sfumato.store.base import IN_MEMORY, Store
+from sfumato.store.costs import MAKING, Cost
+
+
+def task(sanitizer: str, *asked: str) -> Task:
+    return Task(sanitizer, Recipe(sanitizer), tuple((key, key) for key in asked))
+
+
+def test_the_longest_time_is_taken_for_loading_and_left_out() -> None:
+    assert Cost().plus(5.0).usual == 5.0
+    assert Cost().plus(5.0).plus(1.0).plus(2.0).usual == 1.5
+
+
+def test_methods_are_weighed_by_how_many_of_each_are_left() -> None:
+    costs = Costs()
+    for _ in range(3):
+        costs.note("mondrian", {MAKING: 1.0, "loss": 0.5})
+        costs.note("clustering", {MAKING: 10.0, "loss": 0.5})
+    open_tasks = [task("mondrian", "loss")] * 7 + [task("clustering", "loss")] + [task("mondrian")]
+    assert costs.of_all(open_tasks) == pytest.approx(7 * 1.5 + 10.5 + 1.0)
+
+
+def test_a_method_that_was_never_tried_costs_what_the_others_do() -> None:
+    costs = Costs({("mondrian", MAKING): Cost(1, 2.0, 2.0), ("clustering", MAKING): Cost(1, 4.0, 4.0)})
+    assert costs.of("anatomy", []) == 3.0
+    assert not costs.has("anatomy")
+    assert Costs().of("anatomy", []) is None
+    assert Costs().of_all([task("anatomy")]) is None
+
+
+def test_this_run_counts_more_than_earlier_ones_as_soon_as_it_knows() -> None:
+    costs = Costs({("mondrian", MAKING): Cost(2, 2.0, 1.0)})
+    costs.note("mondrian", {MAKING: 30.0})
+    assert costs.of("mondrian", []) == 1.0
+    costs.note("mondrian", {MAKING: 5.0})
+    assert costs.of("mondrian", []) == 5.0
+
+
+def test_the_share_of_a_measure_is_that_of_the_whole_run() -> None:
+    costs = Costs({("mondrian", "slow"): Cost(1, 1000.0, 1000.0)})
+    costs.note("mondrian", {MAKING: 1.0, "slow": 8.0})
+    costs.note("anatomy", {MAKING: 1.0, "quick": 0.0})
+    assert costs.shares() == {"slow": 0.8, "quick": 0.0}
+
+
+class TestStored:
+    def test_are_added_up(self) -> None:
+        with Store(IN_MEMORY) as store:
+            for seconds in (4.0, 1.0, 2.0):
+                store.keep_costs("source", 100, "mondrian", {MAKING: seconds})
+            assert store.costs("source", 100) == {("mondrian", MAKING): Cost(3, 7.0, 4.0)}
+
+    def test_of_another_table_are_taken_in_proportion_to_its_rows(self) -> None:
+        with Store(IN_MEMORY) as store:
+            store.keep_costs("other", 100, "mondrian", {MAKING: 1.0})
+            store.keep_costs("other", 100, "anatomy", {MAKING: 1.0})
+            store.keep_costs("source", 300, "anatomy", {MAKING: 9.0})
+            assert store.costs("source", 300) == {
+                ("mondrian", MAKING): Cost(1, 3.0, 3.0),
+                ("anatomy", MAKING): Cost(1, 9.0, 9.0),
+            }

@@ -1,0 +1,67 @@
+"""A forecast: how many candidates, how long, how much memory; and nothing is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sfumato.datasets.demo import write_demo
+from sfumato.exploring.forecast import Forecast, forecast
+from sfumato.exploring.run import explore
+from sfumato.project.file import Project
+from sfumato.store.base import IN_MEMORY, Store
+from sfumato.store.costs import MAKING
+
+TRIES = """
+[[try]]
+sanitizer = "as-is"
+
+[[try]]
+sanitizer = "mondrian"
+model = { k-anonymity = { k = [5, 50] } }
+"""
+SEARCH = '[[try]]\nsearch = "lattice"\n'
+MEASURES = '[measure]\nprivacy = ["privacy-loss"]\nutility = ["general-loss"]\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    path = write_demo(tmp_path)
+    path.write_text(path.read_text().split("[[try]]")[0] + TRIES + SEARCH + MEASURES)
+    return Project.load(path)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_counts_what_would_be_made_and_tries_methods_on_a_sample(project: Project) -> None:
+    before = contents(project.path.parent)
+    with Store(IN_MEMORY) as store:
+        found = forecast(project, store, workers=2)
+    assert (found.n_open, found.n_known, found.n_searches, found.n_sampled) == (3, 0, 1, 2)
+    assert found.seconds is not None
+    assert found.seconds > 0
+    assert found.memory > 10_000_000
+    assert contents(project.path.parent) == before, "nothing is written"
+
+
+def test_takes_what_methods_cost_before_where_that_is_known(project: Project, tmp_path: Path) -> None:
+    with Store(tmp_path / "kept.sqlite") as store:
+        table, _ = project.read()
+        for sanitizer, seconds in {"as-is": 10.0, "mondrian": 100.0}.items():
+            for _ in range(2):
+                store.keep_costs("another table", 2 * table.n_rows, sanitizer, {MAKING: seconds})
+        found = forecast(project, store, workers=2)
+    assert found.n_sampled == 0
+    # half the rows, so half the time, by two at once
+    assert found.seconds == pytest.approx((5.0 + 2 * 50.0) / 2)
+
+
+def test_of_what_was_explored_is_nothing(project: Project) -> None:
+    with Store(project.store_path) as store:
+        explore(project, store, workers=1)
+        found = forecast(project, store, workers=1)
+    assert (found.n_open, found.seconds, found.n_searches) == (0, 0, 0)
+    assert isinstance(found, Forecast)

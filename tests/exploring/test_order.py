@@ -1,0 +1,62 @@
+"""The order of candidates: the ends first, one middle of every method, then every try by turns."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from sfumato.exploring.estimate import Costs
+from sfumato.exploring.order import in_order, spread
+from sfumato.exploring.workers import Task
+from sfumato.recipe import Recipe
+from sfumato.store.costs import MAKING, Cost
+
+
+def tasks(sanitizer: str, *ks: int) -> list[Task]:
+    if not ks:
+        return [Task(sanitizer, Recipe(sanitizer), ())]
+    return [Task(f"{sanitizer} {k}", Recipe(sanitizer, {"model": {"k-anonymity": {"k": k}}}), ()) for k in ks]
+
+
+def ordered(tries: list[list[Task]], costs: Costs | None = None) -> list[str]:
+    return [task.id for task in in_order(tries, costs or Costs())]
+
+
+def test_what_is_spread_is_everything_once_the_middle_and_both_ends_first() -> None:
+    for n in range(40):
+        assert sorted(spread(n)) == list(range(n))
+    assert [spread(n) for n in (1, 2, 3)] == [[0], [1, 0], [1, 0, 2]]
+    assert spread(17)[:5] == [8, 0, 16, 4, 12]
+
+
+def test_after_any_few_of_a_spread_no_gap_is_more_than_twice_the_smallest_that_is_possible() -> None:
+    for given in range(3, 33):
+        places = sorted(spread(33)[:given])
+        widest = max(high - low for low, high in pairwise(places))
+        assert widest <= 2 * -(-32 // (given - 1))
+
+
+def test_the_ends_come_first_wherever_they_stand() -> None:
+    tries = [tasks("mondrian", 2, 5, 10), tasks("as-is"), tasks("suppress-quasi-identifiers")]
+    assert ordered(tries)[:3] == ["as-is", "suppress-quasi-identifiers", "mondrian 5"]
+
+
+def test_every_method_has_a_turn_before_any_has_a_second() -> None:
+    tries = [tasks("mondrian", 2, 5, 10), tasks("mondrian", 20, 30), tasks("clustering", 2, 5, 10)]
+    assert ordered(tries)[:3] == ["mondrian 5", "clustering 5", "mondrian 30"]
+
+
+def test_what_costs_little_comes_before_what_costs_much() -> None:
+    costs = Costs({("clustering", MAKING): Cost(3, 3.0, 1.0), ("mondrian", MAKING): Cost(3, 30.0, 10.0)})
+    tries = [tasks("mondrian", 2, 5, 10, 20), tasks("clustering", 2, 5, 10, 20)]
+    found = ordered(tries, costs)
+    assert found[:2] == ["clustering 10", "mondrian 10"]
+    assert [name.split()[0] for name in found[2:]] == ["clustering"] * 3 + ["mondrian"] * 3
+
+
+def test_costs_that_become_known_on_the_way_count_at_once() -> None:
+    costs = Costs()
+    order = in_order([tasks("mondrian", 2, 5, 10, 20), tasks("clustering", 2, 5, 10, 20)], costs)
+    assert [next(order).recipe.sanitizer for _ in range(2)] == ["mondrian", "clustering"]
+    costs.note("mondrian", {MAKING: 9.0})
+    costs.note("clustering", {MAKING: 1.0})
+    assert [next(order).recipe.sanitizer for _ in range(3)] == ["clustering"] * 3
