@@ -23,7 +23,7 @@ APT := env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes
 QUICK := tests/choosing tests/project tests/models/test_anonymity.py tests/models/test_diversity.py \
   tests/test_c*.py tests/test_de*.py tests/test_[e-s]*.py tests/test_table.py
 
-.PHONY: help demo test quick floors coverage fuzz lint format wheel clean python browser
+.PHONY: help demo test quick floors coverage mutants fuzz lint format wheel clean python browser
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -44,6 +44,11 @@ floors: python ## run the quick tests with the lowest versions that pyproject.to
 # Compiled kernels are left out of the count: Python runs none of their lines.
 coverage: python $(DEVELOPMENT) browser ## run all tests and report which lines and branches of the library they reach
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report=term
+
+# Goes on where it was stopped: what is known lies in build/. ROOMS='models verifying' for some of it.
+ROOMS :=
+mutants: python $(DEVELOPMENT) ## change the code in small ways, and list the changes that no test notices; hours
+	$(BIN)/python -m tools.mutants $(ROOMS)
 
 # What fails is kept in tests/fuzz/, where the tests replay it.
 MINUTES := 10
