@@ -19,7 +19,7 @@ from sfumato.verifying.levels import (
     relative_entropy,
     total_variation,
 )
-from sfumato.verifying.records import PublicView, SensitiveValues
+from sfumato.verifying.records import PublicView, Row, SensitiveValues
 
 
 def attribute_of(*groups: str, hierarchy: list[list[str]] | None = None) -> SensitiveValues:
@@ -30,7 +30,7 @@ def attribute_of(*groups: str, hierarchy: list[list[str]] | None = None) -> Sens
 
 def level(model: str, *groups: str, hierarchy: list[list[str]] | None = None, **given: Any) -> float:
     attribute = attribute_of(*groups, hierarchy=hierarchy)
-    classes = {(str(number),): len(group) for number, group in enumerate(groups)}
+    classes: dict[Row, int] = {(str(number),): len(group) for number, group in enumerate(groups)}
     seen = PublicView(sum(classes.values()), ("age",), classes, (attribute,), False, {})
     return MODELS[model].level(seen, given)
 
@@ -107,7 +107,7 @@ def test_the_enhanced_bound_is_broken_where_a_frequent_value_becomes_certain() -
 
 
 def test_delta_is_the_largest_factor_as_a_logarithm() -> None:
-    given = {"base": math.e, "absent": "violates"}
+    given: dict[str, Any] = {"base": math.e, "absent": "violates"}
     # b has 1/3 instead of 1/2
     assert level("delta-disclosure", "aab", "abb", **given) == pytest.approx(math.log(1.5))
     assert level("delta-disclosure", "aab", "abb", **given | {"base": 2.0}) == pytest.approx(math.log2(1.5))
@@ -189,7 +189,7 @@ def test_a_tree_counts_the_mean_over_its_levels() -> None:
 
 def test_the_worst_attribute_counts() -> None:
     good, bad = attribute_of("ab", "ab"), attribute_of("aa", "bb")
-    classes = {("1",): 2, ("2",): 2}
+    classes: dict[Row, int] = {("1",): 2, ("2",): 2}
     for pair in ((good, bad), (bad, good)):
         seen = PublicView(4, ("age",), classes, pair, False, {})
         assert MODELS["distinct-diversity"].level(seen, {}) == 1
@@ -241,7 +241,7 @@ def test_models_that_compare_with_the_whole_table_are_named_so() -> None:
         other = {group: level(name, group, rest, **given) for group, rest in (("aab", "bba"),)}
         return alone != other
 
-    given = {
+    given: dict[str, dict[str, Any]] = {
         "alpha-k-anonymity": {"alpha": 0.5, "alphas": {}},
         "recursive-diversity": {"l": 2},
         "safety-order": {"d2": 1, "prefer": "l"},
