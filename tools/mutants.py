@@ -11,7 +11,7 @@ take. Then every mutant gets a process of its own, forked from the one that has 
 changed code is put into the live functions, and the tests that run the line are run, the quickest first,
 until one fails.
 
-Results are kept in build/mutants.json, so that a run that was stopped goes on where it was. Survivors that
+Results are kept in build/mutants/, so that a run that was stopped goes on where it was. Survivors that
 cannot be killed stand in tools/mutants-explained.toml, each with its reason.
 """
 
@@ -46,7 +46,7 @@ import pytest
 from tools.mutations import Mutation, codes, mutated, mutations
 
 ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "build" / "mutants.json"
+RESULTS = ROOT / "build" / "mutants"
 EXPLAINED = ROOT / "tools" / "mutants-explained.toml"
 
 # A mutant that passes this many seconds of tests has survived; the census and the miners would take minutes.
@@ -103,6 +103,7 @@ ROOMS = {
             "tests/verifying/test_levels.py",
             "tests/verifying/test_records.py",
             "tests/verifying/test_signature.py",
+            "tests/publishing/test_verify.py",
         ),
     ),
     "measures": Room(("measures",), ("src/sfumato/measures", "tests/measures")),
@@ -129,7 +130,7 @@ class Trial:
 
     def __init__(self, room: Room, tried: Sequence[Mutation], options: argparse.Namespace) -> None:
         self.room, self.tried, self.options = room, tried, options
-        self.results = _read_results()
+        self.results = _read_results(room.sources[0])
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
 
     def pytest_collection(self) -> None:
@@ -178,11 +179,11 @@ class Trial:
             place = self.folder / f"mutant-{number}"
             running[_forked(mutation, items, functions, limit, place)] = mutation
             if number % 20 == 0:
-                _save(self.results)
+                _save(self.room.sources[0], self.results)
                 print(f"{number} of {len(waiting)}", Counter(self.results.values()), flush=True)
         while running:
             self._collect(running)
-        _save(self.results)
+        _save(self.room.sources[0], self.results)
 
     def _collect(self, running: dict[int, Mutation]) -> None:
         pid, status = os.wait()
@@ -226,14 +227,13 @@ class Stopwatch:
 
 def _looked(session: pytest.Session, room: Room, folder: Path) -> Known:
     """Return what is known of the room's tests; run those that were changed since, or all if the code was."""
-    place = RESULTS.parent / f"mutants-{room.sources[0]}.json"
+    place = RESULTS / f"{room.sources[0]}-tests.json"
     before = Known(**json.loads(place.read_text("utf-8"))) if place.exists() else _NOTHING
     contents = {str(file): _content(file) for file in [*room.files, *{item.path for item in session.items}]}
     if any(before.contents.get(str(file)) != contents[str(file)] for file in room.files):
         before = _NOTHING
     same = {file for file, content in contents.items() if before.contents.get(file) == content}
     new = [item for item in session.items if str(item.path) not in same or item.nodeid not in before.seconds]
-    place.parent.mkdir(exist_ok=True)
     place.write_text(json.dumps(vars(_joined(before, _traced_apart(new, room, folder), contents))), "utf-8")
     return Known(**json.loads(place.read_text("utf-8")))
 
@@ -477,15 +477,15 @@ def _set_field(scope: Any, name: str, new: Any) -> bool:
 # Results
 
 
-def _save(results: Results) -> None:
-    RESULTS.parent.mkdir(exist_ok=True)
-    beside = RESULTS.with_suffix(".part")
-    beside.write_text(json.dumps(results, indent=0), "utf-8")
-    beside.replace(RESULTS)
+def _save(room: str, results: Results) -> None:
+    place = RESULTS / f"{room}.json"
+    place.with_suffix(".part").write_text(json.dumps(results, indent=0), "utf-8")
+    place.with_suffix(".part").replace(place)
 
 
-def _read_results() -> Results:
-    return json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+def _read_results(room: str) -> Results:
+    place = RESULTS / f"{room}.json"
+    return json.loads(place.read_text("utf-8")) if place.exists() else {}
 
 
 def explanations() -> dict[str, str]:
@@ -507,7 +507,8 @@ def _every(names: Iterable[str]) -> Iterator[Mutation]:
 
 def report(names: Iterable[str]) -> int:
     """Print what is known of each module, and every survivor without a reason; return how many they are."""
-    results, reasons = _read_results(), explanations()
+    results = {name: outcome for room in names for name, outcome in _read_results(room).items()}
+    reasons = explanations()
     counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
     left = []
     for mutation in _every(names):
@@ -538,6 +539,7 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
     options = parser.parse_args()
     names = options.rooms or list(ROOMS)
+    RESULTS.mkdir(parents=True, exist_ok=True)
     if not options.report:
         for name in names:
             _try_room(ROOMS[name], _drawn(name, options), options)
@@ -546,7 +548,7 @@ def main() -> None:
 
 def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
     """Return the mutants that are to be tried, fewer where only a share is asked for."""
-    results = _read_results()
+    results = _read_results(room)
     chance = random.Random(options.seed)
     drawn = [each for each in _every([room]) if chance.random() < options.share and options.only in each.name]
     done = {"killed", "timed out", "not made"} if options.again else {*results.values()}
