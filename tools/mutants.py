@@ -3,7 +3,7 @@
 python -m tools.mutants models verifying           every mutant of two rooms
 python -m tools.mutants measures --share 0.2       a fifth of them, drawn by --seed
 python -m tools.mutants measures --only loss.py    those of the files with that in their name
-python -m tools.mutants models --again             those that survived before, once more
+python -m tools.mutants models --again             those that survived before, by more tests
 python -m tools.mutants --report                   what is known, and the survivors that nobody has explained
 
 The tests of a room are collected once. One run of them tells which tests run which lines, and how long they
@@ -60,10 +60,11 @@ Results = dict[str, str]
 
 @dataclass(frozen=True)
 class Room:
-    """What is changed together, and the tests that may notice."""
+    """What is changed together, the tests that notice soon, and those that the survivors get as well."""
 
     sources: tuple[str, ...]
     tests: tuple[str, ...]
+    more: tuple[str, ...]
 
     @property
     def files(self) -> list[Path]:
@@ -74,23 +75,16 @@ class Room:
         ]
 
 
-# Only tests that are soon done: what the slow ones alone would notice deserves a quick test.
 ROOMS = {
     "models": Room(
         ("models",),
         (
             "src/sfumato/models",
-            "tests/models/test_alpha_k_anonymity.py",
-            "tests/models/test_anonymity.py",
-            "tests/models/test_bounds.py",
-            "tests/models/test_by_brute_force.py",
-            "tests/models/test_closeness.py",
-            "tests/models/test_disclosure.py",
-            "tests/models/test_distances.py",
-            "tests/models/test_diversity.py",
-            "tests/models/test_more_diversity.py",
+            "tests/models/test_base.py",
             "tests/models/test_order.py",
+            "tests/models/test_worked_examples.py",
         ),
+        ("tests/models", "tests/contracts/test_models.py"),
     ),
     "verifying": Room(
         ("verifying", "publishing/verify.py"),
@@ -105,8 +99,13 @@ ROOMS = {
             "tests/verifying/test_signature.py",
             "tests/publishing/test_verify.py",
         ),
+        ("tests/verifying", "tests/publishing"),
     ),
-    "measures": Room(("measures",), ("src/sfumato/measures", "tests/measures")),
+    "measures": Room(
+        ("measures",),
+        ("src/sfumato/measures", "tests/measures"),
+        ("tests/contracts/test_measures.py", "tests/miners"),
+    ),
 }
 
 
@@ -534,7 +533,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="try this share of the mutants, drawn")
     parser.add_argument("--seed", type=int, default=1, help="what they are drawn by")
     parser.add_argument("--only", default="", help="the mutants with this text in their name")
-    parser.add_argument("--again", action="store_true", help="try those that survived before once more")
+    parser.add_argument("--again", action="store_true", help="try those that survived before, by more tests")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
     parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
     options = parser.parse_args()
@@ -558,7 +557,8 @@ def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
 def _try_room(room: Room, tried: Sequence[Mutation], options: argparse.Namespace) -> None:
     if not tried:
         return
-    pytest.main(["-q", "-p", "no:cacheprovider", *room.tests], plugins=[Trial(room, tried, options)])
+    tests = (*room.tests, *room.more) if options.again else room.tests
+    pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[Trial(room, tried, options)])
 
 
 if __name__ == "__main__":
