@@ -180,7 +180,7 @@ def test_a_tree_counts_the_mean_over_its_levels() -> None:
 
 def test_the_distance_is_the_one_that_is_asked_for() -> None:
     texts = ("aab", "bcc")
-    found = {distance: scores(TCloseness(0.2, distance), *texts) for distance in ("equal", "ordered", "js")}  # type: ignore[arg-type]
+    found = {distance: scores(TCloseness(0.2, distance), *texts) for distance in ("equal", "ordered", "js")}
     assert found["equal"] == pytest.approx([1 / 3, 1 / 3])
     assert found["ordered"] == pytest.approx([1 / 3, 1 / 3])
     assert found["js"] == pytest.approx([jensenshannon([2, 1, 0], [2, 2, 2]) ** 2] * 2)
