@@ -315,14 +315,14 @@ def _warm(known: Known) -> None:
 def _chosen(
     mutation: Mutation, tests: dict[str, set[str]], known: Known, items: dict[str, pytest.Item]
 ) -> list[pytest.Item]:
-    """Return the tests that run a line of the change: the module's own first, and the quickest first."""
-    names = {name for line in mutation.lines for name in tests.get(f"{mutation.module}:{line}", ())}
-    if not mutation.in_body and not names:
-        names = {
-            name for place, some in tests.items() if place.startswith(f"{mutation.module}:") for name in some
-        }
+    """Return the tests that may notice a change, the module's own first, and the quickest first.
+
+    In the body of a function these are the tests that run the line; elsewhere all, since no line is run.
+    """
+    reach = {name for line in mutation.lines for name in tests.get(f"{mutation.module}:{line}", ())}
     own = f"test_{Path(mutation.module).stem}.py"
-    in_order = sorted(names & items.keys(), key=lambda name: (own not in name, known.seconds[name]))
+    names = (reach if mutation.in_body else known.seconds.keys()) & items.keys()
+    in_order = sorted(names, key=lambda name: (own not in name, name not in reach, known.seconds[name]))
     spent, chosen = 0.0, []
     for name in in_order:
         if spent < _SECONDS_OF_TESTS:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
+from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, SafetyOrder, TCloseness
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, count_classes
 from sfumato.errors import ParameterError
 from sfumato.facts import Better
-from sfumato.models import AlphaKAnonymity, Conjunction, DistinctDiversity, RecursiveDiversity, all_of
+from sfumato.models import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    Conjunction,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    RecursiveDiversity,
+    all_of,
+)
 from sfumato.models.base import worst_attribute
 
 
@@ -88,6 +97,9 @@ ANY = classes_of("ab")
         (Strict, 3, 3 - 1e-11, True),
         (Strict, math.inf, 2, True),
         (Strict, 3, 4, False),
+        # exactly at the end of the tie, where that can be written
+        (Higher, 1e12, 1e12 - 1, True),
+        (Strict, 1e12, 1e12 - 1, False),
     ],
 )
 def test_a_limit_is_kept_up_to_the_last_digits(
@@ -164,16 +176,81 @@ def test_without_a_sensitive_attribute_a_model_says_what_is_missing() -> None:
 
 
 def test_what_the_models_declare() -> None:
-    """The facts that searches rely on, as the papers have them."""
-    identity, attribute = ("identity", "higher", False), ("attribute", "higher", False)
-    declared = {
-        KAnonymity: (*identity, "k", True),
-        DistinctDiversity: (*attribute, "l", False),
-        ProbabilisticDiversity: (*attribute, "l", False),
-        RecursiveDiversity: ("attribute", "lower", True, "c", False),
-        AlphaKAnonymity: ("attribute", "lower", False, "alpha", False),
-        TCloseness: ("attribute", "lower", False, "t", False),
-    }
-    for model, facts in declared.items():
+    """The facts that searches rely on, as the papers have them; merging groups never makes them less safe."""
+    size, values, apart = ("identity", "higher"), ("attribute", "higher"), ("attribute", "lower")
+    declared: list[tuple[PrivacyModel, tuple[Any, ...]]] = [
+        (KAnonymity(), (*size, False, "k", True)),
+        (DistinctDiversity(), (*values, False, "l", False)),
+        (ProbabilisticDiversity(), (*values, False, "l", False)),
+        (EntropyDiversity(), (*values, False, "l", False)),
+        (SafetyOrder(), (*values, False, "d1", False)),
+        (RecursiveDiversity(), (*apart, True, "c", False)),
+        (AlphaKAnonymity(), (*apart, False, "alpha", False)),
+        (TCloseness(), (*apart, False, "t", False)),
+        (BetaLikeness(), (*apart, False, "beta", False)),
+        (DeltaDisclosure(), (*apart, True, "delta", False)),
+    ]
+    for model, facts in declared:
         found = (model.guards, model.better, model.strict, model.parameter, model.asks_only_size)
         assert found == facts, model
+        assert model.monotone
+        assert type(model).monotone
+    assert Conjunction((KAnonymity(),)).better == "higher"
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        (KAnonymity, {"k": 1}),
+        (DistinctDiversity, {"l": 1}),
+        (ProbabilisticDiversity, {"l": 1.0}),
+        (EntropyDiversity, {"l": 1.0}),
+        (RecursiveDiversity, {"c": 0.001}),
+        (RecursiveDiversity, {"l": 1}),
+        (SafetyOrder, {"d1": 1, "d2": 1}),
+        (AlphaKAnonymity, {"alpha": 1.0, "k": 1}),
+        (AlphaKAnonymity, {"alpha": 0.001, "alphas": {"x": 1.0}}),
+        (TCloseness, {"t": 0.0}),
+        (BetaLikeness, {"beta": 0.0}),
+        (DeltaDisclosure, {"delta": 0.001, "base": 1.001}),
+    ],
+)
+def test_the_least_that_makes_sense_is_allowed(model: Any, given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        assert getattr(model(**given), name) == value
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        (KAnonymity, {"k": 0}),
+        (DistinctDiversity, {"l": 0}),
+        (ProbabilisticDiversity, {"l": 0.999}),
+        (ProbabilisticDiversity, {"l": math.nan}),
+        (EntropyDiversity, {"l": 0.999}),
+        (EntropyDiversity, {"l": math.nan}),
+        (RecursiveDiversity, {"c": 0.0}),
+        (RecursiveDiversity, {"c": math.nan}),
+        (RecursiveDiversity, {"l": 0}),
+        (SafetyOrder, {"d1": 0}),
+        (SafetyOrder, {"d2": 0}),
+        (AlphaKAnonymity, {"alpha": 0.0}),
+        (AlphaKAnonymity, {"alpha": 1.001}),
+        (AlphaKAnonymity, {"alpha": math.nan}),
+        (AlphaKAnonymity, {"alphas": {"x": 0.0}}),
+        (AlphaKAnonymity, {"alphas": {"x": 0.5, "y": 1.001}}),
+        (AlphaKAnonymity, {"k": 0}),
+        (TCloseness, {"t": -0.001}),
+        (TCloseness, {"t": math.nan}),
+        (BetaLikeness, {"beta": -0.001}),
+        (BetaLikeness, {"beta": math.nan}),
+        (DeltaDisclosure, {"delta": 0.0}),
+        (DeltaDisclosure, {"delta": math.nan}),
+        (DeltaDisclosure, {"base": 1.0}),
+        (DeltaDisclosure, {"base": math.nan}),
+    ],
+)
+def test_less_is_refused_by_its_name(model: Any, given: dict[str, Any]) -> None:
+    name = "alpha" if "alphas" in given else next(iter(given))
+    with pytest.raises(ParameterError, match=f"^{name} must be "):
+        model(**given)

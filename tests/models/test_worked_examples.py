@@ -77,6 +77,11 @@ def test_alpha() -> None:
     assert scores(AlphaKAnonymity(0.5, 2), "aab", "ab") == [2 / 3, 1 / 2]
     own = AlphaKAnonymity(0.5, 2, {"b": 0.1})
     assert scores(own, "aab", "aa") == pytest.approx([5 / 3, 1])
+    # a missing value is named by an empty text
+    missing = {"ill": SensitiveDomain(("a", None))}
+    codes = {"ill": (np.array([0, 0, 1], np.int32), np.array([2 / 3, 1 / 3]))}
+    classes = count_classes(np.zeros(3, np.int64), 1, np.ones(3, np.int64), codes, missing)
+    assert AlphaKAnonymity(0.5, 2, {"": 0.1}).scores(classes) == pytest.approx([5 / 3])
     # of values that have no label nothing else is known
     nameless = count_classes(
         np.zeros(3, np.int64),
@@ -210,6 +215,9 @@ def test_a_cap_takes_what_is_above_it() -> None:
     assert lost(0.25, "abc") == pytest.approx([1])
     assert lost(0.3, "aaabbbcccd") == [0]
     assert lost(0.1 + 0.2, "aaabbbcccd") == [0]
+    # what is above the cap in its last digits is a tie
+    assert lost(0.5 - 1.2e-11, "ab") == [0]
+    assert lost(0.5 - 1.6e-11, "ab")[0] > 0
 
 
 def test_models_know_their_share() -> None:
