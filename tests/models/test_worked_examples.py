@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
 from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, SafetyOrder, TCloseness
 from sfumato.classes import EquivalenceClasses, SensitiveDomain, count_classes
+from sfumato.errors import ParameterError
 from sfumato.hierarchy import Hierarchy
 from sfumato.models import (
     AlphaKAnonymity,
@@ -120,6 +123,23 @@ def test_gains() -> None:
     assert scores(BetaLikeness(1), "abc", "abc" * 10, "abc" * 7) == [0, 0, 0]
 
 
+def test_a_gain_at_the_enhanced_bound_is_a_tie() -> None:
+    # a prior p where half of a group is a gain of -log p: 1 / 2p - 1 = -log p
+    p = brentq(lambda p: 0.5 / p - 1 + math.log(p), 0.1, 0.3, xtol=1e-16)
+    found = scores(BetaLikeness(9, "enhanced"), "ab", prior={"a": p, "b": 1 - p})
+    assert found == pytest.approx([0.5 / p - 1])
+    rarer = p - 1e-9
+    assert scores(BetaLikeness(9, "enhanced"), "ab", prior={"a": rarer, "b": 1 - rarer}) == [math.inf]
+
+
+@pytest.mark.parametrize("model", [BetaLikeness(1), DeltaDisclosure(1)])
+def test_a_prior_that_is_off_in_its_last_digit_is_the_same(model: PrivacyModel) -> None:
+    off = {"a": np.nextafter(1 / 3, 0), "b": np.nextafter(1 / 3, 0), "c": 1 / 3}
+    assert scores(model, "abc", "aabbcc", prior=off) == [0, 0]
+    off = {"a": 1 / 3 - 1e-9, "b": 1 / 3, "c": 1 / 3}
+    assert scores(model, "abc", prior=off) == pytest.approx([3e-9], rel=1e-3)
+
+
 def test_quotients() -> None:
     # b has 1/3 instead of 1/2, a 2/3
     assert scores(DeltaDisclosure(1), "aab", "abb") == pytest.approx([math.log(1.5)] * 2)
@@ -137,6 +157,7 @@ def test_a_value_that_nobody_has_is_lacked_by_nobody() -> None:
     assert scores(DeltaDisclosure(1), "ab", "aab", prior=prior) == pytest.approx([0, math.log(1.5)])
 
 
+DISTANCES: list[Any] = ["equal", "hierarchical", "js", "ordered"]
 TABLES = [("aab", "abb"), ("aaa", "bcd", "ab"), ("abcd", "ddda"), ("aabb", "ccd", "d"), ("b", "a", "dcd")]
 
 
@@ -167,6 +188,8 @@ def test_what_is_all_but_impossible_is_as_far_as_divergence_goes() -> None:
     sensitive = classes_of("a", "b", prior={"a": 0.0, "b": 1.0}).sensitive["ill"]
     assert jensen_shannon(sensitive) == pytest.approx([math.log(2), 0])
     assert jensen_shannon(sensitive)[0] <= math.log(2)
+    half = classes_of("ab", prior={"a": 0.0, "b": 1.0}).sensitive["ill"]
+    assert jensen_shannon(half) == pytest.approx([jensenshannon([0.5, 0.5], [0, 1]) ** 2])
 
 
 def test_one_value_has_no_order() -> None:
@@ -189,6 +212,17 @@ def test_the_distance_is_the_one_that_is_asked_for() -> None:
     assert found["equal"] == pytest.approx([1 / 3, 1 / 3])
     assert found["ordered"] == pytest.approx([1 / 3, 1 / 3])
     assert found["js"] == pytest.approx([jensenshannon([2, 1, 0], [2, 2, 2]) ** 2] * 2)
+
+
+def test_an_order_must_be_there_to_be_used() -> None:
+    flat = Hierarchy.flat(["a", "b", "c"])
+    unordered = replace(flat, is_ordered=False)
+    for distance in DISTANCES:
+        assert len(scores(TCloseness(0.2, distance), "aab", "bcc", hierarchy=flat)) == 2
+    for distance in DISTANCES[:-1]:
+        assert len(scores(TCloseness(0.2, distance), "aab", "bcc", hierarchy=unordered)) == 2
+    with pytest.raises(ParameterError, match="the values of 'ill' have no order"):
+        scores(TCloseness(0.2, "ordered"), "aab", "bcc", hierarchy=unordered)
 
 
 # What every finer node must suppress
@@ -235,6 +269,7 @@ def test_models_know_their_share() -> None:
     assert lost(BetaLikeness(0.2), "a" * 9 + "b", prior=half) == pytest.approx([0.75])
     # enhanced by -log(0.9) = 0.105: a share of at most 0.9948
     caps = 0.9 * (1 - math.log(0.9))
+    assert lost(BetaLikeness(1.0), "aa", prior={"a": 0.9, "b": 0.1}) == [0]
     assert lost(BetaLikeness(0.2, "enhanced"), "aa", prior={"a": 0.9, "b": 0.1}) == pytest.approx([1])
     assert lost(BetaLikeness(0.2, "enhanced"), "a" * 999 + "b", prior={"a": 0.9, "b": 0.1}) == pytest.approx(
         [(0.999 - caps) / (1 - caps)]
