@@ -3,7 +3,8 @@
 python -m tools.mutants models verifying           every mutant of two rooms
 python -m tools.mutants measures --share 0.2       a fifth of them, drawn by --seed
 python -m tools.mutants measures --only loss.py    those of the files with that in their name
-python -m tools.mutants models --again             those that survived before, by more tests
+python -m tools.mutants models --again             those that survived before, once more
+python -m tools.mutants models --again --more      the same by the slow tests, too
 python -m tools.mutants --report                   what is known, and the survivors that nobody has explained
 
 The tests of a room are collected once. One run of them tells which tests run which lines, and how long they
@@ -139,8 +140,8 @@ class Trial:
         from hypothesis import Phase, settings
 
         usual = settings.get_profile("patient")
-        # who survives fewer examples gets all of them with --again
-        examples = usual.max_examples if self.options.again else _FEW_EXAMPLES
+        # who survives fewer examples gets all of them with --more
+        examples = usual.max_examples if self.options.more else _FEW_EXAMPLES
         phases = [Phase.explicit, Phase.generate]
         settings.register_profile("mutants", usual, phases=phases, database=None, max_examples=examples)
         settings.load_profile("mutants")
@@ -535,7 +536,8 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="try this share of the mutants, drawn")
     parser.add_argument("--seed", type=int, default=1, help="what they are drawn by")
     parser.add_argument("--only", default="", help="the mutants with this text in their name")
-    parser.add_argument("--again", action="store_true", help="try those that survived before, by more tests")
+    parser.add_argument("--again", action="store_true", help="try those that survived before, once more")
+    parser.add_argument("--more", action="store_true", help="run the slow tests, too")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
     parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
     options = parser.parse_args()
@@ -559,7 +561,7 @@ def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
 def _try_room(room: Room, tried: Sequence[Mutation], options: argparse.Namespace) -> None:
     if not tried:
         return
-    tests = (*room.tests, *room.more) if options.again else room.tests
+    tests = (*room.tests, *room.more) if options.more else room.tests
     pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[Trial(room, tried, options)])
 
 

@@ -204,6 +204,9 @@ def test_a_tree_counts_the_mean_over_its_levels() -> None:
     found = scores(model, "f", "u", "cfu", "cf", prior=order, hierarchy=tree)
     assert found == pytest.approx([1 / 2, 2 / 3, 0, 1 / 3])
     assert scores(model, "f", "u", prior=order) == pytest.approx([2 / 3, 2 / 3])
+    # a tree of leaves alone
+    bare = Hierarchy.of_rows([["c"], ["f"], ["u"]])
+    assert scores(model, "f", "cu", prior=order, hierarchy=bare) == pytest.approx([2 / 3, 1 / 3])
 
 
 def test_the_distance_is_the_one_that_is_asked_for() -> None:
@@ -302,6 +305,8 @@ def test_models_know_their_share() -> None:
         (ProbabilisticDiversity(2.5), 3),
         (EntropyDiversity(2.5), 3),
         (RecursiveDiversity(3, 2), 2),
+        (RecursiveDiversity(3, 1.5), 2),  # type: ignore[arg-type]
+        (DistinctDiversity(2.5), 3),  # type: ignore[arg-type]
         (TCloseness(0.2), 1),
     ],
 )
