@@ -106,8 +106,13 @@ ROOMS = {
     ),
     "measures": Room(
         ("measures",),
-        ("src/sfumato/measures", "tests/measures"),
-        ("tests/contracts/test_measures.py", "tests/miners"),
+        (
+            "tests/measures/test_base.py",
+            "tests/measures/test_percentiles.py",
+            "tests/measures/test_worked_examples.py",
+            "tests/measures/scenario/test_expressions.py",
+        ),
+        ("src/sfumato/measures", "tests/measures", "tests/contracts/test_measures.py"),
     ),
 }
 

@@ -49,7 +49,7 @@ def release_of(quasi: Cells, sensitive: Cells | None = None, how: Any = None) ->
     """Return a release of a table with one letter for each cell, as it is unless told otherwise."""
     told = sensitive or {}
     table = Table.from_arrow({name: list(column) for name, column in {**quasi, **told}.items()})
-    roles = {**dict.fromkeys(quasi, "quasi-identifying"), **dict.fromkeys(told, "sensitive")}
+    roles: dict[str, Any] = {**dict.fromkeys(quasi, "quasi-identifying"), **dict.fromkeys(told, "sensitive")}
     return sanitize(table, Schema.of(**roles), how or AsIs())
 
 
@@ -104,10 +104,10 @@ class TestRisks:
             MarketerRisk(population_size=0)
         assert MarketerRisk(population_size=1).population_size == 1
         with pytest.raises(ParameterError, match="not both"):
-            MarketerRisk("people.csv", 10)  # type: ignore[arg-type]
+            MarketerRisk("people.csv", 10)
 
     def test_a_reader_without_the_population_cannot_recompute_it(self) -> None:
-        assert MarketerRisk("people.csv").needs == "original"  # type: ignore[arg-type]
+        assert MarketerRisk("people.csv").needs == "original"
         assert MarketerRisk(population_size=9).needs == MarketerRisk().needs == "release"
 
     def test_the_class_of_the_average_record(self) -> None:
