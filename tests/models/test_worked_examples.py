@@ -204,9 +204,10 @@ def test_a_tree_counts_the_mean_over_its_levels() -> None:
     found = scores(model, "f", "u", "cfu", "cf", prior=order, hierarchy=tree)
     assert found == pytest.approx([1 / 2, 2 / 3, 0, 1 / 3])
     assert scores(model, "f", "u", prior=order) == pytest.approx([2 / 3, 2 / 3])
-    # a tree of leaves alone
+    # a tree of leaves alone, and one of the root alone
     bare = Hierarchy.of_rows([["c"], ["f"], ["u"]])
-    assert scores(model, "f", "cu", prior=order, hierarchy=bare) == pytest.approx([2 / 3, 1 / 3])
+    for tree in (bare, bare.above(1)):
+        assert scores(model, "f", "cu", prior=order, hierarchy=tree) == pytest.approx([2 / 3, 1 / 3])
 
 
 def test_the_distance_is_the_one_that_is_asked_for() -> None:
