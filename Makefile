@@ -35,7 +35,7 @@ ROOMS := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explori
   tests/search/evolution/test_search.py tests/verifying/test_signature.py tests/workbench/test_command.py \
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
 
-.PHONY: help demo test quick floors coverage fuzz lint format wheel audit sbom lock clean python browser
+.PHONY: help demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -56,6 +56,11 @@ floors: python ## run some tests of every room with the lowest versions that pyp
 # Compiled kernels are left out of the count: Python runs none of their lines.
 coverage: python $(DEVELOPMENT) browser ## run all tests and report which lines and branches of the library they reach
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report=term
+
+# Goes on where it was stopped: what is known lies in build/. ROOMS='models verifying' for some of it.
+ROOMS :=
+mutants: python $(DEVELOPMENT) ## change the code in small ways, and list the changes that no test notices; hours
+	$(BIN)/python -m tools.mutants $(ROOMS)
 
 # What fails is kept in tests/fuzz/, where the tests replay it.
 MINUTES := 10

@@ -161,6 +161,14 @@ def test_the_distances_agree_where_order_and_tree_matter(distance: str, tmp_path
     assert not disagreements(release, tmp_path, asked)
 
 
+def test_a_missing_value_may_have_a_limit_of_its_own(tmp_path: Path) -> None:
+    table = sf.Table.from_arrow({"age": [1, 1, 1, 2, 2, 2], "ill": ["flu", "flu", None, "cold", None, "flu"]})
+    schema = sf.Schema.of(age="quasi-identifying", ill="sensitive")
+    release = sf.sanitize(table, schema, sf.Mondrian(sf.AlphaKAnonymity(0.7, 2, {"": 0.4})))
+    assert not disagreements(release, tmp_path, [{"alpha-k-anonymity": {"alpha": 0.7, "alphas": {"": 0.4}}}])
+    sf.publish(release, tmp_path / "out")
+
+
 def test_many_quasi_identifiers_are_sampled_alike(tmp_path: Path) -> None:
     columns = {f"q{place}": [(row * (place + 2)) % 5 for row in range(40)] for place in range(10)}
     table = sf.Table.from_arrow({**columns, "ill": [ILLNESSES[row % 3] for row in range(40)]})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives import serialization as forms
@@ -17,7 +20,14 @@ from sfumato.cli import cli
 from sfumato.errors import UserError
 from sfumato.publishing.verify import verify
 from sfumato.verifying.documents import read_manifest
-from sfumato.verifying.signature import fingerprint_of, is_locked
+from sfumato.verifying.signature import (
+    fingerprint_of,
+    is_locked,
+    read_private_key,
+    read_public_key,
+    signature_checks,
+)
+from sfumato.verifying.signature import signed as sign
 
 PRIVATE = {"pem": forms.PrivateFormat.PKCS8, "ssh": forms.PrivateFormat.OpenSSH}
 PUBLIC = {
@@ -200,3 +210,129 @@ def test_without_the_package_a_signed_folder_is_refused_in_one_line_and_others_v
     for key in (None, public):
         with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
             verify(folder, key=key)
+
+
+class TestByHand:
+    """Signatures of a manifest that was written by hand, without the rest of the program."""
+
+    KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+
+    def checks(
+        self, honest: Path, place: Path, key: Ed25519PrivateKey | None = None, **changes: str
+    ) -> list[tuple[str, str]]:
+        """Sign a copy of the folder, change the signature, and return the outcome of each check."""
+        folder = place / "out"
+        shutil.copytree(honest, folder, dirs_exist_ok=True)
+        facts = json.loads((honest / "manifest.json").read_text("utf-8"))
+        facts["signed_by"] = fingerprint_of(self.KEY.public_key())
+        (folder / "manifest.json").write_text(json.dumps(facts, indent=1), "utf-8")
+        manifest = read_manifest(folder)
+        signature = msgspec.to_builtins(sign(manifest, self.KEY)) | changes
+        (folder / "signature.json").write_text(json.dumps(signature), "utf-8")
+        given = None if key is None else key.public_key()
+        return [(check.outcome, check.problem) for check in signature_checks(folder, manifest, given)]
+
+    def test_a_fingerprint_is_the_hash_of_the_key(self) -> None:
+        raw = self.KEY.public_key().public_bytes_raw()
+        assert fingerprint_of(self.KEY.public_key()) == "SHA256:" + hashlib.sha256(raw).hexdigest()
+
+    def test_the_signature_is_that_of_the_canonical_manifest(self, honest: Path) -> None:
+        facts = json.loads((honest / "manifest.json").read_text("utf-8"))
+        text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        said = sign(read_manifest(honest), self.KEY)
+        assert (said.algorithm, said.over) == ("Ed25519", "manifest.json")
+        self.KEY.public_key().verify(base64.b64decode(said.signature), text.encode())
+        assert base64.b64decode(said.public_key) == self.KEY.public_key().public_bytes_raw()
+
+    def test_a_key_vouches_for_itself_alone(self, honest: Path, tmp_path: Path) -> None:
+        assert self.checks(honest, tmp_path) == [("checked", ""), ("publisher's word", "")]
+        assert self.checks(honest, tmp_path, self.KEY) == [("checked", ""), ("checked", "")]
+        other = Ed25519PrivateKey.generate()
+        assert self.checks(honest, tmp_path, other) == [("checked", ""), ("fails", "it is another key")]
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"algorithm": "RSA"},
+            {"over": "data.csv"},
+            {"signature": base64.b64encode(bytes(64)).decode()},
+            {"signature": "no base64!"},
+            {"public_key": base64.b64encode(bytes(range(32))).decode()},
+        ],
+    )
+    def test_what_does_not_fit_is_not_signed(
+        self, honest: Path, tmp_path: Path, changes: dict[str, str]
+    ) -> None:
+        assert self.checks(honest, tmp_path, self.KEY, **changes)[0] == ("fails", "it is not")
+
+    @pytest.mark.parametrize("changes", [{"public_key": "x!"}, {"public_key": "AAAA"}, {"more": "x"}])
+    def test_what_is_no_signature_is_damaged(
+        self, honest: Path, tmp_path: Path, changes: dict[str, str]
+    ) -> None:
+        assert self.checks(honest, tmp_path, self.KEY, **changes) == [("fails", "it is damaged")]
+
+    def test_without_a_signature_it_rests_on_the_channel(self, honest: Path) -> None:
+        manifest = read_manifest(honest)
+        (check,) = signature_checks(honest, manifest, None)
+        assert (check.outcome, check.word) == ("publisher's word", True)
+        (check,) = signature_checks(honest, manifest, self.KEY.public_key())
+        assert check.problem == "the manifest is not signed"
+
+    def test_a_signature_that_is_missing_is_told(self, honest: Path) -> None:
+        manifest = msgspec.structs.replace(read_manifest(honest), signed_by="SHA256:0")
+        (check,) = signature_checks(honest, manifest, None)
+        assert check.problem == "signature.json is missing"
+
+
+class TestReadingKeys:
+    @pytest.mark.parametrize("form", ["pem", "ssh"])
+    def test_a_key_reads_back(self, tmp_path: Path, form: str) -> None:
+        private, public = write_keys(tmp_path, form)
+        assert not is_locked(private)
+        key = read_private_key(private)
+        assert fingerprint_of(key.public_key()) == fingerprint_of(read_public_key(public))
+
+    @pytest.mark.parametrize("form", ["pem", "ssh"])
+    def test_a_locked_key_asks_for_its_passphrase(self, tmp_path: Path, form: str) -> None:
+        private, _ = write_keys(tmp_path, form, b"word")
+        assert is_locked(private)
+        assert read_private_key(private, b"word")
+        with pytest.raises(UserError, match="is locked by a passphrase"):
+            read_private_key(private)
+        with pytest.raises(UserError, match="the passphrase is another"):
+            read_private_key(private, b"other")
+
+    def test_a_key_of_another_kind_is_refused(self, tmp_path: Path) -> None:
+        key = generate_private_key(SECP256R1())
+        other = tmp_path / "other.key"
+        other.write_bytes(key.private_bytes(forms.Encoding.PEM, PRIVATE["pem"], forms.NoEncryption()))
+        with pytest.raises(UserError, match="holds no Ed25519 key"):
+            read_private_key(other)
+        other.write_bytes(key.public_key().public_bytes(*PUBLIC["pem"]))
+        with pytest.raises(UserError, match="holds no Ed25519 key"):
+            read_public_key(other)
+
+    def test_what_is_no_key_is_refused(self, tmp_path: Path) -> None:
+        place = tmp_path / "some.key"
+        place.write_bytes(b"no key")
+        with pytest.raises(UserError, match="holds no private key"):
+            read_private_key(place)
+        with pytest.raises(UserError, match="holds no private key"):
+            is_locked(place)
+        with pytest.raises(UserError, match="holds no public key"):
+            read_public_key(place)
+        with pytest.raises(UserError, match=r"^cannot read the key none\.key: "):
+            read_public_key(tmp_path / "none.key")
+        with pytest.raises(UserError, match="is no plain file"):
+            read_public_key(tmp_path)
+        with pytest.raises(UserError, match="a NUL character"):
+            read_public_key(tmp_path / "a\0b")
+
+    def test_a_key_is_small(self, tmp_path: Path) -> None:
+        place = tmp_path / "some.key"
+        place.write_bytes(b"x" * (1 << 16))
+        with pytest.raises(UserError, match="holds no public key"):
+            read_public_key(place)
+        place.write_bytes(b"x" * ((1 << 16) + 1))
+        with pytest.raises(UserError, match="too large for a key"):
+            read_public_key(place)

@@ -27,7 +27,7 @@ def jensen_shannon(sensitive: SensitiveCounts) -> Floats:
     """Return JS(p(E, ·), p(T, ·)) in [0, log 2]."""
     share, prior = sensitive.shares, sensitive.priors
     middle = (share + prior) / 2
-    present = share * np.log(share / middle) + np.where(prior > 0, prior * _log_ratio(prior, middle), 0.0)
+    present = share * np.log(share / middle) + prior * _log_ratio(prior, middle)
     absent = np.maximum(1.0 - sensitive.total(prior), 0.0) * math.log(2)
     return _rounded(np.minimum((sensitive.total(present) + absent) / 2, math.log(2)))
 

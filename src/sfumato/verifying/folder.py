@@ -55,9 +55,10 @@ def opened(folder: Path, name: str) -> Iterator[BufferedReader]:
         missing = isinstance(error, FileNotFoundError)
         problem = "is missing" if missing else f"cannot be read: {error.strerror}"
         raise VerificationFailed(f"{name} {problem}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise VerificationFailed(f"{name} is no plain file")
     with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise VerificationFailed(f"{name} is no plain file")
         yield file
 
 

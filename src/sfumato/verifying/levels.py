@@ -97,8 +97,9 @@ def _recursive(group: Counter[Value], _: SensitiveValues, given: Mapping[str, An
 def _alpha(group: Counter[Value], _: SensitiveValues, given: Mapping[str, Any]) -> float:
     own = given["alphas"]
     alpha = given.get("alpha", 1.0)
+    # a missing value is named by an empty text
     return max(
-        share * (alpha / own[value] if value in own and value is not None else 1.0)
+        share * (alpha / own[value or ""] if (value or "") in own else 1.0)
         for value, share in _shares(group).items()
     )
 

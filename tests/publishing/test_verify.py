@@ -1,0 +1,99 @@
+"""What verifying a folder returns, and the certificate that a reader writes down."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import sfumato as sf
+from sfumato.errors import UserError
+from sfumato.publishing.verify import Verification, data_checks, verify, write_certificate
+from sfumato.verifying.check import Check
+from sfumato.verifying.documents import read_manifest
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published") / "people"
+    table = sf.Table.from_arrow({"age": [1, 1, 2, 2], "ill": ["x", "y", "x", "y"]})
+    schema = sf.Schema.of(age="quasi-identifying", ill="sensitive")
+    sf.publish(sf.sanitize(table, schema, sf.AsIs()), folder, profiles=["nist"])
+    return folder
+
+
+def test_a_verification_is_true_when_every_check_holds() -> None:
+    checked, word, failed = Check("a"), Check("b", word=True), Check("c", "not so", word=True)
+    good, bad = Verification("out", (checked, word)), Verification("out", (checked, word, failed))
+    assert (bool(good), good.holds, good.failed) == (True, True, ())
+    assert (bool(bad), bad.holds, bad.failed) == (False, False, (failed,))
+    assert good.words == bad.words == (word,)
+    assert list(bad) == [checked, word, failed]
+    assert (len(good), len(bad)) == (2, 3)
+
+
+def test_a_folder_is_checked_from_its_files_to_its_certificate(honest: Path) -> None:
+    found = verify(str(honest))
+    assert found.holds
+    assert found.folder == "people"
+    said = [check.what.split()[0] for check in found]
+    assert {"report.html", "report-nist.html", "certificate.json", "data.csv"} <= set(said)
+    assert said[-1] == "certificate.json"
+    assert any("rests on the channel" in check.what for check in found.words)
+
+
+def test_a_page_that_says_something_else_is_told_apart(honest: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "people"
+    shutil.copytree(honest, folder)
+    manifest = read_manifest(folder)
+    (folder / "report-nist.html").write_text("<p>", "utf-8")
+    # the file is not the one that is listed: nothing else is looked at
+    problems = {check.what: check.problem for check in data_checks(folder, manifest)}
+    assert problems["report-nist.html has its checksum"]
+    assert not [what for what in problems if " says " in what]
+    facts = json.loads((folder / "manifest.json").read_text("utf-8"))
+    content = (folder / "report-nist.html").read_bytes()
+    facts["files"]["report-nist.html"] = {
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "bytes": len(content),
+    }
+    (folder / "manifest.json").write_text(json.dumps(facts), "utf-8")
+    found = [check for check in data_checks(folder, read_manifest(folder)) if " says " in check.what]
+    assert [(check.what.split()[0], check.problem) for check in found] == [
+        ("report.html", ""),
+        ("report-nist.html", "it says something else"),
+    ]
+
+
+def test_a_report_of_another_version_cannot_be_compared(honest: Path) -> None:
+    other = msgspec.structs.replace(read_manifest(honest), sfumato="0.0.1")
+    found = [check for check in data_checks(honest, other) if " says " in check.what]
+    assert len(found) == 2
+    assert all("verify with the version that wrote it" in check.problem for check in found)
+
+
+def test_a_key_asks_for_a_signature(honest: Path, tmp_path: Path) -> None:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.generate().public_key()
+    form = (serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    (tmp_path / "key.pub").write_bytes(key.public_bytes(*form))
+    (failed,) = verify(honest, key=tmp_path / "key.pub").failed
+    assert failed.problem == "the manifest is not signed"
+
+
+def test_a_reader_writes_a_certificate_of_their_own(honest: Path, tmp_path: Path) -> None:
+    found = verify(honest)
+    place = tmp_path / "certificate.json"
+    write_certificate(found, honest, place, by="a reader")
+    said = json.loads(place.read_text("utf-8"))
+    assert (said["checked_by"], said["version"], said["fails"]) == ("a reader", sf.__version__, {})
+    assert said["not_checked"] == [check.what for check in found.words]
+    assert len(said["checked"]) + len(said["not_checked"]) == len(found)
+    with pytest.raises(UserError, match=r"^certificate\.json exists already"):
+        write_certificate(found, honest, place, by="a reader")

@@ -1,0 +1,510 @@
+"""Every statement of a manifest against the data: one change at a time, and what is said of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sfumato.verifying import check
+from sfumato.verifying.check import Check, check_folder, expected_files, slug
+from sfumato.verifying.documents import Manifest
+from sfumato.verifying.figures import Between, OneOf
+
+Facts = dict[str, Any]
+Change = Callable[[Facts], None]
+
+
+def facts_of(folder: Path) -> Facts:
+    return dict(json.loads((folder / "manifest.json").read_text("utf-8")))
+
+
+def checks(folder: Path, change: Change) -> list[Check]:
+    facts = facts_of(folder)
+    change(facts)
+    return check_folder(folder, msgspec.convert(facts, Manifest, strict=True))
+
+
+def failures(folder: Path, change: Change) -> dict[str, str]:
+    return {each.what: each.problem for each in checks(folder, change) if not each.holds}
+
+
+def words(folder: Path, change: Change) -> set[str]:
+    return {each.what for each in checks(folder, change) if each.outcome == "publisher's word"}
+
+
+def unchanged(_: Facts) -> None:
+    pass
+
+
+def claim(facts: Facts, measure: str) -> Facts:
+    return next(each for each in facts["claims"] if each["measure"] == measure)
+
+
+def test_an_honest_folder_holds(honest: Path) -> None:
+    assert failures(honest, unchanged) == {}
+    outcomes = {each.what: each.outcome for each in checks(honest, unchanged)}
+    assert outcomes["data.csv and data.parquet hold the same records"] == "checked"
+    assert outcomes["k-anonymity is 3"] == "checked"
+    assert outcomes["privacy-loss of ill is 0.0143626"] == "checked"
+    assert outcomes["k-anonymity reaches k = 3, asked was 3"] == "checked"
+    assert outcomes["the policy's k-anonymity at least 3 is met"] == "checked"
+    assert (
+        outcomes["the policy's general-loss at most 0.9 is met by the owner's figure"] == "publisher's word"
+    )
+    assert outcomes["the original has 7 records"] == "publisher's word"
+    assert outcomes["the owner's figures, told as bands (general-loss)"] == "publisher's word"
+    assert not [what for what in outcomes if "notes" in what or "in the original" in what]
+
+
+def test_an_outcome_is_one_of_three() -> None:
+    assert (Check("a").outcome, Check("a").holds) == ("checked", True)
+    assert (Check("a", "b").outcome, Check("a", "b").holds) == ("fails", False)
+    assert (Check("a", word=True).outcome, Check("a", word=True).holds) == ("publisher's word", True)
+    assert Check("a", "b", word=True).outcome == "fails"
+
+
+class TestFiles:
+    def test_the_manifest_lists_the_files_of_its_layout(self, honest: Path) -> None:
+        manifest = msgspec.convert(facts_of(honest), Manifest)
+        assert expected_files(manifest) == {"data.csv", "data.parquet", "report.html", "datapackage.json"}
+        two = {**facts_of(honest), "profiles": ["nist"]}
+        two["layout"] = {**two["layout"], "form": "two-tables", "group": "group"}
+        assert expected_files(msgspec.convert(two, Manifest)) == {
+            *(
+                f"{name}.{suffix}"
+                for name in ("quasi-identifiers", "sensitive")
+                for suffix in ("csv", "parquet")
+            ),
+            "report.html",
+            "datapackage.json",
+            "report-nist.html",
+        }
+
+    def test_a_file_that_is_not_listed(self, honest: Path) -> None:
+        found = failures(honest, lambda facts: facts["files"].pop("data.parquet"))
+        assert found == {"manifest.json lists every file": "it lists data.parquet wrongly"}
+
+    def test_many_files_are_not_all_named(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            some = facts["files"]["data.csv"]
+            facts["files"] |= dict.fromkeys(("a", "b", "c\x1b", "d" * 100, "e"), some)
+
+        (said,) = failures(honest, change).values()
+        assert said == "it lists a, b, a file with an odd name and 2 more wrongly"
+
+    def test_three_files_are_all_named(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            facts["files"] |= dict.fromkeys(("z", "y", "d" * 99), facts["files"]["data.csv"])
+
+        assert list(failures(honest, change).values()) == [f"it lists {'d' * 99}, y, z wrongly"]
+
+    def test_a_changed_file_ends_the_checks(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            facts["files"]["data.csv"]["bytes"] += 1
+
+        found = checks(honest, change)
+        assert [each.what for each in found if not each.holds] == ["data.csv has its checksum"]
+        assert not [each for each in found if "k-anonymity" in each.what]
+
+    def test_a_checksum_and_a_length_must_both_fit(self, honest: Path) -> None:
+        for part, value in (("sha256", "0" * 64), ("bytes", 1)):
+            found = failures(honest, lambda facts, p=part, v=value: facts["files"]["data.csv"].update({p: v}))  # type: ignore[misc]
+            assert found == {"data.csv has its checksum": "the file was changed after it was published"}
+
+    def test_what_lies_beside(self, honest: Path, tmp_path: Path) -> None:
+        folder = tmp_path / "out"
+        shutil.copytree(honest, folder)
+        (folder / "extra").touch()
+        assert failures(folder, unchanged) == {"the folder holds no other file": "there is also extra"}
+        (folder / "extra").unlink()
+        (folder / "signature.json").touch()
+        said = {"the folder holds no other file": "there is also signature.json"}
+        assert failures(folder, unchanged) == said
+        # it belongs to a manifest that is signed
+        assert failures(folder, lambda facts: facts.update(signed_by="SHA256:0")) == {}
+        (folder / "signature.json").unlink()
+        missing = {"signature.json is there": "the file is missing"}
+        assert failures(folder, lambda facts: facts.update(signed_by="SHA256:0")) == missing
+        (folder / "certificate.json").unlink()
+        assert failures(folder, unchanged) == {"certificate.json is there": "the file is missing"}
+        (folder / "data.csv").unlink()
+        assert failures(folder, unchanged)["data.csv has its checksum"] == "data.csv is missing"
+
+    def test_profiles_are_named_once_in_order(self, honest: Path) -> None:
+        def problem(*profiles: str) -> str | None:
+            found = failures(honest, lambda facts: facts.update(profiles=list(profiles)))
+            return found.get("every profile is named once, in the usual order")
+
+        assert problem("ema", "nist") is None
+        assert problem("nist", "ema") == problem("nist", "nist") == "it is not"
+
+    def test_data_that_the_manifest_does_not_describe(self, honest: Path) -> None:
+        found = failures(honest, lambda facts: facts["layout"].update(n_original=5))
+        what = "the published data is what the manifest describes"
+        assert found == {what: "there are more records than the manifest says that the original has"}
+
+    def test_a_title_as_a_name(self) -> None:
+        assert slug("Ärzte 2024: A&B") == "rzte-2024-a-b"
+        assert slug("²") == "release"
+
+
+class TestClaims:
+    def test_the_smallest_class_must_be_claimed(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            facts["claims"] = [each for each in facts["claims"] if each["measure"] != "k-anonymity"]
+
+        assert failures(honest, change) == {
+            "the smallest class and its risk are claimed": "no claim of k-anonymity",
+            "the policy's k-anonymity at least 3": "nothing is said of what it limits",
+        }
+
+    def test_a_claim_that_stands_twice(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            facts["claims"].append(facts["claims"][0])
+
+        assert failures(honest, change) == {"privacy-loss is claimed once": "it is claimed again"}
+
+    def test_two_claims_of_one_attribute(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            facts["claims"].insert(0, facts["claims"][0])
+
+        what = "privacy-loss is claimed of every sensitive attribute"
+        assert failures(honest, change) == {what: "2 claims, not 1"}
+
+    def test_the_same_measure_with_other_parameters_is_another_claim(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            other = copy.deepcopy(facts["claims"][0])
+            other["parameters"]["threshold"] = 0.2
+            facts["claims"].append(other)
+
+        assert failures(honest, change) == {}
+
+    def test_a_measure_that_is_none_of_ours_is_the_publisher_s_word(self, honest: Path) -> None:
+        said = words(honest, lambda facts: claim(facts, "privacy-loss").update(measure="own"))
+        assert "own of ill is 0.0143626, by a measure that is no part of sfumato" in said
+
+    @pytest.mark.parametrize("parameters", [{}, {"threshold": 0.1, "more": 1}, {"other": 0.1}])
+    def test_parameters_that_it_does_not_take(self, honest: Path, parameters: Facts) -> None:
+        found = failures(honest, lambda facts: claim(facts, "privacy-loss").update(parameters=parameters))
+        assert found == {"privacy-loss has the parameters that it takes": "it has others"}
+
+    def test_parameters_that_nothing_can_be_computed_with(self, honest: Path) -> None:
+        found = failures(honest, lambda facts: facts["claims"][0].update(parameters={"threshold": "x"}))
+        assert found == {"privacy-loss has parameters that it can be computed with": "it has not"}
+
+    def test_a_model_may_be_claimed_with_its_limit_or_without(self, honest: Path) -> None:
+        assert failures(honest, lambda facts: claim(facts, "k-anonymity").update(parameters={"k": 3})) == {
+            "the policy's k-anonymity at least 3": "nothing is said of what it limits"
+        }
+
+    def test_another_value(self, honest: Path) -> None:
+        found = failures(honest, lambda facts: claim(facts, "k-anonymity").update(value=4))
+        assert found == {"k-anonymity is 4": "the published cells give 3"}
+        found = failures(honest, lambda facts: claim(facts, "privacy-loss").update(value=None))
+        assert found == {"privacy-loss of ill is not applicable": "the published cells give 0.0143626"}
+
+    @pytest.mark.parametrize(
+        ("part", "value"),
+        [
+            ("axis", "utility"),
+            ("better", "higher"),
+            ("attribute", "age"),
+            ("attribute", None),
+            ("applicable", False),
+            ("baseline", 0.0),
+            ("interval", [0.0, 1.0]),
+            ("detail", {}),
+        ],
+    )
+    def test_what_stands_beside_the_value(self, honest: Path, part: str, value: Any) -> None:
+        found = failures(honest, lambda facts: claim(facts, "privacy-loss").update({part: value}))
+        assert list(found.values()) == ["the value is right, but not what is said beside it"]
+
+    @pytest.mark.parametrize(
+        ("claimed", "found", "same"),
+        [
+            (0.5, 0.5, True),
+            (0.5 + 4e-10, 0.5, True),
+            (0.5 + 3e-9, 0.5, False),
+            (1e9 + 0.5, 1e9, True),
+            (1e9 + 3, 1e9, False),
+            (1, 1.0, True),
+            (True, 1, False),
+            (1, True, False),
+            (True, True, True),
+            (False, True, False),
+            ("x", "x", True),
+            ("x", "y", False),
+            ("1", 1, False),
+            (1, "1", False),
+            (None, None, True),
+            (0, None, False),
+            (None, 0, False),
+            ("Infinity", math.inf, True),
+            ("-Infinity", math.inf, False),
+            ("-Infinity", -math.inf, True),
+            (1e300, math.inf, False),
+            ("a", OneOf(frozenset("ab")), True),
+            ("c", OneOf(frozenset("ab")), False),
+            (0.2, Between(0.2, 0.4), True),
+            (0.4, Between(0.2, 0.4), True),
+            (0.2 - 1e-10, Between(0.2, 0.4), True),
+            (0.4 + 1e-10, Between(0.2, 0.4), True),
+            (0.2 - 1e-8, Between(0.2, 0.4), False),
+            (0.4 + 1e-8, Between(0.2, 0.4), False),
+            ("0.3", Between(0.2, 0.4), False),
+            (True, Between(0.5, 1.0), False),
+            ([1, 2], [1, 2], True),
+            ([1, 3], [1, 2], False),
+            ([1], [1, 2], False),
+            ([1, 2], [1], False),
+            ((1, 2), [1, 2], False),
+            ({"a": 1}, {"a": 1}, True),
+            ({"a": 1, "b": 2}, {"a": 1}, False),
+            ({}, {"a": 1}, False),
+            ({"a": 2}, {"a": 1}, False),
+            ({"a": 1, "b": 3}, {"a": 1, "b": 2}, False),
+            ([1], {"a": 1}, False),
+        ],
+    )
+    def test_what_is_the_same(self, claimed: Any, found: Any, same: bool) -> None:
+        assert check._same(claimed, found) is same
+
+
+def requirement(facts: Facts, model: str) -> Facts:
+    return next(each for each in facts["requirements"] if model in each["model"])
+
+
+class TestRequirements:
+    def test_every_model_of_the_recipe_is_required(self, honest: Path) -> None:
+        found = failures(honest, lambda facts: facts["requirements"].pop())
+        assert found == {"every model of the recipe is a requirement": "one is missing"}
+
+    def test_a_recipe_without_a_model_promises_nothing(self, honest: Path) -> None:
+        assert failures(honest, lambda facts: facts["recipe"].update(parameters={})) == {}
+
+    def test_alpha_k_anonymity_promises_k_anonymity_too(self, honest: Path) -> None:
+        own = {"alpha-k-anonymity": {"alpha": 0.7, "k": 3, "alphas": {}}}
+
+        def change(facts: Facts, k: int = 3) -> None:
+            facts["recipe"]["parameters"]["model"] = {
+                "alpha-k-anonymity": {"alpha": 0.7, "k": k, "alphas": {}}
+            }
+            facts["requirements"][1] = {
+                "model": own,
+                "parameter": "alpha",
+                "limit": 0.7,
+                "reached": 2 / 3,
+                "prior": "released",
+            }
+
+        assert failures(honest, change) == {}
+        what = "every model of the recipe is a requirement"
+        assert what in failures(honest, lambda facts: change(facts, 4))
+
+        def without_k(facts: Facts) -> None:
+            change(facts)
+            del facts["requirements"][0]
+
+        assert failures(honest, without_k) == {what: "one is missing"}
+
+    def test_a_model_that_is_none_of_ours_is_the_publisher_s_word(self, honest: Path) -> None:
+        said = words(honest, lambda facts: requirement(facts, "k-anonymity").update(model={"own": {"k": 3}}))
+        assert "own reaches k = 3, asked was 3, by a model that is no part of sfumato" in said
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            {},
+            {"k-anonymity": {}},
+            {"k-anonymity": {"k": 3, "l": 2}},
+            {"k-anonymity": {"k": 3}, "own": {}},
+            {"own": {}, "k-anonymity": {"k": 3}},
+        ],
+    )
+    def test_a_model_has_its_parameters(self, honest: Path, model: Facts) -> None:
+        found = failures(honest, lambda facts: requirement(facts, "k-anonymity").update(model=model))
+        assert "the model does not have the parameters that it takes" in found.values()
+
+    @pytest.mark.parametrize("other", [{"parameter": "t"}, {"limit": 2.0}, {"limit": 4.0}])
+    def test_the_limit_is_the_one_that_the_model_names(self, honest: Path, other: Facts) -> None:
+        found = failures(honest, lambda facts: requirement(facts, "k-anonymity").update(other))
+        assert list(found.values()) == ["the limit is not the one that the model names"]
+
+    def test_what_is_reached_is_what_the_cells_reach(self, honest: Path) -> None:
+        found = failures(honest, lambda facts: requirement(facts, "k-anonymity").update(reached=4.0))
+        assert found == {"k-anonymity reaches k = 4, asked was 3": "the published cells reach 3"}
+
+    def test_parameters_that_no_level_can_be_computed_with(self, honest: Path) -> None:
+        model = {"t-closeness": {"t": 0.5, "distance": "none"}}
+        found = failures(honest, lambda facts: requirement(facts, "t-closeness").update(model=model))
+        assert "the published cells reach not applicable" in found.values()
+
+    def stricter(self, limit: float, prior: str = "released") -> Change:
+        def change(facts: Facts) -> None:
+            asked = {"t-closeness": {"t": limit, "distance": "equal"}}
+            requirement(facts, "t-closeness").update(model=asked, limit=limit, prior=prior)
+            facts["recipe"]["parameters"]["model"]["t-closeness"]["t"] = limit
+
+        return change
+
+    def test_what_was_asked_must_be_reached(self, honest: Path) -> None:
+        assert failures(honest, self.stricter(0.2)) == {}
+        said = "t-closeness reaches t = 0.166667, asked was 0.1"
+        assert failures(honest, self.stricter(0.1)) == {said: "what was asked is not reached"}
+
+    def test_with_records_left_out_the_original_prior_may_keep_it(self, honest: Path) -> None:
+        change = self.stricter(0.1, "original")
+        assert failures(honest, change) == {}
+        assert (
+            "t-closeness reaches t = 0.166667, asked was 0.1: it is kept by the distribution of all original "
+            "records, not by that of the released ones" in words(honest, change)
+        )
+
+    def test_with_no_record_left_out_there_is_no_other_prior(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            self.stricter(0.1, "original")(facts)
+            facts["layout"]["n_original"] = 6
+
+        assert "what was asked is not reached" in failures(honest, change).values()
+
+    def test_a_level_that_needs_no_prior_has_no_such_excuse(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            asked = {"k-anonymity": {"k": 4}}
+            requirement(facts, "k-anonymity").update(model=asked, limit=4.0, prior="original")
+            facts["recipe"]["parameters"]["model"]["k-anonymity"]["k"] = 4
+
+        assert "what was asked is not reached" in failures(honest, change).values()
+
+    def test_what_is_kept_is_not_called_the_publisher_s_word(self, honest: Path) -> None:
+        found = failures(honest, lambda facts: requirement(facts, "k-anonymity").update(prior="original"))
+        assert list(found.values()) == ["it says that this is the publisher's word alone"]
+
+
+class TestPolicy:
+    def found(self, honest: Path, **limit: Any) -> dict[str, str]:
+        facts = {"measure": "k-anonymity", "parameters": None, "at_least": None, "at_most": None, **limit}
+        return failures(honest, lambda manifest: manifest.update(policy={"own": facts}))
+
+    @pytest.mark.parametrize(
+        "limit",
+        [
+            {"at_least": 3.0},
+            {"at_most": 3.0},
+            {"at_least": 3 + 5e-13},
+            {"at_most": 3 - 5e-13},
+            {"at_least": 2.0, "at_most": 4.0},
+            {"measure": "reidentification-risk", "at_most": 1 / 3},
+        ],
+    )
+    def test_a_limit_that_is_met(self, honest: Path, limit: Facts) -> None:
+        assert self.found(honest, **limit) == {}
+
+    @pytest.mark.parametrize(
+        "limit",
+        [
+            {"at_least": 3.1},
+            {"at_most": 2.9},
+            {"at_least": 3 + 1e-11},
+            {"at_most": 3 - 1e-11},
+            {"at_least": 4.0, "at_most": 5.0},
+            {"at_least": 1.0, "at_most": 2.0},
+        ],
+    )
+    def test_a_limit_that_is_not_met(self, honest: Path, limit: Facts) -> None:
+        assert list(self.found(honest, **limit).values()) == ["a claim does not meet it"]
+
+    def test_a_limit_is_told_in_words(self, honest: Path) -> None:
+        assert set(self.found(honest, at_least=4.0, at_most=0.5)) == {
+            "the policy's own at least 4 and at most 0.5 is met"
+        }
+
+    def test_a_limit_of_nothing(self, honest: Path) -> None:
+        assert self.found(honest) == {"the policy's own ": "it limits nothing"}
+        assert self.found(honest, at_least=0.0) == {}
+        assert self.found(honest, at_most=0.0) != {}
+
+    def test_what_nobody_claims_cannot_be_met(self, honest: Path) -> None:
+        for limit in ({"measure": "weighted-k"}, {"measure": "k-anonymity", "parameters": {"k": 3}}):
+            found = self.found(honest, at_least=1.0, **limit)
+            assert list(found.values()) == ["nothing is said of what it limits"]
+
+    def test_the_owner_s_figure_must_be_said_to_meet_it(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            facts["word"]["figures"][0]["met"] = False
+
+        what = "the policy's general-loss at most 0.9 is met by the owner's figure"
+        assert failures(honest, change) == {what: "it is said not to be"}
+
+    def test_a_figure_that_does_not_apply_meets_nothing(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            claim(facts, "k-anonymity").update(value=None)
+
+        assert "the policy's k-anonymity at least 3 is met" in failures(honest, change)
+
+    def test_infinity_is_above_every_limit(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            claim(facts, "k-anonymity").update(value="Infinity")
+
+        assert "the policy's k-anonymity at least 3 is met" not in failures(honest, change)
+
+
+class TestWord:
+    ROLES = "the attributes have the same roles wherever they are named"
+
+    def attribute(self, facts: Facts, name: str) -> Facts:
+        return next(each for each in facts["word"]["attributes"] if each["name"] == name)
+
+    def test_roles_are_the_same_everywhere(self, honest: Path) -> None:
+        found = failures(honest, lambda facts: self.attribute(facts, "ill").update(role="insensitive"))
+        assert found == {self.ROLES: "they have not"}
+        found = failures(honest, lambda facts: facts["word"]["attributes"].pop())
+        assert found == {self.ROLES: "they have not"}
+
+    def test_an_identifying_attribute_is_not_released(self, honest: Path) -> None:
+        def more(name: str, role: str = "identifying") -> Change:
+            return lambda facts: facts["word"]["attributes"].append(
+                {**self.attribute(facts, "age"), "name": name, "role": role}
+            )
+
+        assert failures(honest, more("name")) == {}
+        assert failures(honest, more("ill")) == {self.ROLES: "they have not"}
+        assert failures(honest, more("age", "quasi-identifying")) == {self.ROLES: "they have not"}
+
+        def twice(facts: Facts) -> None:
+            more("name")(facts)
+            more("name")(facts)
+
+        assert failures(honest, twice) == {self.ROLES: "they have not"}
+
+    def test_no_more_cells_are_exact_than_are_told(self, honest: Path) -> None:
+        what = "no more cells are called exact than are told"
+        assert failures(honest, lambda facts: self.attribute(facts, "age").update(exact=7)) == {
+            what: "'age' has fewer"
+        }
+        for exact in (0, 6, None):
+            found = failures(honest, lambda facts, n=exact: self.attribute(facts, "age").update(exact=n))  # type: ignore[misc]
+            assert found == {}
+
+    def test_what_else_is_the_publisher_s_word_is_named(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            facts["word"] |= {
+                "notes": ["one"],
+                "initial": {"worst": "1", "average": "1"},
+                "tried": {"a": 4, "b": 5},
+            }
+
+        said = words(honest, change)
+        assert "the notes of the method" in said
+        assert "how well people could be found in the original, told as bands" in said
+        assert "how many candidates were tried: 9" in said
+        without = words(honest, lambda facts: facts.update(policy={}, word={**facts["word"], "figures": []}))
+        assert not [what for what in without if "owner" in what]

@@ -1,0 +1,130 @@
+"""Documents are read strictly: what nobody reads could say anything."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sfumato as sf
+from sfumato.errors import VerificationFailed
+from sfumato.verifying import documents
+from sfumato.verifying.documents import LimitFacts, canonical, numeral, read_json, read_manifest, written
+
+
+def read(folder: Path, text: str | bytes) -> Any:
+    (folder / "some.json").write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_json(folder, "some.json")
+
+
+def test_what_is_written_reads_back(tmp_path: Path) -> None:
+    document = {"b": 1.5, "a": ["ü", None, True], "empty": {}}
+    assert read(tmp_path, written(document)) == document
+    assert written(document).endswith("}\n")
+    assert '"ü"' in written(document)
+    assert written({"a": 1}) == '{\n  "a": 1\n}\n'
+    with pytest.raises(ValueError, match="JSON compliant"):
+        written({"a": math.nan})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 1}',
+        '[{"a": {"b": 1, "b": 2}}]',
+        '{"a": NaN}',
+        '{"a": Infinity}',
+        '{"a": -Infinity}',
+        '{"a": 1e999}',
+        '{"a": -1e999}',
+        '{"a": 1} 2',
+        "{'a': 1}",
+        "",
+        b'{"a": "\xff"}',
+        "[" * 100_000,
+    ],
+)
+def test_what_publish_does_not_write_is_damaged(tmp_path: Path, text: str | bytes) -> None:
+    with pytest.raises(VerificationFailed, match=r"^some\.json is damaged"):
+        read(tmp_path, text)
+
+
+def test_numbers_are_read_as_they_are(tmp_path: Path) -> None:
+    assert read(tmp_path, '{"a": 1e300, "b": -0.25, "c": 7}') == {"a": 1e300, "b": -0.25, "c": 7}
+
+
+def test_a_document_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "_LARGEST", 8)
+    assert read(tmp_path, '{"a": 1}') == {"a": 1}
+    with pytest.raises(VerificationFailed, match="larger than any"):
+        read(tmp_path, '{"a": 12}')
+
+
+def test_a_manifest_of_a_million_claims_would_be_read() -> None:
+    """A claim takes less than 60 bytes to say least."""
+    assert documents._LARGEST >= 60 * 10**6
+
+
+def test_what_is_signed_depends_on_neither_blanks_nor_order() -> None:
+    assert canonical({"b": [1, 2], "a": "ü"}) == canonical({"a": "ü", "b": [1, 2]})
+    assert canonical({"b": [1, 2], "a": "ü"}) == '{"a":"ü","b":[1,2]}'.encode()
+    with pytest.raises(ValueError, match="JSON compliant"):
+        canonical({"a": math.inf})
+
+
+def test_infinity_is_written_as_text() -> None:
+    assert (numeral("Infinity"), numeral("-Infinity"), numeral(3)) == (math.inf, -math.inf, 3.0)
+    for text in ("3", "inf", "NaN", ""):
+        with pytest.raises(VerificationFailed, match="written as a text"):
+            numeral(text)
+
+
+def test_a_limit_without_parameters_speaks_of_all() -> None:
+    every = LimitFacts(measure="privacy-loss", parameters=None, at_least=None, at_most=0.1)
+    assert every.speaks_of("privacy-loss", {"threshold": 0.2})
+    assert not every.speaks_of("general-loss", {"threshold": 0.2})
+    one = LimitFacts(measure="privacy-loss", parameters={"threshold": 0.2}, at_least=None, at_most=0.1)
+    assert one.speaks_of("privacy-loss", {"threshold": 0.2})
+    assert not one.speaks_of("privacy-loss", {"threshold": 0.3})
+    assert not one.speaks_of("general-loss", {"threshold": 0.2})
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("manifest") / "out"
+    table = sf.Table.from_arrow({"age": [1, 1, 2, 2], "ill": ["x", "y", "x", "y"]})
+    schema = sf.Schema.of(age="quasi-identifying", ill="sensitive")
+    sf.publish(sf.sanitize(table, schema, sf.AsIs()), folder)
+    return json.loads((folder / "manifest.json").read_text("utf-8"))
+
+
+class TestManifest:
+    def problem(self, folder: Path, facts: Any) -> str:
+        (folder / "manifest.json").write_text(json.dumps(facts), "utf-8")
+        with pytest.raises(VerificationFailed) as caught:
+            read_manifest(folder)
+        return str(caught.value)
+
+    def test_another_format_is_not_read(self, published: Any, tmp_path: Path) -> None:
+        for other in (1, 3, "2", None):
+            assert "is not one of format 2" in self.problem(tmp_path, {**published, "format": other})
+        assert "is not one of format 2" in self.problem(tmp_path, [published])
+
+    def test_a_wrong_type_is_one_line(self, published: Any, tmp_path: Path) -> None:
+        for name in published.keys() - {"format"}:
+            said = self.problem(tmp_path, {**published, name: 1.5})
+            assert said.startswith("manifest.json is damaged: ")
+            assert "\n" not in said
+
+    def test_no_number_is_taken_from_a_text(self, published: Any, tmp_path: Path) -> None:
+        layout = {**published["layout"], "n_original": "4"}
+        assert "is damaged" in self.problem(tmp_path, {**published, "layout": layout})
+
+    def test_a_folder_that_is_none_is_told(self, tmp_path: Path) -> None:
+        with pytest.raises(VerificationFailed, match=r"^no folder nowhere;"):
+            read_manifest(tmp_path / "nowhere")
+        with pytest.raises(VerificationFailed, match=r" has no manifest\.json;"):
+            read_manifest(tmp_path)

@@ -1,0 +1,292 @@
+"""The figures of the second implementation, worked by hand and against brute force."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon
+
+from sfumato.verifying.documents import AttributeFacts, LayoutFacts
+from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, computed
+from sfumato.verifying.records import PublicView, WrittenTable, published
+
+Cells = Mapping[str, Sequence[str]]
+
+
+def view(quasi: Cells, sensitive: Cells | None = None, *, n_original: int | None = None) -> PublicView:
+    """Return what is seen of a table with one letter for each cell."""
+    told = sensitive or {}
+    cells = {name: list(column) for name, column in {**quasi, **told}.items()}
+    n_rows = len(next(iter(cells.values())))
+    facts = {
+        **{name: AttributeFacts(role="quasi-identifying") for name in quasi},
+        **{name: AttributeFacts(role="sensitive") for name in told},
+    }
+    layout = LayoutFacts(attributes=facts, n_original=n_original or n_rows, form="one-table", group=None)
+    return published({"data": WrittenTable(tuple(cells), cells, n_rows)}, layout)
+
+
+def figure(measure: str, seen: PublicView, **given: Any) -> Recomputed:
+    (found,) = computed(MEASURES[measure], seen, {name.replace("_", "-"): v for name, v in given.items()})
+    return found
+
+
+# classes of 1, 2 and 5 records
+SIZES = view({"age": "abbccccc"})
+OF_TEN = view({"age": "abbccccc"}, n_original=10)
+
+
+class TestClasses:
+    def test_the_risk_is_that_of_the_smallest_class(self) -> None:
+        found = figure("reidentification-risk", SIZES, threshold=0.2)
+        assert found.value == 1
+        # 1/5 is at the threshold, on whichever side rounding puts it
+        assert found.detail == {"average": 3 / 8, "share-at-risk": Between(3 / 8, 1), "uniques": 1}
+        assert figure("reidentification-risk", SIZES, threshold=0.3).detail["share-at-risk"] == Between(
+            3 / 8, 3 / 8
+        )
+        assert figure("reidentification-risk", view({"age": "aabbb"}), threshold=0.4).value == 1 / 2
+
+    def test_a_journalist_does_not_know_who_is_in_the_table(self) -> None:
+        found = figure("journalist-risk", SIZES, population=None, population_size=80, threshold=0.05)
+        assert found.value == 1 / 10
+        assert found.detail["smallest"] == 10
+        assert found.detail["average"] == pytest.approx(3 / 80)
+        assert found.detail["share-at-risk"] == Between(1 / 8, 3 / 8)
+        unknown = figure("journalist-risk", SIZES, population=None, population_size=None, threshold=0.05)
+        assert unknown.value is None
+        assert "population" in unknown.detail["reason"]
+
+    def test_the_population_is_compared_with_the_original(self) -> None:
+        # 10 original records of 100 people: each stands for 10
+        found = figure("journalist-risk", OF_TEN, population=None, population_size=100, threshold=1)
+        assert found.value == 1 / 10
+        same = figure("journalist-risk", OF_TEN, population=None, population_size=10, threshold=1)
+        assert same.value == 1
+        with pytest.raises(ValueError, match="smaller than the table"):
+            figure("journalist-risk", OF_TEN, population=None, population_size=9, threshold=1)
+
+    def test_a_marketer_matches_one_record_of_each_class(self) -> None:
+        found = figure("marketer-risk", SIZES, population=None, population_size=None)
+        assert (found.value, found.detail) == (3 / 8, {"matched": 3})
+        found = figure("marketer-risk", SIZES, population=None, population_size=80)
+        assert found.value == pytest.approx(3 / 80)
+        assert found.detail["matched"] == pytest.approx(0.3)
+
+    def test_weighted_k_is_the_class_size_of_the_average_record(self) -> None:
+        found = figure("weighted-k", SIZES)
+        assert found.value == statistics.mean([1, 2, 2, 5, 5, 5, 5, 5])
+        percentiles = {"percentile-5": 1, "percentile-25": 2, "percentile-50": 5}
+        assert found.detail == {
+            "classes": 3,
+            "smallest": 1,
+            **percentiles,
+            "percentile-75": 5,
+            "percentile-95": 5,
+            "largest": 5,
+        }
+
+    def test_a_percentile_is_reached_by_exactly_so_many_records(self) -> None:
+        # a quarter of the four records is in the class of one
+        detail = figure("weighted-k", view({"age": "abbb"})).detail
+        assert (detail["percentile-25"], detail["percentile-50"]) == (1, 3)
+
+    def test_what_was_left_out(self) -> None:
+        found = figure("suppression-loss", OF_TEN)
+        assert (found.value, found.detail) == (2 / 10, {"suppressed": 2, "records": 10})
+        assert figure("suppression-loss", SIZES).value == 0
+
+    def test_a_suppressed_record_is_like_all_others(self) -> None:
+        assert figure("discernibility", SIZES).value == 1 + 4 + 25
+        assert figure("discernibility", OF_TEN).value == 1 + 4 + 25 + 2 * 10
+
+    def test_the_average_class_is_compared_with_k(self) -> None:
+        found = figure("average-class-size", OF_TEN, k=2)
+        assert (found.value, found.detail) == (8 / 3 / 2, {"classes": 3})
+
+    @pytest.mark.parametrize(("measure", "given"), [("discernibility", {}), ("average-class-size", {"k": 2})])
+    def test_no_loss_where_sensitive_values_are_withheld(self, measure: str, given: dict[str, int]) -> None:
+        withheld = figure(measure, view({"age": "aab"}, {"job": "xyz", "ill": "***"}), **given)
+        assert withheld.value is None
+        assert "'ill' is withheld" in withheld.detail["reason"]
+        assert figure(measure, view({"age": "aab"}, {"ill": "**x"}), **given).value is not None
+
+
+class TestGroups:
+    # a: x x y, b: y y
+    SEEN = view({"age": "aaabb"}, {"ill": "xxyyy"})
+
+    def test_accuracy_is_compared_with_the_best_guess(self) -> None:
+        found = figure("accuracy-gain", self.SEEN)
+        assert found.value == pytest.approx(4 / 5 - 3 / 5)
+        assert (found.attribute, found.baseline, found.detail) == ("ill", 3 / 5, {"accuracy": 4 / 5})
+
+    def test_knowledge_is_the_distance_of_the_average_record(self) -> None:
+        found = figure("knowledge-gain", self.SEEN)
+        # 2/3 - 2/5 = 4/15 in a, 2/5 in b
+        assert found.value == pytest.approx((3 * 4 / 15 + 2 * 2 / 5) / 5)
+        assert found.detail == {"worst": pytest.approx(2 / 5)}
+
+    def test_the_loss_of_privacy_is_the_divergence_of_the_worst_group(self) -> None:
+        in_a, in_b = (jensenshannon(own, [2 / 5, 3 / 5]) ** 2 for own in ([2 / 3, 1 / 3], [0, 1]))
+        found = figure("privacy-loss", self.SEEN, threshold=in_a + 0.001)
+        assert found.value == pytest.approx(in_b)
+        assert found.detail["mean"] == pytest.approx((3 * in_a + 2 * in_b) / 5)
+        assert found.detail["percentile-95"] == pytest.approx(in_b)
+        assert found.detail["share-at-risk"] == Between(2 / 5, 2 / 5)
+        assert figure("privacy-loss", self.SEEN, threshold=0).detail["share-at-risk"] == Between(1, 1)
+
+    def test_a_percentile_leaves_out_the_worst_few(self) -> None:
+        seen = view({"age": "a" * 95 + "b" * 5}, {"ill": "xy" * 47 + "y" + "y" * 5})
+        found = figure("privacy-loss", seen, threshold=0.5)
+        assert found.detail["percentile-95"] < found.value
+
+    def test_a_quotient_is_infinite_where_a_value_is_ruled_out(self) -> None:
+        found = figure("disclosure-quotient", self.SEEN)
+        assert found.value == math.inf
+        # y has 1/3 instead of 3/5
+        assert found.detail["largest-finite"] == pytest.approx(math.log(9 / 5))
+        assert found.detail["share-ruled-out"] == 2 / 5
+        everywhere = figure("disclosure-quotient", view({"age": "aaabb"}, {"ill": "xxyxy"}))
+        assert everywhere.value == everywhere.detail["largest-finite"] == pytest.approx(math.log(5 / 4))
+        assert everywhere.detail["share-ruled-out"] == 0
+
+    def test_what_is_learned_is_what_uncertainty_lost(self) -> None:
+        """The mean relative entropy is the mutual information."""
+        found = figure("information-gain", self.SEEN)
+        whole = -sum(p * math.log(p) for p in (2 / 5, 3 / 5))
+        left = 3 / 5 * -sum(p * math.log(p) for p in (2 / 3, 1 / 3))
+        assert found.detail == {"entropy": pytest.approx(whole), "remaining-entropy": pytest.approx(left)}
+        assert found.value == pytest.approx(whole - left)
+
+    def test_nothing_is_learned_of_one_value(self) -> None:
+        found = figure("information-gain", view({"age": "aab"}, {"ill": "xxx"}))
+        assert found.detail["entropy"] == 0
+
+    def test_each_sensitive_attribute_has_a_figure_of_its_own(self) -> None:
+        seen = view({"age": "aabb"}, {"ill": "xyxy", "job": "xxyy"})
+        found = computed(MEASURES["knowledge-gain"], seen, {})
+        assert [(each.attribute, each.value) for each in found] == [("ill", 0), ("job", 0.5)]
+
+    @pytest.mark.parametrize(
+        "measure", ["knowledge-gain", "privacy-loss", "t-closeness", "distinct-diversity"]
+    )
+    def test_without_a_sensitive_attribute_nothing_applies(self, measure: str) -> None:
+        found = figure(measure, SIZES, threshold=0.1, distance="equal", t=0.1, l=2)
+        assert (found.value, found.detail) == (None, {"reason": "the release has no sensitive attribute"})
+        assert figure("k-anonymity", SIZES, k=2).value == 1
+
+    def test_a_level_is_told_with_its_parameters_but_for_the_limit(self) -> None:
+        found = figure("t-closeness", self.SEEN, t=0.1, distance="equal")
+        assert found.value == pytest.approx(2 / 5)
+        assert found.detail == {"distance": "equal"}
+
+
+def shapley(quasi: Cells) -> dict[str, Fraction]:
+    """Return what each column adds to the classes per record, over all orders, record by record."""
+    n_records = len(next(iter(quasi.values())))
+    orders = list(itertools.permutations(quasi))
+
+    def n_classes(names: Sequence[str]) -> int:
+        return len({tuple(quasi[name][row] for name in names) for row in range(n_records)})
+
+    added: Counter[str] = Counter()
+    for order in orders:
+        for place, name in enumerate(order):
+            added[name] += n_classes(order[: place + 1]) - n_classes(order[:place])
+    return {name: Fraction(added[name], len(orders) * n_records) for name in quasi}
+
+
+class TestContribution:
+    QUASI: ClassVar[Cells] = {"age": "aabbccd", "sex": "mfmfmfm", "zip": "1111223"}
+
+    def test_what_a_quasi_identifier_adds_is_its_shapley_value(self) -> None:
+        found = figure("quasi-identifier-contribution", view(self.QUASI), permutations=10)
+        expected = shapley(self.QUASI)
+        assert found.detail["contribution"] == pytest.approx({name: float(v) for name, v in expected.items()})
+        assert found.value == pytest.approx(float(max(expected.values())))
+        assert found.detail["coarsen-first"] == OneOf(frozenset({"age"}))
+        assert found.detail["average"] == 1
+        assert found.interval is None
+
+    def test_a_tie_leaves_open_what_to_coarsen_first(self) -> None:
+        # every pair occurs once: 1 or 2 classes more, 1.5 on average, of 4 records
+        found = figure("quasi-identifier-contribution", view({"a": "0011", "b": "0101"}), permutations=10)
+        assert found.detail["contribution"] == {"a": 0.375, "b": 0.375}
+        assert found.detail["coarsen-first"] == OneOf(frozenset({"a", "b"}))
+
+    def test_what_withholding_one_would_leave(self) -> None:
+        seen = view({"age": "aabb", "sex": "mfmm"}, {"ill": "xyxx", "job": "uuuv"})
+        detail = figure("quasi-identifier-contribution", seen, permutations=10).detail
+        assert detail["average-without"] == {"age": 2 / 4, "sex": 2 / 4}
+        halves = {
+            # without age: m has x x x and u u v, f has y and u
+            "age": [("ill", [1, 0], 3), ("ill", [0, 1], 1), ("job", [2 / 3, 1 / 3], 3), ("job", [1, 0], 1)],
+            "sex": [
+                ("ill", [1 / 2, 1 / 2], 2),
+                ("ill", [1, 0], 2),
+                ("job", [1, 0], 2),
+                ("job", [1 / 2, 1 / 2], 2),
+            ],
+        }
+        for name, parts in halves.items():
+            losses = [(told, jensenshannon(own, [3 / 4, 1 / 4]) ** 2, n) for told, own, n in parts]
+            assert detail["privacy-loss-without"][name] == pytest.approx(max(loss for _, loss, _ in losses))
+            means = [sum(loss * n for told, loss, n in losses if told == each) / 4 for each in ("ill", "job")]
+            assert detail["mean-privacy-loss-without"][name] == pytest.approx(max(means))
+
+    def test_without_sensitive_attributes_only_the_risk_is_told(self) -> None:
+        detail = figure("quasi-identifier-contribution", view(self.QUASI), permutations=10).detail
+        assert set(detail) == {"coarsen-first", "average", "contribution", "average-without"}
+
+    def test_without_quasi_identifiers_nothing_applies(self) -> None:
+        found = figure("quasi-identifier-contribution", view({}, {"ill": "xy"}), permutations=10)
+        assert (found.value, found.detail) == (None, {"reason": "the release has no quasi-identifier"})
+
+    def test_many_columns_are_sampled_with_an_interval(self) -> None:
+        quasi = {f"q{place}": [str(row * (place + 2) % 5) for row in range(12)] for place in range(8)}
+        assert figure("quasi-identifier-contribution", view(quasi), permutations=1).interval is None
+        # nine equal columns: the first of an order adds everything, and each is the first once in a round
+        alike = {f"q{place}": "abcd" for place in range(9)}
+        found = figure("quasi-identifier-contribution", view(alike), permutations=1)
+        assert found.detail["contribution"] == pytest.approx(dict.fromkeys(alike, 3 / 9 / 4))
+        assert found.interval == pytest.approx((3 / 36, 3 / 36))
+
+    def test_the_interval_is_2_1_standard_errors_wide_on_either_side(self) -> None:
+        quasi = {f"q{place}": [str(row * (place + 2) % 5) for row in range(20)] for place in range(9)}
+        seen = view(quasi)
+        sampled = figure("quasi-identifier-contribution", seen, permutations=40)
+        low, high = sampled.interval
+        assert (low + high) / 2 == pytest.approx(sampled.value)
+        # four rounds of nine orders, drawn as the documentation says
+        rng, rounds = np.random.default_rng(0), []
+        largest = max(sampled.detail["contribution"], key=sampled.detail["contribution"].get)
+        for _ in range(40 // 9):
+            drawn = [f"q{place}" for place in rng.permutation(9)]
+            each = []
+            for shift in range(9):
+                order = drawn[9 - shift :] + drawn[: 9 - shift]
+                ahead = order[: order.index(largest)]
+                each.append(n_classes(quasi, [*ahead, largest]) - n_classes(quasi, ahead))
+            rounds.append(statistics.mean(each) / 20)
+        assert sampled.value == pytest.approx(statistics.mean(rounds))
+        error = statistics.stdev(rounds) / math.sqrt(len(rounds))
+        assert (high - low) / 2 == pytest.approx(2.1 * error)
+
+    def test_so_many_orders_that_it_would_never_end_are_refused(self) -> None:
+        seen = view({f"q{place}": "ab" for place in range(9)})
+        with pytest.raises(ValueError, match="would never end"):
+            figure("quasi-identifier-contribution", seen, permutations=100_001)
+
+
+def n_classes(quasi: Cells, names: Sequence[str]) -> int:
+    rows = range(len(next(iter(quasi.values()))))
+    return len({tuple(quasi[name][row] for name in names) for row in rows})

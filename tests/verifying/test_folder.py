@@ -1,0 +1,86 @@
+"""Files are opened in the folder alone, and only plain ones."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sfumato.errors import VerificationFailed
+from sfumato.verifying.folder import PROFILES, file_names, fingerprint, opened, page_of, read_bytes
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "out"
+    place.mkdir()
+    (place / "data.csv").write_bytes(b"a,b\r\n1,2\r\n")
+    (tmp_path / "outside.csv").write_bytes(b"secret")
+    return place
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", "../outside.csv", "/etc/hostname", "sub/data.csv", "data.csv\0", "..\\outside.csv"],
+)
+def test_a_name_that_leads_elsewhere_is_refused(folder: Path, name: str) -> None:
+    with pytest.raises(VerificationFailed, match="could not lie in the folder"), opened(folder, name):
+        pass
+
+
+def test_a_file_is_read_as_it_is(folder: Path) -> None:
+    with opened(folder, "data.csv") as file:
+        assert file.read() == b"a,b\r\n1,2\r\n"
+    assert fingerprint(folder, "data.csv") == (hashlib.sha256(b"a,b\r\n1,2\r\n").hexdigest(), 10)
+
+
+def test_what_is_not_there_is_missing(folder: Path) -> None:
+    with pytest.raises(VerificationFailed, match=r"^other\.csv is missing$"), opened(folder, "other.csv"):
+        pass
+
+
+def test_a_link_is_not_followed(folder: Path) -> None:
+    (folder / "link.csv").symlink_to(folder.parent / "outside.csv")
+    with pytest.raises(VerificationFailed, match=r"^link\.csv cannot be read: "), opened(folder, "link.csv"):
+        pass
+
+
+def test_a_folder_is_no_plain_file(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    with pytest.raises(VerificationFailed, match=r"^sub is no plain file$"), opened(folder, "sub"):
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders")
+def test_a_pipe_is_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.csv")
+    with pytest.raises(VerificationFailed, match="is no plain file"), opened(folder, "pipe.csv"):
+        pass
+
+
+def test_a_file_may_be_as_large_as_is_said_and_no_larger(folder: Path) -> None:
+    assert read_bytes(folder, "data.csv", at_most=10) == b"a,b\r\n1,2\r\n"
+    with pytest.raises(VerificationFailed, match="larger than any"):
+        read_bytes(folder, "data.csv", at_most=9)
+
+
+def test_everything_in_the_folder_is_named(folder: Path) -> None:
+    (folder / ".hidden").touch()
+    (folder / "zz").mkdir()
+    (folder / "B").touch()
+    assert file_names(folder) == [".hidden", "B", "data.csv", "zz"]
+    with pytest.raises(VerificationFailed, match=r"^cannot read nowhere: "):
+        file_names(folder / "nowhere")
+
+
+def test_every_profile_has_a_page() -> None:
+    assert [page_of(name) for name in PROFILES] == [
+        "report-ema.html",
+        "report-hipaa.html",
+        "report-iso-27559.html",
+        "report-nist.html",
+        "report-wp216.html",
+    ]

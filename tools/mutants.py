@@ -1,0 +1,574 @@
+"""Change the code in small ways, one at a time, and look whether a test fails: how strong the tests are.
+
+python -m tools.mutants models verifying           every mutant of two rooms
+python -m tools.mutants measures --share 0.2       a fifth of them, drawn by --seed
+python -m tools.mutants measures --only loss.py    those of the files with that in their name
+python -m tools.mutants models --again             those that survived before, once more
+python -m tools.mutants models --again --more      the same by the slow tests, too
+python -m tools.mutants --report                   what is known, and the survivors that nobody has explained
+
+The tests of a room are collected once. One run of them tells which tests run which lines, and how long they
+take. Then every mutant gets a process of its own, forked from the one that has everything imported: the
+changed code is put into the live functions, and the tests that run the line are run, the quickest first,
+until one fails.
+
+Results are kept in build/mutants/, so that a run that was stopped goes on where it was. Survivors that
+cannot be killed stand in tools/mutants-explained.toml, each with its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import base64
+import gc
+import hashlib
+import importlib
+import json
+import os
+import pickle
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import Field, dataclass, fields, is_dataclass
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+from tools.mutations import Mutation, codes, mutated, mutations
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "build" / "mutants"
+EXPLAINED = ROOT / "tools" / "mutants-explained.toml"
+
+# A mutant that passes this many seconds of tests has survived; the census and the miners would take minutes.
+_SECONDS_OF_TESTS = 8.0
+_MOST_MEMORY = 12 << 30
+_FEW_EXAMPLES = 30
+_SURVIVED, _FAILED, _NOT_TO_BE_MADE = 0, 1, 2
+
+Results = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Room:
+    """What is changed together, the tests that notice soon, and those that the survivors get as well."""
+
+    sources: tuple[str, ...]
+    tests: tuple[str, ...]
+    more: tuple[str, ...]
+
+    @property
+    def files(self) -> list[Path]:
+        """The modules, as they lie in the repository."""
+        places = [ROOT / "src" / "sfumato" / name for name in self.sources]
+        return [
+            file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))
+        ]
+
+
+ROOMS = {
+    "models": Room(
+        ("models",),
+        (
+            "src/sfumato/models",
+            "tests/models/test_base.py",
+            "tests/models/test_order.py",
+            "tests/models/test_worked_examples.py",
+        ),
+        ("tests/models", "tests/contracts/test_models.py"),
+    ),
+    "verifying": Room(
+        ("verifying", "publishing/verify.py"),
+        (
+            "src/sfumato/verifying",
+            "tests/verifying/test_certificate.py",
+            "tests/verifying/test_check.py",
+            "tests/verifying/test_documents.py",
+            "tests/verifying/test_figures.py",
+            "tests/verifying/test_folder.py",
+            "tests/verifying/test_levels.py",
+            "tests/verifying/test_records.py",
+            "tests/verifying/test_signature.py::TestByHand",
+            "tests/verifying/test_signature.py::TestReadingKeys",
+            "tests/publishing/test_verify.py",
+        ),
+        ("tests/verifying", "tests/publishing"),
+    ),
+    "measures": Room(
+        ("measures",),
+        (
+            "tests/measures/test_base.py",
+            "tests/measures/test_percentiles.py",
+            "tests/measures/test_worked_examples.py",
+            "tests/measures/scenario/test_expressions.py",
+        ),
+        ("src/sfumato/measures", "tests/measures", "tests/contracts/test_measures.py"),
+    ),
+}
+
+
+@dataclass
+class Known:
+    """What one run of a room's tests tells: how long each takes, which lines it runs, what it needs."""
+
+    seconds: dict[str, float]
+    lines_of_test: dict[str, list[str]]
+    modules: list[str]
+    kernels: list[tuple[str, str, str]]
+    failed: list[str]
+    contents: dict[str, str]
+
+
+_NOTHING = Known({}, {}, [], [], [], {})
+
+
+class Trial:
+    """A pytest plug-in that, in place of running the tests, tries every mutant on them."""
+
+    def __init__(self, room: Room, tried: Sequence[Mutation], options: argparse.Namespace) -> None:
+        self.room, self.tried, self.options = room, tried, options
+        self.results = _read_results(room.sources[0])
+        self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
+
+    def pytest_collection(self) -> None:
+        """Let Hypothesis neither shrink nor remember what it finds: that something fails is enough."""
+        from hypothesis import Phase, settings
+
+        usual = settings.get_profile("patient")
+        # who survives fewer examples gets all of them with --more
+        examples = usual.max_examples if self.options.more else _FEW_EXAMPLES
+        phases = [Phase.explicit, Phase.generate]
+        settings.register_profile("mutants", usual, phases=phases, database=None, max_examples=examples)
+        settings.load_profile("mutants")
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Look which tests run which lines, then try one mutant after the other."""
+        for file in self.room.files:
+            importlib.import_module(_module_name(file))
+        known = _looked(session, self.room, self.folder)
+        for failed in known.failed:
+            print(f"left out, because it fails without any change: {failed}")
+        _warm(known)
+        # what is frozen would not be found
+        gc.unfreeze()
+        functions = _functions(self.room.files)
+        items = {item.nodeid: item for item in session.items if item.nodeid not in known.failed}
+        tests: defaultdict[str, set[str]] = defaultdict(set)
+        for name, lines in known.lines_of_test.items():
+            for line in lines:
+                tests[line].add(name)
+        waiting = [(each, _chosen(each, tests, known, items)) for each in self.tried]
+        gc.collect()
+        gc.freeze()
+        self._try_all(waiting, known, functions)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return True
+
+    def _try_all(self, waiting: Any, known: Known, functions: Any) -> None:
+        running: dict[int, Mutation] = {}
+        for number, (mutation, items) in enumerate(waiting):
+            if not items:
+                self.results[mutation.name] = "unreached"
+                continue
+            if len(running) == self.options.jobs:
+                self._collect(running)
+            limit = 60 + 30 * sum(known.seconds[item.nodeid] for item in items)
+            place = self.folder / f"mutant-{number}"
+            running[_forked(mutation, items, functions, limit, place)] = mutation
+            if number % 20 == 0:
+                _save(self.room.sources[0], self.results)
+                print(f"{number} of {len(waiting)}", Counter(self.results.values()), flush=True)
+        while running:
+            self._collect(running)
+        _save(self.room.sources[0], self.results)
+
+    def _collect(self, running: dict[int, Mutation]) -> None:
+        pid, status = os.wait()
+        mutation = running.pop(pid)
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(status)
+        outcomes = {_SURVIVED: "survived", _NOT_TO_BE_MADE: "not made", -signal.SIGALRM: "timed out"}
+        self.results[mutation.name] = outcomes.get(code, "killed")
+        for place in self.folder.glob("mutant-*"):
+            if len(running) == 0:
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def _module_name(file: Path) -> str:
+    parts = file.relative_to(ROOT / "src").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+# Which test runs which line
+
+
+class Stopwatch:
+    """A pytest plug-in that notes how long each test computes, and which fail."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        began = time.process_time()
+        done = yield
+        self.seconds[item.nodeid] = time.process_time() - began
+        return done
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.passed:
+            self.failed.add(report.nodeid)
+
+
+def _looked(session: pytest.Session, room: Room, folder: Path) -> Known:
+    """Return what is known of the room's tests; run those that were changed since, or all if the code was."""
+    place = RESULTS / f"{room.sources[0]}-tests.json"
+    before = Known(**json.loads(place.read_text("utf-8"))) if place.exists() else _NOTHING
+    contents = {str(file): _content(file) for file in [*room.files, *{item.path for item in session.items}]}
+    if any(before.contents.get(str(file)) != contents[str(file)] for file in room.files):
+        before = _NOTHING
+    same = {file for file, content in contents.items() if before.contents.get(file) == content}
+    new = [item for item in session.items if str(item.path) not in same or item.nodeid not in before.seconds]
+    place.write_text(json.dumps(vars(_joined(before, _traced_apart(new, room, folder), contents))), "utf-8")
+    return Known(**json.loads(place.read_text("utf-8")))
+
+
+def _content(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _joined(before: Known, now: Known, contents: dict[str, str]) -> Known:
+    return Known(
+        before.seconds | now.seconds,
+        before.lines_of_test | now.lines_of_test,
+        sorted({*before.modules, *now.modules}),
+        sorted({(*each,) for each in (*before.kernels, *now.kernels)}),
+        sorted({*now.failed, *(set(before.failed) - now.seconds.keys())}),
+        contents,
+    )
+
+
+def _traced_apart(items: list[pytest.Item], room: Room, folder: Path) -> Known:
+    """Run tests in a process of their own, so that nothing which they remember reaches a mutant."""
+    if not items:
+        return _NOTHING
+    place = folder / "known.json"
+    pid = os.fork()
+    if pid == 0:
+        try:
+            place.write_text(json.dumps(vars(_traced(items, room, folder))), "utf-8")
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    return Known(**json.loads(place.read_text("utf-8")))
+
+
+def _traced(items: list[pytest.Item], room: Room, folder: Path) -> Known:
+    coverage = importlib.import_module("coverage")
+    config = items[0].config
+    _make_quiet(config, folder / "all")
+    before, watch = set(sys.modules), Stopwatch()
+    config.pluginmanager.register(watch)
+    files = [str(file) for file in room.files]
+    looking = coverage.Coverage(data_file=None, config_file=False, include=files)
+    looking.start()
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        looking.switch_context(item.nodeid)
+        config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+    looking.stop()
+    lines = defaultdict(list)
+    for file in room.files:
+        for line, tests in looking.get_data().contexts_by_lineno(str(file)).items():
+            for test in tests:
+                lines[test].append(f"{file.relative_to(ROOT)}:{line}")
+    modules = [name for name in sys.modules if name not in before]
+    return Known(dict(watch.seconds), dict(lines), modules, list(_kernels()), sorted(watch.failed), {})
+
+
+def _kernels() -> Iterator[tuple[str, str, str]]:
+    from numba.core.dispatcher import Dispatcher
+
+    gc.unfreeze()
+    for each in gc.get_objects():
+        if isinstance(each, Dispatcher):
+            for signature in each.nopython_signatures:
+                written = base64.b64encode(pickle.dumps(signature)).decode("ascii")
+                yield each.py_func.__module__, each.py_func.__qualname__, written
+
+
+def _warm(known: Known) -> None:
+    """Import and compile what the tests need, so that no mutant has to."""
+    for name in known.modules:
+        if name.split(".")[0] in ("sfumato", "sklearn", "scipy", "pyarrow", "matplotlib", "pandas", "pymoo"):
+            with suppress(Exception):
+                importlib.import_module(name)
+    for module, name, signature in known.kernels:
+        with suppress(Exception):
+            kernel = getattr(importlib.import_module(module), name)
+            kernel.compile(pickle.loads(base64.b64decode(signature)))
+
+
+def _chosen(
+    mutation: Mutation, tests: dict[str, set[str]], known: Known, items: dict[str, pytest.Item]
+) -> list[pytest.Item]:
+    """Return the tests that may notice a change, the module's own first, and the quickest first.
+
+    In the body of a function these are the tests that run the line; elsewhere all, since no line is run.
+    """
+    reach = {name for line in mutation.lines for name in tests.get(f"{mutation.module}:{line}", ())}
+    own = f"test_{Path(mutation.module).stem}.py"
+    names = (reach if mutation.in_body else known.seconds.keys()) & items.keys()
+    in_order = sorted(names, key=lambda name: (own not in name, name not in reach, known.seconds[name]))
+    spent, chosen = 0.0, []
+    for name in in_order:
+        if spent < _SECONDS_OF_TESTS:
+            chosen.append(items[name])
+            spent += known.seconds[name]
+    return chosen
+
+
+# One mutant
+
+
+class Judge:
+    """A pytest plug-in that ends the process when a test fails."""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            os._exit(_FAILED)
+
+
+def _forked(mutation: Mutation, items: list[pytest.Item], functions: Any, limit: float, place: Path) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    os.setpgid(0, 0)
+    signal.alarm(int(limit))
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    _make_quiet(items[0].config, place)
+    try:
+        changed = _put(mutation, functions)
+    except Exception:
+        # a module with such a change in it cannot be imported
+        os._exit(_FAILED)
+    if not changed:
+        os._exit(_NOT_TO_BE_MADE)
+    items[0].config.pluginmanager.register(Judge())
+    try:
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+    except BaseException:
+        os._exit(_FAILED)
+    os._exit(_SURVIVED)
+
+
+def _make_quiet(config: pytest.Config, place: Path) -> None:
+    """Let a forked process print nothing, and write into a folder of its own."""
+    config.pluginmanager.unregister(name="terminalreporter")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    place.mkdir()
+    config._tmp_path_factory._basetemp = place  # type: ignore[attr-defined]
+
+
+def _functions(files: Sequence[Path]) -> dict[str, list[FunctionType]]:
+    """Return the live functions of each file."""
+    wanted = {str(file) for file in files}
+    found = defaultdict(list)
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType) and each.__code__.co_filename in wanted:
+            found[each.__code__.co_filename].append(each)
+    return found
+
+
+def _put(mutation: Mutation, functions: dict[str, list[FunctionType]]) -> bool:
+    """Put a change into the live module; return whether that could be done."""
+    file = ROOT / mutation.module
+    source = file.read_text("utf-8")
+    tree = mutated(source, mutation)
+    if not mutation.in_body:
+        return _put_at_top(mutation, tree, sys.modules[_module_name(file)], functions[str(file)])
+    old, new = (codes(compile(each, str(file), "exec", dont_inherit=True)) for each in (source, tree))
+    places = {code: key for key, code in old.items() if code != new.get(key)}
+    n_put = 0
+    for function in functions[str(file)]:
+        key = places.get(function.__code__)
+        if key in new:
+            function.__code__ = new[key]
+            n_put += 1
+    return n_put > 0
+
+
+def _put_at_top(mutation: Mutation, tree: ast.Module, module: ModuleType, live: list[FunctionType]) -> bool:
+    """Compute a default or an attribute anew; what else a module computes at its import is not changed."""
+    node: Any = tree
+    scope: Any = module
+    for field, index in mutation.path:
+        if isinstance(node, ast.ClassDef):
+            scope = getattr(scope, node.name)
+        if isinstance(node, ast.FunctionDef):
+            return _put_defaults(node, module, live)
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            break
+        value = getattr(node, field)
+        node = value if index is None else value[index]
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+        return False
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if not isinstance(target, ast.Name):
+        return False
+    new = eval(compile(ast.Expression(node.value), "<mutant>", "eval"), vars(module), dict(vars(scope)))
+    return _set_attribute(scope, target.id, new)
+
+
+def _put_defaults(node: ast.FunctionDef, module: ModuleType, live: list[FunctionType]) -> bool:
+    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    for function in live:
+        code = function.__code__
+        if (code.co_name, code.co_firstlineno) == (node.name, first):
+            values = [_value(each, module) for each in node.args.defaults]
+            function.__defaults__ = tuple(values) or None
+            named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            function.__kwdefaults__ = {each.arg: _value(value, module) for each, value in named if value}
+            return True
+    return False
+
+
+def _value(node: ast.expr, module: ModuleType) -> Any:
+    return eval(compile(ast.Expression(node), "<mutant>", "eval"), vars(module))
+
+
+def _set_attribute(scope: Any, name: str, new: Any) -> bool:
+    old = vars(scope).get(name)
+    if isinstance(scope, ModuleType):
+        for module in [each for each in sys.modules.values() if isinstance(each, ModuleType)]:
+            if module.__name__.startswith(("sfumato", "tests")) and vars(module).get(name) is old:
+                setattr(module, name, new)
+        return True
+    if is_dataclass(scope) and name in {field.name for field in fields(scope)}:
+        return _set_field(scope, name, new)
+    if name not in vars(scope) or hasattr(scope, "__struct_fields__"):
+        return False
+    setattr(scope, name, new)
+    return True
+
+
+def _set_field(scope: Any, name: str, new: Any) -> bool:
+    """Change the default of a dataclass' field: on the class, and where its constructor keeps it."""
+    if isinstance(new, Field):
+        return False
+    init = scope.__init__
+    optional = [field.name for field in fields(scope) if field.init][-len(init.__defaults__ or ()) :]
+    if name not in optional:
+        return False
+    place = optional.index(name)
+    init.__defaults__ = (*init.__defaults__[:place], new, *init.__defaults__[place + 1 :])
+    scope.__dataclass_fields__[name].default = new
+    setattr(scope, name, new)
+    return True
+
+
+# Results
+
+
+def _save(room: str, results: Results) -> None:
+    place = RESULTS / f"{room}.json"
+    place.with_suffix(".part").write_text(json.dumps(results, indent=0), "utf-8")
+    place.with_suffix(".part").replace(place)
+
+
+def _read_results(room: str) -> Results:
+    place = RESULTS / f"{room}.json"
+    return json.loads(place.read_text("utf-8")) if place.exists() else {}
+
+
+def explanations() -> dict[str, str]:
+    """Return the reasons why mutants survive, by the names of the mutants."""
+    written = tomllib.loads(EXPLAINED.read_text("utf-8")) if EXPLAINED.exists() else {}
+    return {
+        f"{module} | {each['in']} | {each['was']} | {becomes}": each["because"]
+        for module, several in written.items()
+        for each in several
+        for becomes in each["becomes"]
+    }
+
+
+def _every(names: Iterable[str]) -> Iterator[Mutation]:
+    for name in names:
+        for file in ROOMS[name].files:
+            yield from mutations(str(file.relative_to(ROOT)), file.read_text("utf-8"))
+
+
+def report(names: Iterable[str]) -> int:
+    """Print what is known of each module, and every survivor without a reason; return how many they are."""
+    results = {name: outcome for room in names for name, outcome in _read_results(room).items()}
+    reasons = explanations()
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    left = []
+    for mutation in _every(names):
+        outcome = results.get(mutation.name, "not tried")
+        if outcome in ("survived", "unreached") and mutation.name in reasons:
+            outcome = "explained"
+        elif outcome in ("survived", "unreached"):
+            left.append(f"{outcome}: {mutation.name}")
+        counted[mutation.module][outcome] += 1
+    print("\n".join(left))
+    kinds = ("killed", "timed out", "explained", "survived", "unreached", "not made", "not tried")
+    print(f"{'':48}", *(f"{kind:>9}" for kind in kinds))
+    total = sum(counted.values(), Counter())
+    for module, counts in [*counted.items(), ("all", total)]:
+        if counts:
+            print(f"{module:48}", *(f"{counts[kind]:9}" for kind in kinds))
+    return len(left)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], help="all of them, unless some are named")
+    parser.add_argument("--share", type=float, default=1.0, help="try this share of the mutants, drawn")
+    parser.add_argument("--seed", type=int, default=1, help="what they are drawn by")
+    parser.add_argument("--only", default="", help="the mutants with this text in their name")
+    parser.add_argument("--again", action="store_true", help="try those that survived before, once more")
+    parser.add_argument("--more", action="store_true", help="run the slow tests, too")
+    parser.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
+    parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
+    options = parser.parse_args()
+    names = options.rooms or list(ROOMS)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    if not options.report:
+        for name in names:
+            _try_room(ROOMS[name], _drawn(name, options), options)
+    sys.exit(report(names) > 0)
+
+
+def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
+    """Return the mutants that are to be tried, fewer where only a share is asked for."""
+    results = _read_results(room)
+    chance = random.Random(options.seed)
+    drawn = [each for each in _every([room]) if chance.random() < options.share and options.only in each.name]
+    done = {"killed", "timed out", "not made"} if options.again else {*results.values()}
+    return [each for each in drawn if results.get(each.name) not in done]
+
+
+def _try_room(room: Room, tried: Sequence[Mutation], options: argparse.Namespace) -> None:
+    if not tried:
+        return
+    tests = (*room.tests, *room.more) if options.more else room.tests
+    pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[Trial(room, tried, options)])
+
+
+if __name__ == "__main__":
+    main()
