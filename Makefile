@@ -1,6 +1,8 @@
 # Everything is installed into .venv; Python 3.11 or newer is all that must be there before.
 
 PYTHON ?= python3
+# Where Python may not keep what it compiled, every process that the tests start compiles the whole library anew.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Independent judges in tests, installed beside the rest and without what they require: pyCANON pins exact versions

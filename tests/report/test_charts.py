@@ -12,11 +12,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from sfumato import caching
 from sfumato.columns import Limit
 from sfumato.facts import Better
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement
 from sfumato.recipe import Recipe
+from sfumato.report import curves
 from sfumato.report.charts import attribute_losses_chart, frontier_chart
 from sfumato.report.curves import class_sizes_chart
 
@@ -256,6 +258,21 @@ def test_references_stay_inside_a_chart_and_ids_differ_between_charts() -> None:
         }
     together = list(itertools.chain(*ids))
     assert len(set(together)) == len(together)
+
+
+def test_class_sizes_are_drawn_once_and_other_sizes_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+
+    def draw(name: str, told: str, *rest: object) -> str:
+        drawn.append(told)
+        return f"<svg>{told}</svg>"
+
+    monkeypatch.setattr(curves, "draw_svg", draw)
+    caching.forget()
+    shown = [class_sizes_chart(sizes) for sizes in ([7, 3], [3, 7], [3, 3, 7], [4, 7], [3, 7])]
+    caching.forget()  # what is no picture must not be taken for one
+    assert len(drawn) == 3
+    assert shown[0] == shown[1] == shown[4] != shown[3]
 
 
 def test_the_same_numbers_give_the_same_bytes_in_another_process() -> None:
