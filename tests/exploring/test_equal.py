@@ -30,6 +30,7 @@ from sfumato.exploring.library import explore
 from sfumato.exploring.run import Progress
 from sfumato.exploring.stored import remade
 from sfumato.frontier import Frontier, one_for_each_recipe
+from sfumato.measures.base import measure
 from sfumato.release import without_rows
 from sfumato.store.base import Store
 
@@ -118,7 +119,6 @@ class TestStored:
 
     def test_are_measured_once(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         taken: list[str] = []
-        measure = workers_module.measure
 
         def counted(release: Release, measures: Any) -> Any:
             taken.append(str(release.recipe))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from sfumato.table import Table
 SECRET = "SECRETVALUE"
 
 
-def written(tmp_path: Path, *sheets: list[list[Any]]) -> Path:
+def written(tmp_path: Path, *sheets: Sequence[Sequence[Any]]) -> Path:
     workbook = Workbook()
     workbook.remove(workbook.active)
     for number, rows in enumerate(sheets):
@@ -40,7 +41,7 @@ def refusal(path: Path) -> str:
 
 
 def test_cells_become_the_text_that_they_mean(tmp_path: Path) -> None:
-    rows = [
+    rows: list[list[Any]] = [
         ["age", "weight", " town ", "seen", "at", "well", "zip"],
         [31, 71.5, "Köln ", datetime.date(2024, 1, 31), datetime.datetime(2024, 1, 31, 8, 15), True, "01067"],
         [42, None, "Ulm", datetime.date(2024, 2, 1), datetime.datetime(2024, 2, 1, 10, 0), False, "80331"],
@@ -58,7 +59,10 @@ def test_cells_become_the_text_that_they_mean(tmp_path: Path) -> None:
 
 
 def test_its_columns_are_understood_like_those_of_a_csv_file(tmp_path: Path) -> None:
-    rows = [["name", "age", "diagnosis"], *([f"person {n}", 20 + n, f"E1{n % 3}.9"] for n in range(12))]
+    rows: list[list[Any]] = [
+        ["name", "age", "diagnosis"],
+        *([f"person {n}", 20 + n, f"E1{n % 3}.9"] for n in range(12)),
+    ]
     table = Table.read(written(tmp_path, rows))
     roles = {each.name: each.role for each in guess(table)}
     assert roles == {"name": "identifying", "age": "quasi-identifying", "diagnosis": "sensitive"}

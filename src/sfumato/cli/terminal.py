@@ -228,7 +228,8 @@ def forecast_facts(found: Forecast, budget: float | None) -> dict[str, Any]:
 
 def print_forecast(found: Forecast, budget: float | None) -> None:
     """Print what an exploration would do."""
-    more = f", and what {found.n_searches} search(es) will propose" if found.n_searches else ""
+    searches = "one search" if found.n_searches == 1 else f"{found.n_searches} searches"
+    more = f", and what {searches} will propose" if found.n_searches else ""
     echo(f"{found.n_open:,} candidates to make, {found.n_known:,} are known{more}")
     if found.seconds is not None and found.n_open:
         basis = (

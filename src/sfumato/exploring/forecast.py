@@ -70,7 +70,7 @@ def forecast(project: Project, store: Store, workers: int) -> Forecast:
     """
     table, schema = project.read()
     ground = Ground(store, Original(table, schema, store.path), 0, with_keys(project.measures))
-    tries = [listed(each, ground) for each in project.searches]
+    tries = [listed(each, ground, keep=False) for each in project.searches]
     lines = [[ground.task(recipe) for recipe in recipes] for recipes in tries if recipes is not None]
     every = {task.id: task for line in lines for task in line}
     wanted = still_open(every.values(), store)

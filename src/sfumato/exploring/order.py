@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sfumato import registry
 from sfumato.exploring.estimate import Costs
@@ -14,8 +14,8 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
     """Yield the tasks of all tries, the next one chosen when it is asked for.
 
     First those whose method leaves nothing to choose, the ends of every frontier; then the middle one of
-    every method and of every try, those that cost little first; then each try in the order of `spread`,
-    so that every try gets about the same time.
+    every method with every combination of models, those that cost little first; then each of these families
+    in the order of `spread`, so that all get about the same time.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
     """
     every = [task for tasks in tries for task in tasks]
     yield from filter(_is_an_end, every)
-    inner = [[task for task in tasks if not _is_an_end(task)] for tasks in tries]
-    lines = [deque(tasks[place] for place in spread(len(tasks))) for tasks in inner if tasks]
+    inner = [family for tasks in tries for family in _families(tasks)]
+    lines = [deque(tasks[place] for place in spread(len(tasks))) for tasks in inner]
     begun: set[str] = set()
     heads = list(lines)
     while heads:
@@ -41,6 +41,16 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
         place = min(waiting, key=lambda i: ((turns[i] + 1) * _cost(lines[i][0], costs), turns[i]))
         turns[place] += 1
         yield lines[place].popleft()
+
+
+def _families(tasks: Sequence[Task]) -> Iterable[list[Task]]:
+    """Return the tasks of a try by method and models, in their order, the ends left out."""
+    families: dict[tuple[str, ...], list[Task]] = {}
+    for task in tasks:
+        if not _is_an_end(task):
+            models = task.recipe.parameters.get("model") or {}
+            families.setdefault((task.recipe.sanitizer, *models), []).append(task)
+    return families.values()
 
 
 def _is_an_end(task: Task) -> bool:

@@ -69,17 +69,23 @@ def with_keys(measures: Iterable[Written | Measure]) -> tuple[tuple[str, Written
     return tuple((asked_key(each), each) for each in measures)
 
 
-def listed(tried: Try, ground: Ground) -> Sequence[Recipe] | None:
-    """Return the recipes of a try as far as they are known; ``None`` where a search must run first."""
+def listed(tried: Try, ground: Ground, *, keep: bool = True) -> Sequence[Recipe] | None:
+    """Return the recipes of a try as far as they are known; ``None`` where a search must run first.
+
+    A search that is soon done is run at once, and what it proposes is kept unless nothing may be written.
+    """
     if isinstance(tried, Recipe):
         return [tried.normalized()]
     if isinstance(tried, Sweep):
         return tried.recipes()
     known = ground.store.proposals(_digest(tried, ground.source))
-    return known or ground.store.proposals(_former_digest(tried, ground.source)) or None
+    known = known or ground.store.proposals(_former_digest(tried, ground.source))
+    if known or not getattr(tried, "soon_done", False):
+        return known or None
+    return searched(tried, ground, keep=keep)
 
 
-def searched(search: Search, ground: Ground) -> list[Recipe]:
+def searched(search: Search, ground: Ground, *, keep: bool = True) -> list[Recipe]:
     """Run a search, and keep what it proposes."""
     # the same search has the same luck, wherever it stands in the project, and the luck that it had
     # before: figures that were published come out again
@@ -87,7 +93,8 @@ def searched(search: Search, ground: Ground) -> list[Recipe]:
     luck = bytes.fromhex(_former_digest(search, ground.source) or digest)
     with kept_on(None):
         recipes = _proposed(search, ground.original, [ground.seed, *luck[:8]], ground.apart)
-    ground.store.keep_proposals(digest, recipes)
+    if keep:
+        ground.store.keep_proposals(digest, recipes)
     return recipes
 
 

@@ -15,7 +15,11 @@ from sfumato.table import Table
 
 @runtime_checkable
 class Search(Protocol):
-    """A frozen dataclass that proposes recipes for a bound table."""
+    """A frozen dataclass that proposes recipes for a bound table.
+
+    One that is done in seconds may declare ``soon_done = True``: it is then run before anything is made, and
+    what it proposes is ordered together with all that is listed.
+    """
 
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterable[Recipe]:
         """Return the recipes to make and measure."""
