@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import os
 import warnings
@@ -70,7 +69,7 @@ class Progress:
     is_spent
         Whether the budget ended the run.
     slow, slow_share
-        At the end, the measure that took more than half of the time, if one did, and which share that was.
+        The measure that took more than half of the time, if one did, and which share that was.
     """
 
     done: int
@@ -377,7 +376,17 @@ class _Course:
             infeasible=self.state.infeasible + (candidate.infeasible is not None),
             equal=self.state.equal + (holder != candidate.id),
             latest=str(candidate.recipe),
+            **self._slow(),
         )
+
+    def _slow(self) -> dict[str, Any]:
+        """Return which measure takes more than half of the time, and how much, if one does."""
+        key, share = max(self.costs.shares().items(), key=lambda pair: pair[1], default=("", 0.0))
+        if share <= 0.5 or self.state.elapsed < _LONG:
+            return {"slow": "", "slow_share": 0.0}
+        written = dict(self.ground.asked)[key]
+        asked = written if isinstance(written, Measure) else registry.build_measure(written)
+        return {"slow": asked.label, "slow_share": share}
 
     def _saved(self, result: Finished) -> str:
         candidate, ground = result.candidate, self.ground
@@ -422,9 +431,6 @@ class _Course:
 
     def ended(self) -> Progress:
         """Return how it stands at the end, and tell it where the budget ended it."""
-        key, share = max(self.costs.shares().items(), key=lambda pair: pair[1], default=("", 0.0))
-        if share > 0.5 and self.state.elapsed > _LONG:
-            self._say(slow=registry.build_measure(json.loads(key)).label, slow_share=share)
         if monotonic() >= self.ends:
             self._say(is_spent=True)
         return self.state
