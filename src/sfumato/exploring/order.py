@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sfumato import registry
 from sfumato.exploring.estimate import Costs
@@ -14,8 +14,8 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
     """Yield the tasks of all tries, the next one chosen when it is asked for.
 
     First those whose method leaves nothing to choose, the ends of every frontier; then the middle one of
-    every method and of every try, those that cost little first; then each try in the order of `spread`,
-    so that every try gets about the same time.
+    every method and of every family of every try, those that cost little first; then each family in the
+    order of `spread`, so that every one gets about the same time.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
     every = [task for tasks in tries for task in tasks]
     yield from filter(_is_an_end, every)
     inner = [[task for task in tasks if not _is_an_end(task)] for tasks in tries]
-    lines = [deque(tasks[place] for place in spread(len(tasks))) for tasks in inner if tasks]
+    families = [family for tasks in inner for family in _families(tasks)]
+    lines = [deque(family[place] for place in spread(len(family))) for family in families]
     begun: set[str] = set()
     heads = list(lines)
     while heads:
@@ -41,6 +42,16 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
         place = min(waiting, key=lambda i: ((turns[i] + 1) * _cost(lines[i][0], costs), turns[i]))
         turns[place] += 1
         yield lines[place].popleft()
+
+
+def _families(tasks: Iterable[Task]) -> list[list[Task]]:
+    """Part tasks by method, models and words: in each part only numbers differ, or what is a list."""
+    found: dict[tuple[object, ...], list[Task]] = {}
+    for task in tasks:
+        given = task.recipe.parameters
+        words = (value for value in given.values() if isinstance(value, str))
+        found.setdefault((task.recipe.sanitizer, *given.get("model", ()), *words), []).append(task)
+    return list(found.values())
 
 
 def _is_an_end(task: Task) -> bool:

@@ -20,7 +20,7 @@ from sfumato.exploring.estimate import Costs
 from sfumato.exploring.order import in_order
 from sfumato.exploring.refinement import SMALL, between_neighbours
 from sfumato.exploring.stored import read_noted
-from sfumato.exploring.tasks import Ground, Try, listed, searched, still_open, with_keys
+from sfumato.exploring.tasks import Ground, Try, is_quick, listed, searched, still_open, with_keys
 from sfumato.exploring.workers import Finished, Task, Written, finished
 from sfumato.faults import MethodFails
 from sfumato.frontier import Alias, Candidate, Frontier, only_made
@@ -260,14 +260,16 @@ class _Course:
 
     def tasks(self, tries: Sequence[Try]) -> Iterator[Task | None]:
         """Yield what is to be done: what is listed, what searches propose, what may fill a gap."""
-        lines: list[Sequence[Recipe]] = []
+        lines: list[Sequence[Recipe]] = [[each.normalized() for each in tries if isinstance(each, Recipe)]]
         searches: list[Search] = []
         for each in tries:
+            if isinstance(each, Recipe):
+                continue
             recipes = listed(each, self.ground)
-            if recipes is None and not isinstance(each, Recipe):
+            if recipes is None and not is_quick(each):
                 searches.append(each)
             else:
-                lines.append(recipes or ())
+                lines.append(self._searched(each) if recipes is None else recipes)
         yield from self._in_order([*lines, self.ground.store.proposals(self._refinements)])
         for search in searches:
             while self._is_at_work:

@@ -69,14 +69,17 @@ def with_keys(measures: Iterable[Written | Measure]) -> tuple[tuple[str, Written
     return tuple((asked_key(each), each) for each in measures)
 
 
-def listed(tried: Try, ground: Ground) -> Sequence[Recipe] | None:
-    """Return the recipes of a try as far as they are known; ``None`` where a search must run first."""
-    if isinstance(tried, Recipe):
-        return [tried.normalized()]
-    if isinstance(tried, Sweep):
-        return tried.recipes()
-    known = ground.store.proposals(_digest(tried, ground.source))
-    return known or ground.store.proposals(_former_digest(tried, ground.source)) or None
+def listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
+    """Return what a search proposes as far as that is known; ``None`` where it must run first."""
+    if isinstance(search, Sweep):
+        return search.recipes()
+    known = ground.store.proposals(_digest(search, ground.source))
+    return known or ground.store.proposals(_former_digest(search, ground.source)) or None
+
+
+def is_quick(search: Search) -> bool:
+    """Return whether a search says that it takes seconds, so that it need not wait for its turn."""
+    return getattr(type(search), "is_quick", False)
 
 
 def searched(search: Search, ground: Ground) -> list[Recipe]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class Suited:
     k: tuple[int, ...] = ()
     l: tuple[float, ...] = ()  # noqa: E741 - the papers' letter
     t: tuple[float, ...] = ()
+
+    is_quick: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, least in (("k", 1), ("l", 1), ("t", 0)):
