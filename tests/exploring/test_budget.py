@@ -163,3 +163,27 @@ def test_the_hypervolume_never_falls_and_ends_at_that_of_the_frontier(clock: Clo
     assert seconds == sorted(seconds)
     assert all(np.isin(seconds, 10.0 * np.arange(12)))
     assert growth.reached(1.0) == seconds[-1]
+
+
+def test_a_measure_that_takes_most_of_the_time_is_named(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lap = [0.0]
+
+    def watch() -> float:
+        lap[0] += 1.0
+        return lap[0]
+
+    monkeypatch.setattr(workers_module, "perf_counter", watch)
+    _, states = explored(clock, tmp_path / "s")
+    assert {state.slow for state in states} == {""}, "all parts take the same time"
+    measure = workers_module.measure
+
+    def slow(release: Any, measures: Any) -> Any:
+        lap[0] += 8.0 * (measures[0].name == "general-loss")
+        return measure(release, measures)
+
+    monkeypatch.setattr(workers_module, "measure", slow)
+    _, states = explored(clock, tmp_path / "t")
+    assert states[1].slow == "", "a short run has no slow measure"
+    assert (states[-1].slow, states[-1].slow_share) == ("general-loss", pytest.approx(9 / 11))

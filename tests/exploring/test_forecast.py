@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.datasets.demo import write_demo
+from sfumato.exploring import forecast as forecast_module
 from sfumato.exploring.forecast import Forecast, forecast
 from sfumato.exploring.run import explore
 from sfumato.project.file import Project
@@ -36,7 +37,10 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def test_counts_what_would_be_made_and_tries_methods_on_a_sample(project: Project) -> None:
+def test_counts_what_would_be_made_and_tries_methods_on_a_sample(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forecast_module, "_PATIENCE", 1e9)
     before = contents(project.path.parent)
     with Store(IN_MEMORY) as store:
         found = forecast(project, store, workers=2)
@@ -65,3 +69,12 @@ def test_of_what_was_explored_is_nothing(project: Project) -> None:
         found = forecast(project, store, workers=1)
     assert (found.n_open, found.seconds, found.n_searches) == (0, 0, 0)
     assert isinstance(found, Forecast)
+
+
+def test_counts_what_a_quick_search_proposes(project: Project) -> None:
+    text = project.path.read_text()
+    project.path.write_text(text.replace(SEARCH, '[[try]]\nsearch = "suited"\n'))
+    with Store(IN_MEMORY) as store:
+        found = forecast(Project.load(project.path), store, workers=2)
+    assert found.n_searches == 0
+    assert found.n_open > 20

@@ -60,3 +60,16 @@ def test_costs_that_become_known_on_the_way_count_at_once() -> None:
     costs.note("mondrian", {MAKING: 9.0})
     costs.note("clustering", {MAKING: 1.0})
     assert [next(order).recipe.sanitizer for _ in range(3)] == ["clustering"] * 3
+
+
+def test_what_a_search_proposes_is_parted_by_method_models_and_words() -> None:
+    def beside(k: int, t: float) -> Task:
+        given = {"model": {"k-anonymity": {"k": k}, "t-closeness": {"t": t}}}
+        return Task(f"beside {k} {t}", Recipe("mondrian", given), ())
+
+    proposed = [
+        *tasks("mondrian", 2, 5, 10),
+        *(beside(5, t) for t in (0.1, 0.2, 0.3)),
+        *tasks("clustering", 5),
+    ]
+    assert ordered([proposed])[:3] == ["mondrian 5", "clustering 5", "beside 5 0.2"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -14,10 +14,12 @@ from sfumato.exploring import memory
 from sfumato.exploring.apart import Original
 from sfumato.exploring.estimate import Costs
 from sfumato.exploring.order import in_order
-from sfumato.exploring.tasks import Ground, listed, still_open, with_keys
+from sfumato.exploring.tasks import Ground, is_quick, listed, propose, still_open, with_keys
 from sfumato.exploring.workers import Finished, Task, make
 from sfumato.project.file import Project
+from sfumato.recipe import Recipe
 from sfumato.schema import Schema
+from sfumato.search.base import Search
 from sfumato.store.base import Store
 from sfumato.store.costs import MAKING
 from sfumato.table import Table
@@ -39,7 +41,7 @@ class Forecast:
     n_open, n_known
         The candidates that it would make, and those that are stored.
     n_searches
-        The searches that it would run, whose candidates are not counted.
+        The searches that it would run and that take long, whose candidates are not counted.
     seconds
         How long it would take, if that can be said.
     n_sampled
@@ -70,7 +72,7 @@ def forecast(project: Project, store: Store, workers: int) -> Forecast:
     """
     table, schema = project.read()
     ground = Ground(store, Original(table, schema, store.path), 0, with_keys(project.measures))
-    tries = [listed(each, ground, keep=False) for each in project.searches]
+    tries = [_listed(each, ground) for each in project.searches]
     lines = [[ground.task(recipe) for recipe in recipes] for recipes in tries if recipes is not None]
     every = {task.id: task for line in lines for task in line}
     wanted = still_open(every.values(), store)
@@ -85,6 +87,14 @@ def forecast(project: Project, store: Store, workers: int) -> Forecast:
         n_sampled=sampled,
         memory=memory.used_by(os.getpid()) * (workers + (workers > 1)),
     )
+
+
+def _listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
+    """Return what a search proposes, if that is known or soon found."""
+    known = listed(search, ground)
+    if known is not None or not is_quick(search):
+        return known
+    return propose((search, [ground.seed]), ground.original.table, ground.original.schema)
 
 
 def _sampled(tasks: Iterable[Task], costs: Costs, table: Table, schema: Schema) -> int:

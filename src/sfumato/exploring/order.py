@@ -14,8 +14,8 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
     """Yield the tasks of all tries, the next one chosen when it is asked for.
 
     First those whose method leaves nothing to choose, the ends of every frontier; then the middle one of
-    every method with every combination of models, those that cost little first; then each of these families
-    in the order of `spread`, so that all get about the same time.
+    every method and of every family of every try, those that cost little first; then each family in the
+    order of `spread`, so that every one gets about the same time.
 
     Parameters
     ----------
@@ -26,8 +26,9 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
     """
     every = [task for tasks in tries for task in tasks]
     yield from filter(_is_an_end, every)
-    inner = [family for tasks in tries for family in _families(tasks)]
-    lines = [deque(tasks[place] for place in spread(len(tasks))) for tasks in inner]
+    inner = [[task for task in tasks if not _is_an_end(task)] for tasks in tries]
+    families = [family for tasks in inner for family in _families(tasks)]
+    lines = [deque(family[place] for place in spread(len(family))) for family in families]
     begun: set[str] = set()
     heads = list(lines)
     while heads:
@@ -43,14 +44,14 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
         yield lines[place].popleft()
 
 
-def _families(tasks: Sequence[Task]) -> Iterable[list[Task]]:
-    """Return the tasks of a try by method and models, in their order, the ends left out."""
-    families: dict[tuple[str, ...], list[Task]] = {}
+def _families(tasks: Iterable[Task]) -> list[list[Task]]:
+    """Part tasks by method, models and words: in each part only numbers differ, or what is a list."""
+    found: dict[tuple[object, ...], list[Task]] = {}
     for task in tasks:
-        if not _is_an_end(task):
-            models = task.recipe.parameters.get("model") or {}
-            families.setdefault((task.recipe.sanitizer, *models), []).append(task)
-    return families.values()
+        given = task.recipe.parameters
+        words = (value for value in given.values() if isinstance(value, str))
+        found.setdefault((task.recipe.sanitizer, *given.get("model", ()), *words), []).append(task)
+    return list(found.values())
 
 
 def _is_an_end(task: Task) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import os
 import warnings
@@ -21,7 +20,7 @@ from sfumato.exploring.estimate import Costs
 from sfumato.exploring.order import in_order
 from sfumato.exploring.refinement import SMALL, between_neighbours
 from sfumato.exploring.stored import read_noted
-from sfumato.exploring.tasks import Ground, Try, listed, searched, still_open, with_keys
+from sfumato.exploring.tasks import Ground, Try, is_quick, listed, searched, still_open, with_keys
 from sfumato.exploring.workers import Finished, Task, Written, finished
 from sfumato.faults import MethodFails
 from sfumato.frontier import Alias, Candidate, Frontier, only_made
@@ -70,7 +69,7 @@ class Progress:
     is_spent
         Whether the budget ended the run.
     slow, slow_share
-        At the end, the measure that took more than half of the time, if one did, and which share that was.
+        The measure that took more than half of the time, if one did, and which share that was.
     """
 
     done: int
@@ -261,14 +260,16 @@ class _Course:
 
     def tasks(self, tries: Sequence[Try]) -> Iterator[Task | None]:
         """Yield what is to be done: what is listed, what searches propose, what may fill a gap."""
-        lines: list[Sequence[Recipe]] = []
+        lines: list[Sequence[Recipe]] = [[each.normalized() for each in tries if isinstance(each, Recipe)]]
         searches: list[Search] = []
         for each in tries:
+            if isinstance(each, Recipe):
+                continue
             recipes = listed(each, self.ground)
-            if recipes is None and not isinstance(each, Recipe):
+            if recipes is None and not is_quick(each):
                 searches.append(each)
             else:
-                lines.append(recipes or ())
+                lines.append(self._searched(each) if recipes is None else recipes)
         yield from self._in_order([*lines, self.ground.store.proposals(self._refinements)])
         for search in searches:
             while self._is_at_work:
@@ -377,7 +378,17 @@ class _Course:
             infeasible=self.state.infeasible + (candidate.infeasible is not None),
             equal=self.state.equal + (holder != candidate.id),
             latest=str(candidate.recipe),
+            **self._slow(),
         )
+
+    def _slow(self) -> dict[str, Any]:
+        """Return which measure takes more than half of the time, and how much, if one does."""
+        key, share = max(self.costs.shares().items(), key=lambda pair: pair[1], default=("", 0.0))
+        if share <= 0.5 or self.state.elapsed < _LONG:
+            return {"slow": "", "slow_share": 0.0}
+        written = dict(self.ground.asked)[key]
+        asked = written if isinstance(written, Measure) else registry.build_measure(written)
+        return {"slow": asked.label, "slow_share": share}
 
     def _saved(self, result: Finished) -> str:
         candidate, ground = result.candidate, self.ground
@@ -422,9 +433,6 @@ class _Course:
 
     def ended(self) -> Progress:
         """Return how it stands at the end, and tell it where the budget ended it."""
-        key, share = max(self.costs.shares().items(), key=lambda pair: pair[1], default=("", 0.0))
-        if share > 0.5 and self.state.elapsed > _LONG:
-            self._say(slow=registry.build_measure(json.loads(key)).label, slow_share=share)
         if monotonic() >= self.ends:
             self._say(is_spent=True)
         return self.state

@@ -69,23 +69,20 @@ def with_keys(measures: Iterable[Written | Measure]) -> tuple[tuple[str, Written
     return tuple((asked_key(each), each) for each in measures)
 
 
-def listed(tried: Try, ground: Ground, *, keep: bool = True) -> Sequence[Recipe] | None:
-    """Return the recipes of a try as far as they are known; ``None`` where a search must run first.
-
-    A search that is soon done is run at once, and what it proposes is kept unless nothing may be written.
-    """
-    if isinstance(tried, Recipe):
-        return [tried.normalized()]
-    if isinstance(tried, Sweep):
-        return tried.recipes()
-    known = ground.store.proposals(_digest(tried, ground.source))
-    known = known or ground.store.proposals(_former_digest(tried, ground.source))
-    if known or not getattr(tried, "soon_done", False):
-        return known or None
-    return searched(tried, ground, keep=keep)
+def listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
+    """Return what a search proposes as far as that is known; ``None`` where it must run first."""
+    if isinstance(search, Sweep):
+        return search.recipes()
+    known = ground.store.proposals(_digest(search, ground.source))
+    return known or ground.store.proposals(_former_digest(search, ground.source)) or None
 
 
-def searched(search: Search, ground: Ground, *, keep: bool = True) -> list[Recipe]:
+def is_quick(search: Search) -> bool:
+    """Return whether a search says that it takes seconds, so that it need not wait for its turn."""
+    return getattr(type(search), "is_quick", False)
+
+
+def searched(search: Search, ground: Ground) -> list[Recipe]:
     """Run a search, and keep what it proposes."""
     # the same search has the same luck, wherever it stands in the project, and the luck that it had
     # before: figures that were published come out again
@@ -93,8 +90,7 @@ def searched(search: Search, ground: Ground, *, keep: bool = True) -> list[Recip
     luck = bytes.fromhex(_former_digest(search, ground.source) or digest)
     with kept_on(None):
         recipes = _proposed(search, ground.original, [ground.seed, *luck[:8]], ground.apart)
-    if keep:
-        ground.store.keep_proposals(digest, recipes)
+    ground.store.keep_proposals(digest, recipes)
     return recipes
 
 

@@ -17,7 +17,7 @@ from sfumato.table import Table
 class Search(Protocol):
     """A frozen dataclass that proposes recipes for a bound table.
 
-    One that is done in seconds may declare ``soon_done = True``: it is then run before anything is made, and
+    One that is done in seconds may declare ``is_quick = True``: it is then run before anything is made, and
     what it proposes is ordered together with all that is listed.
     """
 

@@ -65,7 +65,7 @@ class Suited:
     l: tuple[float, ...] = ()  # noqa: E741 - the papers' letter
     t: tuple[float, ...] = ()
 
-    soon_done: ClassVar[bool] = True
+    is_quick: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, least in (("k", 1), ("l", 1), ("t", 0)):

@@ -149,7 +149,7 @@ def test_a_project_explores_what_it_finds(tmp_path: Path) -> None:
     assert 1 <= state.done <= 5
     assert state.infeasible == 0
     assert (again.done, again.known) == (0, state.done)
-    assert seen[0] == Progress(0, 0, 0, 0, 0.0, now=seen[0].now)
+    assert seen[0] == Progress(0, 0, 0, 0, seen[0].elapsed, now=seen[0].now)
     assert seen[0].now.startswith("evolution: generation 1 of 10")
 
 
