@@ -99,3 +99,22 @@ def test_nothing_is_said_where_every_measure_applies(tmp_path: Path, sfumato: Ru
     code, out, _ = sfumato("explore", project, "--workers", 1)
     assert code == 0
     assert "not applicable" not in out
+
+
+def test_a_question_about_what_nobody_may_learn_needs_a_sensitive_attribute(
+    tmp_path: Path, sfumato: Run
+) -> None:
+    project = project_with("total-loss", tmp_path)
+    nobody = (
+        project.read_text("utf-8").replace('"sensitive"', '"insensitive"').replace('"privacy-loss", ', "")
+    )
+    project.write_text(nobody, encoding="utf-8")
+    assert sfumato("explore", project, "--workers", 1)[0] == 0
+    for more in ((), ("--measure",)):
+        code, _, errors = sfumato("ask", "min loss where l >= 3", "-P", project, *more)
+        assert code == 3
+        assert errors.splitlines()[-1] == (
+            "sfumato: probabilistic-diversity speaks of a sensitive attribute, and people.toml has none; "
+            'give one role = "sensitive" and explore again'
+        )
+    assert sfumato("ask", "max k where loss <= 100%", "-P", project)[0] == 0

@@ -226,6 +226,19 @@ def unmeasured(question: Question, measurements: Iterable[Measurement]) -> tuple
     return tuple(name for name in wanted if name.casefold() not in labels and _exists(name))
 
 
+def guards_attributes(label: str) -> bool:
+    """Return whether a measure or model is about what is learned of a sensitive attribute.
+
+    Examples
+    --------
+    >>> guards_attributes("t-closeness distance=js"), guards_attributes("k-anonymity")
+    (True, False)
+    """
+    name = label.partition(" ")[0]
+    cls = registry.find("measure", name) or registry.find("model", name)
+    return getattr(cls, "guards", None) == "attribute"
+
+
 def label_of(written: str, measurements: list[Measurement]) -> str:
     """Return the label of the measure that somebody wrote, among those that were measured."""
     name = full_name(written, measurements)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from sfumato.cli.terminal import echo, print_answer, print_comparison, print_jso
 from sfumato.errors import Infeasible, UserError
 from sfumato.exploring.stored import remade
 from sfumato.store.provenance import source_of
+
+if TYPE_CHECKING:
+    from sfumato.project.file import Project
 
 
 @cli.command()
@@ -63,6 +67,7 @@ def ask(
         candidates = only_made(store.candidates(source))
         require_candidates(project, store, source, candidates)
         missing = unmeasured(asked, (m for c in candidates for m in c.measurements))
+        _require_sensitive(project, missing)
         if missing and measure_now:
             explored(replace(project, privacy=(*project.privacy, *missing)), store, None, workers)
             candidates = only_made(store.candidates(source))
@@ -77,6 +82,18 @@ def ask(
     if not as_json:
         where = "" if project_file is None else f" -P {project_file}"
         echo(f"See it in detail:  sfumato show {found.candidate.id}{where}")
+
+
+def _require_sensitive(project: Project, missing: tuple[str, ...]) -> None:
+    """Raise an error if a question speaks of what is learned about people, and nothing is sensitive."""
+    from sfumato.choosing.question import guards_attributes
+
+    about = [name for name in missing if guards_attributes(name)]
+    if about and not project.schema.sensitive:
+        raise Infeasible(
+            f"{about[0]} speaks of a sensitive attribute, and {project.path.name} has none; "
+            'give one role = "sensitive" and explore again'
+        )
 
 
 @cli.command()
