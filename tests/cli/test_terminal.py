@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -136,11 +137,11 @@ def test_a_narrow_terminal_keeps_names_and_the_knee(
     )
     (tmp_path / "people.toml").write_text(PROJECT)
     screen = Watched()
-    for name, value in {"TERM": "dumb", "COLUMNS": str(columns), "NO_COLOR": "1"}.items():
+    for name, value in {"TERM": "xterm", "COLUMNS": str(columns), "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stdout", screen)
     print_frontier(Project.load(tmp_path / "people.toml"), found, (), everything=False)
-    lines = screen.getvalue().splitlines()
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", screen.getvalue()).splitlines()
     assert max(map(len, lines)) <= columns
     knee = found.knee()
     assert knee is not None
