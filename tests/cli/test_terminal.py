@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from sfumato.cli import run, terminal
-from sfumato.cli.terminal import progress_shown, words_shown
+from sfumato.cli.terminal import print_frontier, progress_shown, words_shown
 from sfumato.datasets import hospital
 from sfumato.exploring.run import Progress
+from sfumato.frontier import Candidate, Frontier
+from sfumato.measures import Measurement
 from sfumato.miners.cross_validation import forget
 from sfumato.progress import tell
+from sfumato.project.file import Project
+from sfumato.recipe import Recipe
 
 PROJECT = """
 [data]
@@ -106,3 +111,52 @@ def test_every_command_that_measures_tells_miner_and_fold(
     lines = capsys.readouterr().err.splitlines()
     before = "mondrian k=2: " if command == "explore" else ""
     assert {f"{before}workload-utility: majority, fold {fold} of 2" for fold in (1, 2)} <= set(lines)
+
+
+def _candidate(number: int, sanitizer: str = "mondrian") -> Candidate:
+    model = {"k-anonymity": {"k": number}, "t-closeness": {"t": number / 100}}
+    values = {"privacy-loss": 1 / number, "utility-loss": number**2 / 400, "k-anonymity": number}
+    return Candidate(
+        f"{number:010}",
+        Recipe(sanitizer, {"model": model} if sanitizer == "mondrian" else {}),
+        tuple(
+            Measurement(name, value, "privacy", "higher" if name == "k-anonymity" else "lower")
+            for name, value in {**values, "suppression-loss": 1 / 11}.items()
+        ),
+    )
+
+
+@pytest.mark.parametrize("columns", [80, 100, 160])
+def test_a_narrow_terminal_keeps_names_and_the_knee(
+    columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = (2, 4, 8, 12, 20)
+    found = Frontier(
+        (*map(_candidate, numbers), _candidate(25, "suppress-quasi-identifiers")),
+        ("privacy-loss", "utility-loss"),
+    )
+    (tmp_path / "people.toml").write_text(PROJECT)
+    screen = Watched()
+    for name, value in {"TERM": "xterm", "COLUMNS": str(columns), "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", screen)
+    print_frontier(Project.load(tmp_path / "people.toml"), found, (), everything=False)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", screen.getvalue()).splitlines()
+    assert max(map(len, lines)) <= columns
+    knee = found.knee()
+    assert knee is not None
+    (marked,) = [line for line in lines if " knee " in line]
+    assert knee.id in marked
+    for candidate in found.candidates:
+        assert any(candidate.id in line and candidate.recipe.title in line for line in lines)
+    assert any(line.startswith("No room here for") for line in lines) == (columns < 110)
+    assert ("9.09%" in screen.getvalue()) == (columns > 110)
+
+
+def test_candidates_have_names_that_people_say() -> None:
+    assert _candidate(11).recipe.title == "Mondrian k=11, t=0.11"
+    assert Recipe("as-is").title == "As is"
+    assert Recipe("suppress-quasi-identifiers").title == "Suppress quasi-identifiers"
+    assert Recipe("mondrian", {"model": {"k-anonymity": {"k": 3}}, "variant": "relaxed"}).title == (
+        "Mondrian k=3, variant=relaxed"
+    )

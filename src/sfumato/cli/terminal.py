@@ -285,7 +285,7 @@ def print_frontier(
         [row[:n_fitting] for row in rows],
     )
     if n_fitting < len(heads):
-        echo(f"No room here for {' and '.join(heads[n_fitting:])}; a wider window or --json shows them.")
+        echo(f"No room here for {' and '.join(heads[n_fitting:])}; --json shows them.")
     if found.apart:
         echo(
             f"{len(found.apart)} cannot be compared on these axes: "
