@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import math
 import shutil
@@ -151,6 +152,30 @@ class TestFiles:
         what = "the published data is what the manifest describes"
         assert found == {what: "there are more records than the manifest says that the original has"}
 
+    def test_files_are_checked_in_the_order_of_their_names(self, honest: Path) -> None:
+        said = [each.what.split()[0] for each in checks(honest, unchanged)][2:8]
+        assert len(said) == 6
+        assert said == sorted(said)
+
+    @pytest.mark.parametrize("part", ["$schema", "name", "title", "description", "resources"])
+    def test_the_data_package_describes_these_files(self, honest: Path, tmp_path: Path, part: str) -> None:
+        folder = tmp_path / "out"
+        shutil.copytree(honest, folder)
+        package = json.loads((folder / "datapackage.json").read_text("utf-8"))
+        package[part] = package[part] * 2 or "x"
+        (folder / "datapackage.json").write_text(json.dumps(package), "utf-8")
+
+        def change(facts: Facts) -> None:
+            content = (folder / "datapackage.json").read_bytes()
+            facts["files"]["datapackage.json"] = {
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "bytes": len(content),
+            }
+
+        assert failures(folder, change) == {
+            "datapackage.json describes these files": "it says something else"
+        }
+
     def test_a_title_as_a_name(self) -> None:
         assert slug("Ärzte 2024: A&B") == "rzte-2024-a-b"
         assert slug("²") == "release"
@@ -234,6 +259,8 @@ class TestClaims:
             (0.5, 0.5, True),
             (0.5 + 4e-10, 0.5, True),
             (0.5 + 3e-9, 0.5, False),
+            (4e-10, 0.0, True),
+            (3e-9, 0.0, False),
             (1e9 + 0.5, 1e9, True),
             (1e9 + 3, 1e9, False),
             (1, 1.0, True),
