@@ -32,9 +32,11 @@ from sfumato import (
     measure,
     sanitize,
 )
+from sfumato.classes import SensitiveCounts
 from sfumato.errors import ParameterError
 from sfumato.measures import (
     AverageClassSize,
+    InformationGain,
     JournalistRisk,
     MarketerRisk,
     QuasiIdentifierContribution,
@@ -158,6 +160,21 @@ class TestGains:
         # where nothing is lost nobody is at risk, not even at a threshold of 0
         alike = release_of({"age": "aabb"}, {"ill": "xyxy"})
         assert figure(alike, PrivacyLoss(0)).detail["share-at-risk"] == 0
+
+    @pytest.mark.parametrize(("n_bad", "is_worst"), [(1, False), (3, True)])
+    def test_95_of_100_records_lose_no_more(self, n_bad: int, is_worst: bool) -> None:
+        """One bad record of 20 is left out, three of 50 are not."""
+        n_good = 19 if n_bad == 1 else 47
+        release = release_of({"age": "a" * n_good + "b" * n_bad}, {"ill": ("xy" * 24)[:n_good] + "y" * n_bad})
+        found = figure(release, "privacy-loss")
+        assert (found.detail["percentile-95"] == found.value) is is_worst
+
+    def test_a_value_that_nobody_has_adds_no_uncertainty(self) -> None:
+        counts = SensitiveCounts(
+            np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 1]), np.array([0.5, 0.5, 0.0])
+        )
+        value, facts = InformationGain().of_counts(counts, self.RELEASE)
+        assert (value, facts["detail"]["entropy"]) == pytest.approx((0, math.log(2)))
 
     def test_a_threshold_is_not_negative(self) -> None:
         for threshold in (-0.01, math.nan):

@@ -18,6 +18,7 @@ from sfumato.verifying import check
 from sfumato.verifying.check import Check, check_folder, expected_files, slug
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.figures import Between, OneOf
+from sfumato.verifying.records import PublicView, WrittenTable
 
 Facts = dict[str, Any]
 Change = Callable[[Facts], None]
@@ -520,6 +521,13 @@ class TestWord:
         for exact in (0, 6, None):
             found = failures(honest, lambda facts, n=exact: self.attribute(facts, "age").update(exact=n))  # type: ignore[misc]
             assert found == {}
+
+    def test_a_withheld_cell_tells_nothing(self) -> None:
+        people = WrittenTable(("age",), {"age": ["*", "1", "*", None]}, 4)
+        seen = PublicView(9, ("age",), {("*",): 2, ("1",): 1, (None,): 1}, (), False, {})
+        assert check._told_cells(seen, {"data": people}, "age") == 2
+        # of what the second table tells every record has a value
+        assert check._told_cells(seen, {"quasi-identifiers": people, "sensitive": people}, "ill") == 4
 
     def test_what_else_is_the_publisher_s_word_is_named(self, honest: Path) -> None:
         def change(facts: Facts) -> None:
