@@ -8,6 +8,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,14 @@ class TestRisks:
         found = figure(SIZES, MarketerRisk(population_size=80))
         assert found.value == pytest.approx(3 / 80)
         assert found.detail["matched"] == pytest.approx(0.3)
+
+    def test_people_of_a_population_are_counted(self, tmp_path: Path) -> None:
+        # of a there are 4 people, of b 2, of c 10
+        (tmp_path / "people.csv").write_text("age\n" + "a\n" * 4 + "b\n" * 2 + "c\n" * 10, "utf-8")
+        found = figure(SIZES, JournalistRisk(str(tmp_path / "people.csv"), threshold=0.3))
+        assert found.value == 1 / 2
+        assert found.detail["average"] == pytest.approx((1 / 4 + 2 / 2 + 5 / 10) / 8)
+        assert (found.detail["share-at-risk"], found.detail["smallest"]) == (2 / 8, 2)
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         for threshold in (-0.01, 1.01, math.nan):
