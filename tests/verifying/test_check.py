@@ -504,6 +504,8 @@ class TestWord:
             )
 
         assert failures(honest, more("name")) == {}
+        assert failures(honest, more("name", "withheld")) == {}
+        assert failures(honest, more("ill", "withheld")) == {self.ROLES: "they have not"}
         assert failures(honest, more("ill")) == {self.ROLES: "they have not"}
         assert failures(honest, more("age", "quasi-identifying")) == {self.ROLES: "they have not"}
 
