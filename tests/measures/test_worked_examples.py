@@ -8,6 +8,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,11 @@ from sfumato import (
     measure,
     sanitize,
 )
+from sfumato.classes import SensitiveCounts
 from sfumato.errors import ParameterError
 from sfumato.measures import (
     AverageClassSize,
+    InformationGain,
     JournalistRisk,
     MarketerRisk,
     QuasiIdentifierContribution,
@@ -92,6 +95,14 @@ class TestRisks:
         found = figure(SIZES, MarketerRisk(population_size=80))
         assert found.value == pytest.approx(3 / 80)
         assert found.detail["matched"] == pytest.approx(0.3)
+
+    def test_people_of_a_population_are_counted(self, tmp_path: Path) -> None:
+        # of a there are 4 people, of b 2, of c 10
+        (tmp_path / "people.csv").write_text("age\n" + "a\n" * 4 + "b\n" * 2 + "c\n" * 10, "utf-8")
+        found = figure(SIZES, JournalistRisk(str(tmp_path / "people.csv"), threshold=0.3))
+        assert found.value == 1 / 2
+        assert found.detail["average"] == pytest.approx((1 / 4 + 2 / 2 + 5 / 10) / 8)
+        assert (found.detail["share-at-risk"], found.detail["smallest"]) == (2 / 8, 2)
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         for threshold in (-0.01, 1.01, math.nan):
@@ -158,6 +169,21 @@ class TestGains:
         # where nothing is lost nobody is at risk, not even at a threshold of 0
         alike = release_of({"age": "aabb"}, {"ill": "xyxy"})
         assert figure(alike, PrivacyLoss(0)).detail["share-at-risk"] == 0
+
+    @pytest.mark.parametrize(("n_bad", "is_worst"), [(1, False), (3, True)])
+    def test_95_of_100_records_lose_no_more(self, n_bad: int, is_worst: bool) -> None:
+        """One bad record of 20 is left out, three of 50 are not."""
+        n_good = 19 if n_bad == 1 else 47
+        release = release_of({"age": "a" * n_good + "b" * n_bad}, {"ill": ("xy" * 24)[:n_good] + "y" * n_bad})
+        found = figure(release, "privacy-loss")
+        assert (found.detail["percentile-95"] == found.value) is is_worst
+
+    def test_a_value_that_nobody_has_adds_no_uncertainty(self) -> None:
+        counts = SensitiveCounts(
+            np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 1]), np.array([0.5, 0.5, 0.0])
+        )
+        value, facts = InformationGain().of_counts(counts, self.RELEASE)
+        assert (value, facts["detail"]["entropy"]) == pytest.approx((0, math.log(2)))
 
     def test_a_threshold_is_not_negative(self) -> None:
         for threshold in (-0.01, math.nan):

@@ -218,6 +218,18 @@ def test_the_distance_is_the_one_that_is_asked_for() -> None:
     assert found["js"] == pytest.approx([jensenshannon([2, 1, 0], [2, 2, 2]) ** 2] * 2)
 
 
+def test_what_is_natural_is_the_order_of_numbers_alone() -> None:
+    model = TCloseness(0.2, "natural")
+    # of three in order: 1 or 2 steps of 2, else all are equally far
+    numbers, words = Hierarchy.flat([1, 2, 3]), Hierarchy.flat(["a", "b", "c"])
+    assert scores(model, "a", "b", "c", hierarchy=numbers) == pytest.approx([1 / 2, 1 / 3, 1 / 2])
+    assert scores(model, "a", "b", "c", hierarchy=words) == pytest.approx([2 / 3, 2 / 3, 2 / 3])
+    assert scores(model, "a", "b", "c") == pytest.approx([2 / 3, 2 / 3, 2 / 3])
+    # a missing number has no place, but the others have
+    some = Hierarchy.flat([1, 2, None])
+    assert scores(model, "a", "b", "c", hierarchy=some) == pytest.approx([1 / 2, 1 / 3, 1 / 2])
+
+
 def test_an_order_must_be_there_to_be_used() -> None:
     flat = Hierarchy.flat(["a", "b", "c"])
     unordered = replace(flat, is_ordered=False)

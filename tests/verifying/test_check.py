@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import math
 import shutil
@@ -17,6 +18,7 @@ from sfumato.verifying import check
 from sfumato.verifying.check import Check, check_folder, expected_files, slug
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.figures import Between, OneOf
+from sfumato.verifying.records import PublicView, WrittenTable
 
 Facts = dict[str, Any]
 Change = Callable[[Facts], None]
@@ -151,6 +153,30 @@ class TestFiles:
         what = "the published data is what the manifest describes"
         assert found == {what: "there are more records than the manifest says that the original has"}
 
+    def test_files_are_checked_in_the_order_of_their_names(self, honest: Path) -> None:
+        said = [each.what.split()[0] for each in checks(honest, unchanged)][2:8]
+        assert len(said) == 6
+        assert said == sorted(said)
+
+    @pytest.mark.parametrize("part", ["$schema", "name", "title", "description", "resources"])
+    def test_the_data_package_describes_these_files(self, honest: Path, tmp_path: Path, part: str) -> None:
+        folder = tmp_path / "out"
+        shutil.copytree(honest, folder)
+        package = json.loads((folder / "datapackage.json").read_text("utf-8"))
+        package[part] = package[part] * 2 or "x"
+        (folder / "datapackage.json").write_text(json.dumps(package), "utf-8")
+
+        def change(facts: Facts) -> None:
+            content = (folder / "datapackage.json").read_bytes()
+            facts["files"]["datapackage.json"] = {
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "bytes": len(content),
+            }
+
+        assert failures(folder, change) == {
+            "datapackage.json describes these files": "it says something else"
+        }
+
     def test_a_title_as_a_name(self) -> None:
         assert slug("Ärzte 2024: A&B") == "rzte-2024-a-b"
         assert slug("²") == "release"
@@ -234,6 +260,8 @@ class TestClaims:
             (0.5, 0.5, True),
             (0.5 + 4e-10, 0.5, True),
             (0.5 + 3e-9, 0.5, False),
+            (4e-10, 0.0, True),
+            (3e-9, 0.0, False),
             (1e9 + 0.5, 1e9, True),
             (1e9 + 3, 1e9, False),
             (1, 1.0, True),
@@ -476,6 +504,8 @@ class TestWord:
             )
 
         assert failures(honest, more("name")) == {}
+        assert failures(honest, more("name", "withheld")) == {}
+        assert failures(honest, more("ill", "withheld")) == {self.ROLES: "they have not"}
         assert failures(honest, more("ill")) == {self.ROLES: "they have not"}
         assert failures(honest, more("age", "quasi-identifying")) == {self.ROLES: "they have not"}
 
@@ -493,6 +523,13 @@ class TestWord:
         for exact in (0, 6, None):
             found = failures(honest, lambda facts, n=exact: self.attribute(facts, "age").update(exact=n))  # type: ignore[misc]
             assert found == {}
+
+    def test_a_withheld_cell_tells_nothing(self) -> None:
+        people = WrittenTable(("age",), {"age": ["*", "1", "*", None]}, 4)
+        seen = PublicView(9, ("age",), {("*",): 2, ("1",): 1, (None,): 1}, (), False, {})
+        assert check._told_cells(seen, {"data": people}, "age") == 2
+        # of what the second table tells every record has a value
+        assert check._told_cells(seen, {"quasi-identifiers": people, "sensitive": people}, "ill") == 4
 
     def test_what_else_is_the_publisher_s_word_is_named(self, honest: Path) -> None:
         def change(facts: Facts) -> None:

@@ -188,6 +188,15 @@ def test_a_tree_counts_the_mean_over_its_levels() -> None:
     assert level("t-closeness", "f", "cu", hierarchy=flat, distance="hierarchical") == pytest.approx(2 / 3)
 
 
+def test_what_is_natural_is_the_order_of_numbers_alone() -> None:
+    groups = tuple(Counter(value) for value in "123")
+    for kind, reached in (("numeric", 1 / 2), ("categorical", 2 / 3), (None, 2 / 3)):
+        facts = AttributeFacts(role="sensitive", kind=kind)  # type: ignore[arg-type]
+        attribute = SensitiveValues("pay", groups, facts)
+        seen = PublicView(3, (), {(): 3}, (attribute,), False, {})
+        assert MODELS["t-closeness"].level(seen, {"distance": "natural"}) == pytest.approx(reached)
+
+
 def test_the_worst_attribute_counts() -> None:
     good, bad = attribute_of("ab", "ab"), attribute_of("aa", "bb")
     classes: dict[Row, int] = {("1",): 2, ("2",): 2}
