@@ -6,7 +6,7 @@ import dataclasses
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -75,7 +75,11 @@ def choices(plain: Any) -> Iterator[Any]:
 
 
 def releases(name: str, bound: Bound) -> Iterator[Release]:
-    for how in variants(name, bound):
+    yield from made(variants(name, bound), bound)
+
+
+def made(several: Iterable[Any], bound: Bound) -> Iterator[Release]:
+    for how in several:
         try:
             # a file does not tell the recipe, which some measures ask
             yield dataclasses.replace(sanitize(*bound, how), recipe=None)
@@ -134,26 +138,30 @@ def is_same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def check_same(release: Release, again: Release) -> None:
-    assert again.n_records == release.n_records
-    assert again.n_suppressed == release.n_suppressed
-    assert again.form == release.form
-    assert classes_of(again) == classes_of(release)
-    assert groups_of(again) == groups_of(release)
-    for name in release.schema.released:
-        assert meanings_of(again, name) == meanings_of(release, name), name
-    for name in MEASURES:
-        taken, taken_again = ([m.to_dict() for m in measure(each, [name])] for each in (release, again))
-        assert is_same(taken, taken_again), name
+def figures_of(release: Release) -> dict[str, Any]:
+    return {name: [each.to_dict() for each in measure(release, [name])] for name in MEASURES}
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def check_same(release: Release, *several: Release) -> None:
+    figures = figures_of(release)
+    for again in several:
+        assert again.n_records == release.n_records
+        assert again.n_suppressed == release.n_suppressed
+        assert again.form == release.form
+        assert classes_of(again) == classes_of(release)
+        assert groups_of(again) == groups_of(release)
+        for name in release.schema.released:
+            assert meanings_of(again, name) == meanings_of(release, name), name
+        for name, taken in figures_of(again).items():
+            assert is_same(figures[name], taken), name
+
+
 @pytest.mark.parametrize("name", SANITIZERS)
-def test_hospital_is_read_back_as_it_was(name: str, suffix: str, hospital: Bound) -> None:
+def test_hospital_is_read_back_as_it_was(name: str, hospital: Bound) -> None:
     found = list(releases(name, hospital))
     assert found
     for release in found:
-        check_same(release, read_again(release, hospital, suffix))
+        check_same(release, *(read_again(release, hospital, suffix) for suffix in (".csv", ".parquet")))
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +199,7 @@ def can_be_told(release: Release) -> bool:
 
 @pytest.mark.parametrize("name", SANITIZERS)
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=70)
 def test_a_random_table_is_read_back_as_it_was(
     name: str,
     tiny_tables: st.SearchStrategy[Bound],
@@ -199,11 +207,11 @@ def test_a_random_table_is_read_back_as_it_was(
     data: st.DataObject,
 ) -> None:
     bound = data.draw(tiny_tables | floored_tables)
-    how = data.draw(st.sampled_from(list(variants(name, bound))))
+    several = list(variants(name, bound))
+    first = data.draw(st.sampled_from(range(len(several))))
     suffix = data.draw(st.sampled_from([".csv", ".parquet", ".feather"]))
-    try:
-        release = dataclasses.replace(sanitize(*bound, how), recipe=None)
-    except SfumatoError:
+    # most ways are too much for a tiny table: the first one counts that gives a release
+    for release in made([*several[first:], *several[:first]], bound):
+        if can_be_told(release):
+            check_same(release, read_again(release, bound, suffix))
         return
-    if can_be_told(release):
-        check_same(release, read_again(release, bound, suffix))
