@@ -24,6 +24,7 @@ ROLES = {
 }
 
 _MINUS = "\u2212"
+_LONGEST_NAME = 80
 
 
 def measure_words(name: str) -> Words:
@@ -127,6 +128,37 @@ def recipe_in_words(recipe: Recipe) -> str:
     rest = _listed({name: value for name, value in given.items() if name != "model"})
     with_models = f"{recipe.sanitizer} with {joined(asked)}" if asked else recipe.sanitizer
     return f"{with_models}; {rest}" if rest else with_models
+
+
+def recipe_name(recipe: Recipe) -> str:
+    """Return a short name for what a recipe makes: the method and what sets it apart.
+
+    Examples
+    --------
+    >>> both = {"k-anonymity": {"k": 11}, "t-closeness": {"t": 0.1}}
+    >>> recipe_name(Recipe("mondrian", {"model": both})), recipe_name(Recipe("full-domain"))
+    ('Mondrian k=11, t=0.1', 'Full domain')
+    """
+    given = _changed("sanitizer", recipe.sanitizer, recipe.parameters)
+    model = given.pop("model", None)
+    models = model if isinstance(model, Mapping) else {}
+    asked = [part for name, inner in models.items() for part in _short_model(name, inner)]
+    method = recipe.sanitizer.replace("-", " ", 1)
+    parts = [*asked, *(_short(name, value) for name, value in given.items())]
+    name = f"{method[:1].upper()}{method[1:]} {', '.join(parts)}".rstrip()
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _short_model(model: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Return the letters of a model with their values; one that has none goes by its name."""
+    limit = getattr(registry.registered("model").get(model), "parameter", None)
+    changed = _changed("model", model, parameters)
+    shown = [_short(key, value) for key, value in parameters.items() if key in changed or key == limit]
+    return shown or [model]
+
+
+def _short(name: str, value: Any) -> str:
+    return f"{name} {plain(value)}" if isinstance(value, Mapping) else f"{name}={plain(value)}"
 
 
 def model_in_words(model: str, parameters: Mapping[str, Any]) -> str:

@@ -290,7 +290,7 @@ def broken_limits(candidate: Candidate, limits: Mapping[str, Limit]) -> list[str
         value = candidate.value(name)
         if not limit.allows(value):
             reached = "does not apply" if value is None else f"is {_rounded(value, limit)}"
-            broken.append(f"{name} {reached}, must be {limit}")
+            broken.append(f"{name} {reached}, must be {_in_six_digits(limit)}")
     return broken
 
 
@@ -298,6 +298,10 @@ def _shown(measurement: Measurement) -> str:
     from sfumato import formatting
 
     return "does not apply" if measurement.value is None else formatting.number(measurement.value)
+
+
+def _in_six_digits(limit: Limit) -> Limit:
+    return Limit(at_most=float(f"{limit.at_most:.6g}"), at_least=float(f"{limit.at_least:.6g}"))
 
 
 def _rounded(value: float, limit: Limit) -> str:

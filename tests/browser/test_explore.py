@@ -189,7 +189,7 @@ def test_methods_are_chosen_explored_and_looked_at(
     identity = page.evaluate(f"window.sfumatoChart.all.ids[{candidate}]")
     assert f"id={identity}" in page.url
     photograph(page, "explore-chosen")
-    page.get_by_label("Upwards").select_option(label="re-identification risk")
+    page.get_by_label("Upward axis").select_option(label="re-identification risk")
     page.wait_for_url("**axis=reidentification-risk**")
     page.get_by_text("re-identification risk and general loss").wait_for()
     assert page.evaluate("window.sfumatoChart.y.measure.label") == "reidentification-risk"

@@ -109,9 +109,9 @@ class Inspection:
         return (
             f"Published as it is, {risk.n_unique:,} of {self.n_records:,} records "
             f"({risk.n_unique / self.n_records:.1%}) would be unique in {names}.",
-            f"Half of the records would share these with at most {risk.median_class - 1:,} others; an "
-            f"adversary would find a record with a chance of {risk.average:.1%} on average, "
-            f"{risk.worst:.0%} at worst.",
+            f"Half of the records would share these with {_others(risk.median_class - 1)}; "
+            f"somebody who knows these of a person would find that person's record with a chance of "
+            f"{risk.average:.1%} on average, {risk.worst:.0%} at worst.",
         )
 
     @property
@@ -272,3 +272,10 @@ def _risk(release: Release) -> RiskAsItStands | None:
 def _median_class(release: Release) -> int:
     sizes = np.sort(release.classes.sizes)
     return int(sizes[np.searchsorted(np.cumsum(sizes), release.n_records / 2)])
+
+
+def _others(most: float) -> str:
+    """Say with how many others a value is shared."""
+    if most < 1:
+        return "nobody else"
+    return f"at most {most:,.0f} other{'s' if most >= 2 else ''}"

@@ -15,6 +15,7 @@ from sfumato.report.plane import (
     TRIVIAL,
     Plane,
     corners,
+    cross_out,
     draw_candidates,
     draw_legend,
     draw_limits,
@@ -65,6 +66,7 @@ def frontier_chart(
         draw_limits(axes, plane, limits)
         draw_line(axes, plane)
         draw_candidates(axes, plane)
+        cross_out(axes, plane, limits)
         below = None if stretch is None else plate.add_subplot(5, 1, (4, 5))
         _draw_marked(axes, plane, chosen)
         if stretch is not None and below is not None:

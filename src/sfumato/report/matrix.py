@@ -10,7 +10,16 @@ from sfumato.columns import Limit
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.report.charts import frontier_chart
-from sfumato.report.plane import Plane, Scale, draw_candidates, draw_legend, draw_limits, draw_ring, say_empty
+from sfumato.report.plane import (
+    Plane,
+    Scale,
+    cross_out,
+    draw_candidates,
+    draw_legend,
+    draw_limits,
+    draw_ring,
+    say_empty,
+)
 from sfumato.report.svg import FAINT, draw_panels
 
 if TYPE_CHECKING:
@@ -90,6 +99,7 @@ def _draw_panel(axes: Axes, plane: Plane, limits: Mapping[str, Limit], chosen: C
         return
     draw_limits(axes, plane, limits)
     draw_candidates(axes, plane, size=0.6)
+    cross_out(axes, plane, limits, size=0.6)
     ringed = next((c for c in plane.frontier.comparable if chosen is not None and c.id == chosen.id), None)
     if ringed is not None:
         draw_ring(axes, plane.point(ringed), 100, "-", "chosen")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato import formatting
 from sfumato.columns import Limit
 from sfumato.facts import Better
-from sfumato.frontier import Candidate, Frontier
+from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.report.labels import readable
 from sfumato.report.svg import FAINT, INK
 
@@ -196,6 +196,15 @@ def draw_candidates(axes: Axes, plane: Plane, *, size: float = 1.0) -> None:
                 linewidths=1.2,
                 zorder=4 if is_efficient else 3,
             )
+
+
+def cross_out(axes: Axes, plane: Plane, limits: Mapping[str, Limit], *, size: float = 1.0) -> None:
+    """Cross out the candidates that break the policy, whichever axes are drawn."""
+    broken = [plane.point(each) for each in plane.frontier.comparable if broken_limits(each, limits)]
+    if broken:
+        x, y = zip(*broken, strict=True)
+        label = "crossed out: breaks the policy"
+        axes.scatter(x, y, s=size * 60, marker="x", color=FORBIDDEN, linewidths=1.1, label=label, zorder=4.5)
 
 
 def _arrow(x: float, y: float) -> str | None:

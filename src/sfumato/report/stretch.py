@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sfumato.columns import Limit
 from sfumato.frontier import Candidate, Frontier
 from sfumato.report.labels import readable, write_labels
-from sfumato.report.plane import TRIVIAL, Plane, corners, draw_candidates, draw_limits, draw_line
+from sfumato.report.plane import TRIVIAL, Plane, corners, cross_out, draw_candidates, draw_limits, draw_line
 from sfumato.report.svg import INK
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def draw_stretch(whole: Axes, part: Axes, stretch: Plane, limits: Mapping[str, L
     draw_limits(part, stretch, limits)
     draw_line(part, stretch)
     draw_candidates(part, stretch)
+    cross_out(part, stretch, limits)
     inside = [
         c for c in efficient_in(stretch) if _is_inside(stretch, c) and c.recipe.sanitizer not in TRIVIAL
     ]

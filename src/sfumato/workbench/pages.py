@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 import sfumato
-from sfumato.errors import SfumatoError
+from sfumato.errors import DataError, SfumatoError
 from sfumato.report.markup import html_templates
 from sfumato.workbench.addresses import has_page, link, slug
 from sfumato.workbench.state.state import state_of
@@ -73,10 +73,12 @@ def page(request: Request, template: str, *, status: int = 200, **facts: Any) ->
     return response
 
 
-def problem(request: Request, status: int, said: str, remedy: str = "") -> HTMLResponse:
-    """Show what went wrong, in words."""
-    title = _TITLES.get(status, "That did not work")
-    return page(request, "problem.html.j2", status=status, title=title, said=said, remedy=remedy)
+def problem(
+    request: Request, status: int, said: str, remedy: str = "", *, mends_file: bool = False
+) -> HTMLResponse:
+    """Show what went wrong, in words, and the way to how the data file is written where that may mend it."""
+    facts = {"title": _TITLES.get(status, "That did not work"), "said": said, "remedy": remedy}
+    return page(request, "problem.html.j2", status=status, mends_file=mends_file, **facts)
 
 
 def back(request: Request, address: str, said: str = "") -> RedirectResponse:
@@ -110,7 +112,8 @@ def on_sfumato_error(request: Request, error: Exception) -> Response:
     """Show an error of ours, whose message names the remedy and no record's value."""
     if not isinstance(error, SfumatoError):
         raise error
-    return problem(request, getattr(error, "status", 422), sentence(str(error)))
+    mends_file = isinstance(error, DataError) and "project" in request.path_params
+    return problem(request, getattr(error, "status", 422), sentence(str(error)), mends_file=mends_file)
 
 
 def on_still_reading(request: Request, error: Exception) -> Response:

@@ -30,9 +30,9 @@ def test_the_answer_is_told_with_links_and_with_what_the_limits_cost(project: Pa
     page = harmless(asked(ready, "max k where loss <= 70% and suppression <= 10%").text)
     best = candidates(project)["mondrian-3"].id
     assert f"/projects/patients/releases/{best}" in page.links
-    assert "Mondrian with k-anonymity (k = 3)" in page.text
+    assert "Mondrian k=3" in page.text
     assert "What the limits cost, each by itself" in page.text
-    assert "looser at 100% you could have k-anonymity 12" in page.text
+    assert "Loosened to 100% , you could have k-anonymity 12" in page.text
     assert [each["value"] for each in page.all("input") if each.get("id") == "q"] == [
         "max k where loss <= 70% and suppression <= 10%"
     ]

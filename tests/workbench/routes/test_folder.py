@@ -255,7 +255,7 @@ def test_a_file_that_cannot_be_read_says_why_and_offers_another_way(
     assert "SECRET" not in page.text
     assert not (folder / "bars.toml").exists()
     (folder / "bars.csv").write_text("name|age\nAnn|31\nBob|42\nCid|50\n")
-    again = guest.post("/projects", data={"file": "bars~2ecsv", "separator": "bar"})
+    again = guest.post("/projects", data={"file": "bars~2ecsv", "separator": "vertical bar"})
     assert ready(again.headers["location"]).url.path == "/projects/bars/data"
     assert 'separator = "|"' in (folder / "bars.toml").read_text()
 

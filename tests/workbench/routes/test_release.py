@@ -51,7 +51,7 @@ def test_everything_that_is_known_of_a_release_stands_on_its_page(project: Path,
         "What was done to each attribute",
         "Class sizes",
         "Where the privacy loss comes from",
-        "Whom researchers lose",
+        "Which groups of people can be studied least well",
         "What would be published",
     ):
         assert heading in page.text

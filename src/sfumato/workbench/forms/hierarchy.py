@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import re
 from typing import Any, get_args
@@ -10,18 +11,33 @@ from typing import Any, get_args
 from starlette.datastructures import FormData
 
 from sfumato.errors import HierarchyError
-from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Nested, Prefixes
 from sfumato.table import text
 from sfumato.workbench.state import branches
 from sfumato.workbench.state.branches import TreeNode
 
 UNITS: tuple[str, ...] = get_args(DateUnit)
+_FORMATS = (
+    "%d.%m.%Y",
+    "%d.%m.%y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%Y%m%d",
+    "%d.%m.%Y %H:%M",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%d %H:%M:%S",
+)
+_EXAMPLE = datetime.datetime(2024, 12, 31, 18, 30, tzinfo=datetime.UTC)
 SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 
 
-def source_facts(source: HierarchySource | None) -> dict[str, str]:
-    """Return how the values generalize now, as the form writes it."""
-    facts = {"how": "file", "intervals": "", "prefixes": "", "units": "", "format": "%Y-%m-%d"}
+def source_facts(source: HierarchySource | None, guessed: HierarchySource | None = None) -> dict[str, str]:
+    """Return how the values generalize now, as the form writes it; dates as guessed where nothing is said."""
+    format_ = guessed.format if isinstance(guessed, Dates) else Dates().format
+    facts = {"how": "file", "intervals": "", "prefixes": "", "units": "", "format": format_}
     match source:
         case None:
             facts["how"] = "none"
@@ -32,6 +48,31 @@ def source_facts(source: HierarchySource | None) -> dict[str, str]:
         case Dates(units, format_):
             facts |= {"how": "dates", "units": " ".join(units), "format": format_}
     return facts
+
+
+def written_source(source: HierarchySource | None) -> dict[str, Any] | None:
+    """Return how values generalize as the project file writes it; a tree of a file is not written."""
+    match source:
+        case Intervals(widths):
+            return {"intervals": [_number(str(width)) for width in widths]}
+        case Prefixes(lengths):
+            return {"prefixes": [*lengths]}
+        case Dates(units, format_):
+            return {"dates": [*units], "format": format_}
+        case Nested(groups):
+            return {"tree": groups}
+    return None
+
+
+def date_examples(own: str = "") -> dict[str, str]:
+    """Return the formats that are offered, each with how it writes the last day of 2024.
+
+    Examples
+    --------
+    >>> date_examples()["%d.%m.%Y"], date_examples("%d %m %Y")["%d %m %Y"]
+    ('31.12.2024', '31 12 2024')
+    """
+    return {each: _EXAMPLE.strftime(each) for each in dict.fromkeys((*_FORMATS, own)) if each}
 
 
 def chosen_source(form: FormData, files: list[str]) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from sfumato.workbench.state.state import state_of
 FIRST = "folder"
 PAGES = (
     "data",
+    "data_file",
     "attribute",
     "publication",
     "explore",

@@ -104,7 +104,7 @@ def _facts(found: Answer, policy: Any) -> dict[str, Any]:
         "question": str(found.question),
         "candidate": None if found.candidate is None else _named(found, found.candidate),
         "broken": [] if found.candidate is None else broken_limits(found.candidate, policy),
-        "ties": [candidate.id for candidate in found.ties[:_MOST_NAMED]],
+        "ties": [_named(found, candidate) for candidate in found.ties[:_MOST_NAMED]],
         "n_ties": len(found.ties),
         "trade_offs": [_named(found, candidate) for candidate in found.trade_offs[:_MOST_NAMED]],
         "n_trade_offs": len(found.trade_offs),
@@ -124,6 +124,7 @@ def _named(found: Answer, candidate: Candidate) -> dict[str, Any]:
     values = {name: candidate.value(name) for name in found.question.measures}
     return {
         "id": candidate.id,
+        "name": formatting.recipe_name(candidate.recipe),
         "recipe": formatting.recipe_in_words(candidate.recipe),
         "figures": [
             (formatting.measure_words(name).title, formatting.value_of(name, value))
@@ -139,9 +140,9 @@ def _worth(found: Answer, worth: LimitWorth) -> dict[str, Any]:
     name = worth.limit.measure
     have = "you could have" if found.candidate is not None else "there is"
     steps = [
-        ("looser", worth.looser, have),
-        ("best buy", worth.best_buy, have),
-        ("tighter", worth.tighter, "you would have"),
+        ("Loosened to", worth.looser, have),
+        ("Most is gained for the loosening at", worth.best_buy, have),
+        ("Tightened to", worth.tighter, "you would have"),
     ]
     return {
         "limit": str(worth.limit),
@@ -158,9 +159,11 @@ def _step(worth: LimitWorth, step: Step, said: str) -> dict[str, str]:
     short, limit = formatting.value_of(name, step.at), formatting.value_of(name, worth.limit.number)
     at = formatting.exactly(name, step.at) if short == limit else short
     figures = formatting.joined(
-        f"{each} {formatting.value_of(each, value)}" for each, value in step.figures.items()
+        f"{formatting.measure_words(each).title} {formatting.value_of(each, value)}"
+        for each, value in step.figures.items()
     )
-    return {"at": at, "said": said, "figures": figures, "id": step.candidate.id}
+    called = formatting.recipe_name(step.candidate.recipe)
+    return {"at": at, "said": said, "figures": figures, "id": step.candidate.id, "name": called}
 
 
 def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:

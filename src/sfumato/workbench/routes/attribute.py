@@ -23,6 +23,7 @@ from sfumato.workbench.forms.hierarchy import (
     SEPARATORS,
     UNITS,
     chosen_source,
+    date_examples,
     edited,
     read_csv,
     source_facts,
@@ -70,6 +71,7 @@ def attribute(request: Request) -> Response:
     if described is None or not described.is_released:
         return page(request, "attribute.html.j2", role=described.role if described else None, **facts)
     subject = _subject(look, described)
+    source = source_facts(described.hierarchy, guess.hierarchy)
     return page(
         request,
         "attribute.html.j2",
@@ -78,10 +80,11 @@ def attribute(request: Request) -> Response:
         | {
             "subject": subject,
             "picture": distribution(look.opened.table if look.opened else look.records.table, subject.column),
-            "source": source_facts(described.hierarchy),
+            "source": source,
             "written": _written(look, name),
             "files": hierarchy_files.listed(look.project.path.parent),
             "units": UNITS,
+            "formats": date_examples(source["format"]),
             "separators": SEPARATORS,
             "levels": _levels(subject) if described.role == "quasi-identifying" else [],
             **_tree_facts(request, subject),

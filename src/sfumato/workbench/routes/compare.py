@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -17,6 +18,7 @@ from sfumato.workbench.state.projects import Opened
 from sfumato.workbench.state.releases import candidate_of, released
 from sfumato.workbench.state.state import state_of
 from sfumato.workbench.state.works import waited
+from sfumato.workbench.views.names import names_of
 
 MOST = 3
 _MOST_CHOICES = 400
@@ -37,6 +39,7 @@ def compare(request: Request) -> Response:
         "compare.html.j2",
         title=opened.project.publication.title or opened.project.path.stem,
         chosen=[(candidate.id, _recipe(candidate)) for candidate in chosen],
+        names=names_of(frontier.candidates),
         choices=_choices(frontier, chosen),
         places=range(MOST),
         found=facts or None,
@@ -49,7 +52,8 @@ def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict
     from sfumato.choosing.side_by_side import side_by_side
 
     said = "The releases are made again, to count who is better off in which."
-    names = " and ".join(candidate.id for candidate in chosen)
+    called = names_of(chosen)
+    names = " and ".join(called.values())
     words = {"doing": "Comparing", "said": said}
     begun = [released(request, opened, each) for each in chosen]
     releases = [waited(request, each, names, **words) for each in begun]
@@ -60,8 +64,9 @@ def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict
         from sfumato.report.curves import class_size_curves
         from sfumato.report.markup import inline_picture
 
-        sizes = {each.id: release.classes.sizes for each, release in zip(chosen, releases, strict=True)}
-        return _facts(side_by_side(chosen, releases), inline_picture(class_size_curves(sizes)))
+        named = [replace(each, id=called[each.id]) for each in chosen]
+        sizes = {each.id: release.classes.sizes for each, release in zip(named, releases, strict=True)}
+        return _facts(side_by_side(named, releases), inline_picture(class_size_curves(sizes)))
 
     return waited(request, state_of(request).works.begin((*key, measured), make), names, **words)
 

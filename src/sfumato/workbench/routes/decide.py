@@ -30,6 +30,7 @@ from sfumato.workbench.state.releases import chosen_of
 from sfumato.workbench.state.state import state_of
 from sfumato.workbench.state.works import Key, waited
 from sfumato.workbench.views.measured import measured_facts
+from sfumato.workbench.views.names import names_of
 
 FILES = {
     "one-table": ("data.csv", "data.parquet"),
@@ -122,7 +123,7 @@ def _form(
     errors: dict[str, str],
 ) -> Response:
     given = {**given, "folder": given["folder"] or free_name(opened.project.path.parent)}
-    decisions = _decisions(opened.project)
+    decisions = _decisions(opened.project, frontier)
     return page(
         request,
         "decide.html.j2",
@@ -139,10 +140,16 @@ def _form(
     )
 
 
-def _decisions(project: Project) -> list[dict[str, Any]]:
+def _decisions(project: Project, frontier: Frontier) -> list[dict[str, Any]]:
+    names = names_of(frontier.candidates)
     there = {folder.name for folder in folders_of(project)}
     return [
-        {"decision": decision, "folder": folder, "is_there": folder in there}
+        {
+            "decision": decision,
+            "name": names.get(decision.candidate, decision.candidate),
+            "folder": folder,
+            "is_there": folder in there,
+        }
         for decision, folder in decisions_of(project)
     ]
 

@@ -12,15 +12,13 @@ from starlette.routing import Route
 
 from sfumato.errors import DataError
 from sfumato.workbench.addresses import data_page, link, named
+from sfumato.workbench.forms.dialect import ENCODINGS, SEPARATORS
 from sfumato.workbench.guards import UPLOAD
 from sfumato.workbench.pages import page, posted
 from sfumato.workbench.state.projects import DATA_SUFFIXES, Loaded, Projects
 from sfumato.workbench.state.state import state_of
 from sfumato.workbench.state.uploads import free_place, received
 from sfumato.workbench.state.works import waited
-
-_SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
-_ENCODINGS = ("utf-8", "latin-1", "windows-1252", "utf-16")
 
 
 def folder(request: Request) -> Response:
@@ -35,8 +33,8 @@ def folder(request: Request) -> Response:
         projects=described,
         files=[path.name for path in projects.data_files() if path.name not in taken],
         suffixes=DATA_SUFFIXES,
-        separators=_SEPARATORS,
-        encodings=_ENCODINGS,
+        separators=SEPARATORS,
+        encodings=ENCODINGS,
     )
 
 
@@ -71,7 +69,7 @@ def beginning(request: Request) -> Response:
     try:
         project: Path = waited(request, begun, data.name)
     except DataError as error:
-        facts = {"file": data.name, "separators": _SEPARATORS, "encodings": _ENCODINGS}
+        facts = {"file": data.name, "separators": SEPARATORS, "encodings": ENCODINGS}
         return page(request, "unreadable.html.j2", status=422, said=str(error), **facts)
     return RedirectResponse(data_page(project.stem), 303)
 
@@ -79,8 +77,8 @@ def beginning(request: Request) -> Response:
 def _begin(request: Request, data: Path, fields: Mapping[str, object]) -> Response:
     state = state_of(request)
     dialect = {
-        "separator": _SEPARATORS.get(str(fields.get("separator", ""))),
-        "encoding": next((name for name in _ENCODINGS if name == fields.get("encoding")), None),
+        "separator": SEPARATORS.get(str(fields.get("separator", ""))),
+        "encoding": next((name for name in ENCODINGS if name == fields.get("encoding")), None),
     }
     given = {key: value for key, value in dialect.items() if value is not None}
     state.works.forget(("begin", data))

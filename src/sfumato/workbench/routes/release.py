@@ -46,7 +46,7 @@ def show_originals(request: Request, form: FormData) -> Response:
     """Show a few original records, once: the answer is kept nowhere."""
     opened, _, candidate = chosen_of(request)
     made = waited(request, released(request, opened, candidate), candidate.id)
-    sample = original_records(made, opened.table) if form.get("agreed") else None
+    sample = original_records(opened.table, made.schema.released) if form.get("agreed") else None
     return page(request, "originals.html.j2", candidate=candidate, sample=sample)
 
 

@@ -21,7 +21,7 @@ from sfumato.workbench.state.addressed import findings_of, opened_of, project_of
 from sfumato.workbench.state.editing import edit
 from sfumato.workbench.state.findings import Findings
 from sfumato.workbench.state.projects import Opened
-from sfumato.workbench.state.published import decisions_of, folder_of, folders_of
+from sfumato.workbench.state.published import decisions_of, folder_of, own_folders
 from sfumato.workbench.state.releases import chosen_of, release_now
 from sfumato.workbench.state.state import state_of
 from sfumato.workbench.state.works import waited
@@ -74,7 +74,7 @@ def _page(request: Request, opened: Opened, given: dict[str, str] | None = None,
         title=publication.title or opened.project.path.stem,
         n_candidates=n_made,
         n_tried=n_made + len(findings.infeasible),
-        folders=folders_of(opened.project),
+        folders=own_folders(opened.project),
     )
 
 

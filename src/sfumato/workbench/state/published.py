@@ -24,11 +24,12 @@ _RESERVED = re.compile(rf"(con|prn|aux|nul|com\d|lpt\d|{HIERARCHIES})", re.IGNOR
 
 @dataclass(frozen=True)
 class Folder:
-    """A published folder: its name and what its manifest says of the decision."""
+    """A published folder: its name, what its manifest says of the decision, and what was chosen."""
 
     name: str
     path: Path
     decision: dict[str, str]
+    release: str = ""
 
 
 def folder_name(given: str) -> str:
@@ -67,6 +68,21 @@ def folders_of(project: Project) -> tuple[Folder, ...]:
     return tuple(sorted(found, key=lambda each: each.decision.get("when", ""), reverse=True))
 
 
+def own_folders(project: Project) -> tuple[Folder, ...]:
+    """Return the published folders that come from this project: those that its store remembers."""
+    known = decisions_of(project)
+    made = {(decision.candidate, decision.when) for decision, _ in known}
+    names = {name for _, name in known}
+    return tuple(each for each in folders_of(project) if _is_of(each, made, names))
+
+
+def _is_of(folder: Folder, made: set[tuple[str, str]], names: set[str]) -> bool:
+    """Whether a folder holds one of these decisions; where that cannot be read, its name tells."""
+    if not folder.decision:
+        return folder.name in names
+    return (folder.decision["candidate"], folder.decision["when"]) in made
+
+
 def folder_of(request: Request, project: Project) -> Folder:
     """Return the published folder that the address speaks of; what an address says never becomes a path."""
     folders = {folder.name: folder for folder in folders_of(project)}
@@ -86,14 +102,17 @@ def decisions_of(project: Project) -> list[tuple[Decision, str]]:
 
 
 def _read(path: Path) -> Folder | None:
+    from sfumato.formatting import recipe_name
+    from sfumato.publishing.manifest import recipe_of
     from sfumato.verifying.documents import read_manifest
     from sfumato.verifying.folder import MANIFEST
 
     if not (path / MANIFEST).is_file():
         return None
     try:
-        decision = read_manifest(path).decision
+        manifest = read_manifest(path)
+        decision, release = manifest.decision, recipe_name(recipe_of(manifest))
         told = {key: str(getattr(decision, key)) for key in ("candidate", "by", "why", "when")}
-        return Folder(path.name, path, told if told["candidate"] else {})
+        return Folder(path.name, path, told if told["candidate"] else {}, release)
     except (SfumatoError, ValueError, TypeError, AttributeError, RecursionError):
         return Folder(path.name, path, {})

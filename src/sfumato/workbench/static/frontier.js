@@ -252,7 +252,9 @@ function legend() {
     item.append(button);
     return item;
   });
-  const said = chart instanceof Plane ? "filled: efficient · hollow: another is better" : "coloured: efficient · grey: another is better";
+  const isPlane = chart instanceof Plane;
+  const broken = all.keeps.every(Boolean) ? "" : isPlane ? " · crossed out: breaks the policy" : " · dashed: breaks the policy";
+  const said = (isPlane ? "filled: efficient · hollow: another is better" : "coloured: efficient · grey: another is better") + broken;
   items.push(Object.assign(document.createElement("li"), { textContent: said, className: "soft" }));
   list.replaceChildren(...items);
   part("narrow")?.remove();

@@ -122,7 +122,15 @@ export class Parallel {
     this.drawAxes(context, colour);
   }
 
+  // Lines of what breaks the policy are dashed, whichever measures are drawn.
   drawLines(context, rows, colour, width, alpha) {
+    this.stroke(context, rows.filter((row) => this.all.keeps[row]), colour, width, alpha);
+    context.setLineDash([3, 4]);
+    this.stroke(context, rows.filter((row) => !this.all.keeps[row]), colour, width, alpha);
+    context.setLineDash([]);
+  }
+
+  stroke(context, rows, colour, width, alpha) {
     context.strokeStyle = colour;
     context.lineWidth = width;
     context.globalAlpha = alpha;

@@ -275,6 +275,25 @@ export class Plane {
       context.stroke(paths.get(key));
     }
     context.globalAlpha = 1;
+    this.crossOut(context, colour, seen.filter((row) => !this.all.keeps[row]), crowded);
+  }
+
+  // What breaks the policy is crossed out, whichever two measures are drawn.
+  crossOut(context, colour, rows, crowded) {
+    const size = crowded ? 2.6 : 4.5;
+    context.strokeStyle = colour("forbidden");
+    context.lineWidth = crowded ? 0.7 : 1.3;
+    context.globalAlpha = crowded ? 0.5 : 1;
+    context.beginPath();
+    for (const row of rows) {
+      const [x, y] = this.place(row);
+      context.moveTo(x - size, y - size);
+      context.lineTo(x + size, y + size);
+      context.moveTo(x - size, y + size);
+      context.lineTo(x + size, y - size);
+    }
+    context.stroke();
+    context.globalAlpha = 1;
   }
 
   arrow(row) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -101,16 +102,15 @@ def describe(release: Release, candidate: Candidate) -> Dossier:
     )
 
 
-def original_records(release: Release, table: Table) -> Sample:
-    """Return a few records of the original, drawn anew each time."""
+def original_records(table: Table, columns: Sequence[str]) -> Sample:
+    """Return a few records of the original in these columns, drawn anew each time."""
     import numpy as np
 
     rng = np.random.default_rng(secrets.randbits(64))
     shares = table.weights / table.weights.sum()
     rows = rng.choice(table.n_rows, size=min(_SAMPLE, table.n_rows), replace=False, p=shares)
-    columns = [*release.schema.released]
     shown = [[_shown(table[name].domain[table[name].codes[row]]) for name in columns] for row in rows]
-    return Sample("original", columns, shown, table.n_records)
+    return Sample("original", [*columns], shown, table.n_records)
 
 
 def _origins(release: Release, name: str) -> Origins:

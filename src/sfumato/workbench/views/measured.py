@@ -20,6 +20,7 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
     knee = frontier.knee()
     return {
         "title": opened.project.publication.title or opened.project.path.stem,
+        "name": formatting.recipe_name(candidate.recipe),
         "recipe": recipe_words(candidate),
         "method": formatting.sanitizer_words(candidate.recipe.sanitizer),
         "policy": policy_rows(policy, candidate),
@@ -29,7 +30,10 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
         },
         "headline": [_headline(frontier, candidate, axis) for axis in frontier.axes[:2]],
         "comparable": comparable,
-        "beaten_by": [c.id for c in frontier.dominated_by(candidate)] if comparable else [],
+        "beaten_by": [
+            (c.id, formatting.recipe_name(c.recipe))
+            for c in (frontier.dominated_by(candidate) if comparable else ())
+        ],
         "is_knee": knee is not None and knee.id == candidate.id,
         "knee": knee.id if knee is not None and knee.id != candidate.id else None,
     }

@@ -1,0 +1,200 @@
+"""Data file: the form that says how the records are written: marks, encoding, and dates by an example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sfumato.hierarchy import Dates
+from sfumato.reading.shapes import decimal_mark_without, likely_missing_values, thousands_mark
+from sfumato.workbench.addresses import slug
+from sfumato.workbench.forms.dialect import ENCODINGS, SEPARATORS
+from sfumato.workbench.forms.hierarchy import date_examples, written_source
+from sfumato.workbench.state.editing import inline, set_attribute
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
+    from sfumato.project.file import Data
+    from sfumato.reading.guess import Guess
+    from sfumato.schema import Attribute
+    from sfumato.table import Table
+    from sfumato.workbench.state.projects import Look
+
+DECIMALS = {".": "point: 3.75", ",": "comma: 3,75"}
+THOUSANDS = {
+    "": "none: 1234567",
+    ".": "point: 1.234.567",
+    ",": "comma: 1,234,567",
+    "'": "apostrophe: 1'234'567",
+    " ": "blank: 1 234 567",
+    "\u00a0": "blank that does not break: 1\u00a0234\u00a0567",
+    "\u202f": "narrow blank that does not break: 1\u202f234\u202f567",
+}
+_USUAL = {"separator": "", "encoding": "", "decimal": ".", "thousands": "", "missing-values": ""}
+_MOST_MARKS, _LONGEST_MARK = 100, 100
+
+
+def stated(data: Data) -> dict[str, str]:
+    """Return what the project file has for each field, as the form writes it."""
+    return {
+        "separator": data.separator or "",
+        "encoding": data.encoding or "",
+        "decimal": data.decimal,
+        "thousands": data.thousands,
+        "missing-values": "\n".join(data.missing_values),
+    }
+
+
+def typed(form: Mapping[str, Any], before: Mapping[str, str]) -> dict[str, str]:
+    """Return what was typed into each field; one that the page did not have stays as it was."""
+    given = {key: str(form.get(key, value)).replace("\r\n", "\n") for key, value in before.items()}
+    marks = [line.strip() for line in given["missing-values"].split("\n")]
+    return given | {"missing-values": "\n".join(dict.fromkeys(filter(None, marks)))}
+
+
+def complaints(given: Mapping[str, str]) -> dict[str, str]:
+    """Return what cannot be, by field."""
+    marks, found = given["missing-values"].split("\n"), {}
+    if given["decimal"] not in DECIMALS:
+        found["decimal"] = "Choose one of the list."
+    if given["thousands"] not in THOUSANDS:
+        found["thousands"] = "Choose one of the list."
+    elif given["thousands"] == given["decimal"]:
+        found["thousands"] = "This is the decimal mark already; choose another mark, or none."
+    if len(marks) > _MOST_MARKS or any(len(mark) > _LONGEST_MARK for mark in marks):
+        found["missing-values"] = (
+            f"Give at most {_MOST_MARKS} marks, none longer than {_LONGEST_MARK} characters."
+        )
+    return found
+
+
+def put_data(document: TOMLDocument, given: Mapping[str, str]) -> None:
+    """Write how the file is written into the project file; what is usual is taken away."""
+    section: Any = document["data"]
+    for key, usual in _USUAL.items():
+        if given[key] == usual:
+            section.pop(key, None)
+            continue
+        value = given[key].split("\n") if key == "missing-values" else given[key]
+        if section.get(key) != value:
+            section[key] = value
+
+
+def with_guessed_marks(given: Mapping[str, str], table: Table) -> dict[str, str]:
+    """Add the marks of a table whose columns are new, where nobody gave any."""
+    found = dict(given)
+    missing = frozenset(given["missing-values"].split("\n")) - {""}
+    if not missing:
+        likely = likely_missing_values(table)
+        missing, found["missing-values"] = frozenset(likely), "\n".join(likely)
+    if (given["decimal"], given["thousands"]) == (".", ""):
+        found["decimal"] = decimal_mark_without(table, missing)
+        found["thousands"] = thousands_mark(table, found["decimal"], missing)
+    return found
+
+
+def choices(data: Data) -> dict[str, dict[str, str]]:
+    """Return what the lists of the form offer: value and words; what the file has is always among it."""
+    separators = {"": "recognised by itself"} | {sign: name for name, sign in SEPARATORS.items()}
+    encodings = {"": "recognised by itself"} | {name: name for name in ENCODINGS}
+    return {
+        "separator": _with(separators, data.separator),
+        "encoding": _with(encodings, data.encoding),
+        "decimal": DECIMALS,
+        "thousands": THOUSANDS,
+    }
+
+
+def _with(offered: dict[str, str], own: str | None) -> dict[str, str]:
+    return offered if own is None or own in offered else offered | {own: own}
+
+
+# Dates
+
+
+def date_fields(look: Look) -> dict[str, tuple[str, str, dict[str, str]]]:
+    """Return for each column of dates its field: the column, its format, and formats with an example each."""
+    guesses = {guess.name: guess for guess in look.records.guesses}
+    found = {}
+    for each in look.project.schema.attributes:
+        guess = guesses.get(each.name)
+        if guess is None or not each.is_released:
+            continue
+        if isinstance(each.hierarchy, Dates):
+            format_ = each.hierarchy.format
+            found[_field(each.name)] = (each.name, format_, date_examples(format_))
+        elif isinstance(guess.hierarchy, Dates):
+            offered = {"": "not generalised as dates"} | date_examples(guess.hierarchy.format)
+            found[_field(each.name)] = (each.name, "", offered)
+    return found
+
+
+def put_dates(
+    document: TOMLDocument,
+    fields: Mapping[str, tuple[str, str, dict[str, str]]],
+    given: Mapping[str, str],
+    known: Mapping[str, Attribute],
+) -> None:
+    """Write the chosen formats into the project file; what a column becomes on each level stays."""
+    for key, (name, before, offered) in fields.items():
+        if given[key] == before or given[key] not in offered:
+            continue
+        source = known[name].hierarchy
+        units = source.units if isinstance(source, Dates) else Dates().units
+        set_attribute(document, name, "hierarchy", written_source(Dates(units, given[key])))
+
+
+def _field(name: str) -> str:
+    return f"date-{slug(name)}"
+
+
+# What changes with the reading
+
+
+def guess_again(document: TOMLDocument, look: Look | None, guesses: tuple[Guess, ...]) -> None:
+    """Let the attributes follow a file that is read in another way: every role that was given stays.
+
+    Kind and hierarchy that were only guessed are guessed again. A column that is new is described like the
+    one at its place if there are as many columns as before, and as it is guessed otherwise; columns that
+    are gone are taken out.
+    """
+    attributes: Any = document["attributes"]
+    before = look.records.guesses if look else ()
+    places = dict(zip((g.name for g in guesses), before, strict=True)) if len(before) == len(guesses) else {}
+    for guess in guesses:
+        if guess.name not in attributes:
+            was = places.get(guess.name)
+            known = was is not None and was.name in attributes
+            attributes[guess.name] = attributes[was.name] if known and was else _described(guess)
+        elif look is not None and _was_guessed(look, guess.name):
+            set_attribute(document, guess.name, "kind", _kind(guess))
+            set_attribute(document, guess.name, "hierarchy", written_source(guess.hierarchy))
+    for name in {guess.name for guess in before} - {guess.name for guess in guesses}:
+        attributes.pop(name, None)
+
+
+def _was_guessed(look: Look, name: str) -> bool:
+    """Whether kind and hierarchy of an attribute are what was guessed, so that nobody chose them."""
+    attribute = next((each for each in look.project.schema.attributes if each.name == name), None)
+    guess = next((each for each in look.records.guesses if each.name == name), None)
+    if attribute is None or guess is None or attribute.lowest_level:
+        return False
+    return attribute.hierarchy == guess.hierarchy and attribute.kind in (None, guess.kind)
+
+
+def _kind(guess: Guess) -> str | None:
+    return guess.kind if guess.kind == "numeric" or guess.kind != guess.kind_in_table else None
+
+
+def _described(guess: Guess) -> dict[str, Any]:
+    import tomlkit
+
+    block = tomlkit.table()
+    block["role"] = guess.role
+    if _kind(guess) is not None:
+        block["kind"] = _kind(guess)
+    source = written_source(guess.hierarchy)
+    if source is not None:
+        block["hierarchy"] = inline(source)
+    return block
