@@ -21,7 +21,7 @@ import numpy as np
 from sfumato.arrays import Codes, Integers, frozen, sealed
 from sfumato.errors import HierarchyError
 from sfumato.files import why_unreadable
-from sfumato.ranges import TO, Scale, in_order, scale_of
+from sfumato.ranges import TO, KnownOrder, in_order, scale_of
 from sfumato.table import Kind, Value, number, text
 
 ROOT = "*"
@@ -126,7 +126,7 @@ class Hierarchy:
         return found
 
     @cached_property
-    def scales(self) -> tuple[Scale, ...]:
+    def scales(self) -> tuple[KnownOrder, ...]:
         """For each level the order that everybody knows in which its nodes stand, if they do."""
         return tuple(scale_of(labels) for labels in self.labels)
 

@@ -44,7 +44,7 @@ _NO_WORD = re.compile(r"[+-][0-9.,]|[0-9]*[.,/:][0-9]|[0-9]+-[0-9]+-")
 
 
 @dataclass(frozen=True, eq=False)
-class Scale:
+class KnownOrder:
     """The labels of one level along an order that everybody knows.
 
     Parameters
@@ -88,15 +88,15 @@ class Scale:
         return found
 
 
-def scale_of(labels: Sequence[str | None]) -> Scale:
+def scale_of(labels: Sequence[str | None]) -> KnownOrder:
     """Return the order in which labels stand; where they stand in none, it knows none of them."""
     present = [label for label in labels if label is not None]
     for keys, fewest in _orders(present):
         known = [key for key in keys if key is not None]
         if all(one <= other for one, other in itertools.pairwise(known)):
             key_of = dict(zip(present, keys, strict=True))
-            return Scale(tuple(None if label is None else key_of[label] for label in labels), fewest)
-    return Scale((None,) * len(labels))
+            return KnownOrder(tuple(None if label is None else key_of[label] for label in labels), fewest)
+    return KnownOrder((None,) * len(labels))
 
 
 def in_order(values: Iterable[Value]) -> list[Value]:

@@ -68,7 +68,7 @@ from sfumato.exploring.stored import source_now, stored_frontier
     type=duration,
     metavar="TIME",
     help="Stop after this time, as in 90s, 5m or 1h, and give up what is then at work; until then fill gaps "
-    "of the frontier, too. `none`: make all that the project lists. By default what the project says.",
+    "of the frontier, too. `none`: try all that the project lists. By default what the project says.",
 )
 @click.option(
     "--without",
