@@ -309,9 +309,9 @@ class TestExploringInTime:
         facts = json.loads(sfumato("frontier", project, "--json")[1])
         (one,) = [each for each in facts["candidates"] if each["also"]]
         assert (one["sanitizer"], one["also"][0]["sanitizer"]) == ("as-is", "full-domain")
-        assert "as-is (+1 equal)" in sfumato("frontier", project, "--all")[1]
+        assert "As is (+1 equal)" in sfumato("frontier", project, "--all")[1]
         shown = sfumato("show", one["also"][0]["id"], "-P", project)[1]
-        assert shown.startswith(f"{one['id']}  as-is\nThe same release is also made by full-domain")
+        assert shown.startswith(f"{one['id']}  As is\nThe same release is also made by Full domain")
 
 
 class TestPolicy:

@@ -134,4 +134,4 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     if as_json:
         print_json({**found.to_dict(), "recipes": [str(candidate.recipe) for candidate in pair]})
     else:
-        print_comparison(found, [str(candidate.recipe) for candidate in pair])
+        print_comparison(found, [candidate.recipe.title for candidate in pair])

@@ -228,9 +228,10 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
         facts = candidate_facts(candidate, efficient=candidate in found.efficient())
         print_json({**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
         return
-    echo(f"{candidate.id}  {candidate.recipe}")
+    echo(f"{candidate.id}  {candidate.recipe.title}")
     if candidate.also:
-        echo("The same release is also made by " + ", ".join(f"{a.recipe} ({a.id})" for a in candidate.also))
+        also = ", ".join(f"{each.recipe.title} ({each.id})" for each in candidate.also)
+        echo(f"The same release is also made by {also}")
     if candidate.infeasible is not None:
         echo(f"could not be made: {candidate.infeasible}")
         return

@@ -453,7 +453,8 @@ def print_singling_out(found: Mapping[str, Any]) -> None:
         ],
     )
     for each in found["sets"][:3]:
-        echo(f"{formatting.joined(each['columns'])} alone single out {each['n_records']:,} records.")
+        single_out = "singles out" if len(each["columns"]) == 1 else "together single out"
+        echo(f"{formatting.joined(each['columns'])} {single_out} {each['n_records']:,} records.")
 
 
 def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
