@@ -310,8 +310,11 @@ class TestExploringInTime:
         (one,) = [each for each in facts["candidates"] if each["also"]]
         assert (one["sanitizer"], one["also"][0]["sanitizer"]) == ("as-is", "full-domain")
         assert "As is (+1 equal)" in sfumato("frontier", project, "--all")[1]
-        shown = sfumato("show", one["also"][0]["id"], "-P", project)[1]
-        assert shown.startswith(f"{one['id']}  As is\nThe same release is also made by Full domain")
+        other = one["also"][0]["id"]
+        first, second, *_ = sfumato("show", other, "-P", project)[1].splitlines()
+        assert first == f"{one['id']}  As is"
+        assert second.startswith("The same release is also made by Full domain")
+        assert second.endswith(f"({other})")
 
 
 class TestPolicy:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
@@ -189,16 +190,14 @@ def fill(
     ends = math.inf if budget is None else began + budget
     store.keep_sums_of(all_versions())
     course = _Course(ground, axes, workers, began, ends, progress)
-    with (
-        listening(course.hear),
-        kept_on(store),
-        closing(finished(course.tasks(tries), ground.original, workers, limits, ends)) as results,
-    ):
-        try:
+    with listening(course.hear), kept_on(store), suppress(_Spent):
+        tasks = course.tasks(tries)
+        # what is to be done is counted even where the budget is spent on reading
+        first = next(tasks, None)
+        every = itertools.chain([] if first is None else [first], tasks)
+        with closing(finished(every, ground.original, workers, limits, ends)) as results:
             for result in results:
                 course.take_in(result)
-        except _Spent:
-            pass
     return course.ended()
 
 

@@ -178,7 +178,7 @@ def test_before_anything_is_explored_the_page_says_what_to_do(
 
 
 def test_an_exploration_is_started_watched_and_ended(
-    guest: TestClient, ready: Callable[..., Any], folder: Path, patience: float
+    app: Starlette, guest: TestClient, ready: Callable[..., Any], folder: Path, patience: float
 ) -> None:
     path = folder / "patients.toml"
     path.write_text(PATIENTS.replace("k = [2, 3, 1000]", f"k = {list(range(1, 300))}"))
@@ -186,9 +186,9 @@ def test_an_exploration_is_started_watched_and_ended(
     response = guest.post(f"{EXPLORE}/start", data={"workers": "1"})
     assert response.status_code == 303
     assert "already" in guest.post(f"{EXPLORE}/start", data={"workers": "1"}).text
-    before = len(found(folder))
+    job = app.state.workbench.jobs.of(path)
     end = time.monotonic() + patience
-    while len(ready(f"{EXPLORE}/candidates.json").json()["ids"]) < before + 1:
+    while job.report.progress is None or job.report.progress.done < 2:
         assert time.monotonic() < end
         assert 'id="pause"' in ready(f"{EXPLORE}/progress").text
         time.sleep(0.2)

@@ -14,7 +14,7 @@ import pytest
 
 from sfumato.errors import UserError
 from sfumato.exploring.run import Progress
-from sfumato.frontier import Candidate
+from sfumato.frontier import Candidate, one_for_each_recipe
 from sfumato.project.file import Project
 from sfumato.store.base import Store, is_being_explored
 from sfumato.store.provenance import source_of
@@ -48,7 +48,7 @@ def stored(path: Path) -> tuple[Candidate, ...]:
     if not project.store_path.exists():
         return ()
     with Store(project.store_path) as store:
-        return store.candidates(source_of(*project.read()))
+        return one_for_each_recipe(store.candidates(source_of(*project.read())))
 
 
 def written(folder: Path, text: str = PROJECT) -> Path:
