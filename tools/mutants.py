@@ -35,6 +35,7 @@ import sys
 import tempfile
 import time
 import tomllib
+import traceback
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -270,9 +271,12 @@ def _traced_apart(items: list[pytest.Item], room: Room, folder: Path) -> Known:
     if pid == 0:
         try:
             place.write_text(json.dumps(vars(_traced(items, room, folder))), "utf-8")
-        finally:
-            os._exit(0)
+        except BaseException:
+            (folder / "failed.txt").write_text(traceback.format_exc(), "utf-8")
+        os._exit(0)
     os.waitpid(pid, 0)
+    if not place.exists():
+        sys.exit((folder / "failed.txt").read_text("utf-8"))
     return Known(**json.loads(place.read_text("utf-8")))
 
 
