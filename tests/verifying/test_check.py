@@ -548,6 +548,18 @@ class TestWord:
         # of what the second table tells every record has a value
         assert check._told_cells(seen, {"quasi-identifiers": people, "sensitive": people}, "ill") == 4
 
+    def test_what_is_the_publisher_s_word_is_said_to_be(self, honest: Path) -> None:
+        assert words(honest, unchanged) == {
+            "the policy's general-loss at most 0.9 is met by the owner's figure",
+            "roles, kinds and hierarchies of the attributes, and which cells are exact",
+            "the original has 7 records",
+            "the release was made by full-domain as the recipe says",
+            "sfumato 1.0 wrote it",
+            "who decided, when and why, and what is said of purpose, recipients and safeguards",
+            "how many candidates were tried: 1",
+            "the owner's figures, told as bands (general-loss)",
+        }
+
     def test_what_else_is_the_publisher_s_word_is_named(self, honest: Path) -> None:
         def change(facts: Facts) -> None:
             facts["word"] |= {
