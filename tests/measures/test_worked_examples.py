@@ -24,6 +24,7 @@ from sfumato import (
     FullDomain,
     Hierarchy,
     KAnonymity,
+    Laplace,
     Measurement,
     Mondrian,
     PrivacyLoss,
@@ -294,6 +295,23 @@ class TestLosses:
         assert found.value is None
         assert "is not on one level of its hierarchy" in found.detail["reason"]
 
+    def test_a_recipe_names_levels_that_look_alike(self) -> None:
+        tree = Hierarchy.of_rows([["A", "A", "*"], ["B", "B", "*"]])
+        schema = Schema((Attribute("town", "quasi-identifying", hierarchy=tree),))
+        release = sanitize(
+            Table.from_arrow({"town": list("AB")}), schema, FullDomain({"town": 1}, KAnonymity(1))
+        )
+        assert figure(release, "precision").detail == {"town": 1}
+        assert figure(replace(release, recipe=None), "precision").detail == {"town": 0}
+
+    @pytest.mark.parametrize("name", ["general-loss", "total-loss", "precision"])
+    def test_noise_covers_no_set_of_values(self, name: str) -> None:
+        table = Table.from_arrow({"age": [1, 2, 3, 4]})
+        schema = Schema((Attribute("age", "quasi-identifying", "numeric"),))
+        found = figure(sanitize(table, schema, Laplace()), name)
+        assert found.value is None
+        assert "'age' are not sets of original values" in found.detail["reason"]
+
     def test_what_is_known_of_the_losses(self) -> None:
         of_cells = {"suppression-loss", "discernibility", "average-class-size"}
         for name in (*of_cells, "general-loss", "total-loss", "precision"):
@@ -317,6 +335,7 @@ class TestLosses:
     def test_everything_and_nothing(self) -> None:
         quasi, told = {"age": "aabb", "sex": "mfmf"}, {"ill": "xyxy"}
         assert figure(release_of(quasi, told), "general-loss").value == 0
+        assert figure(release_of(quasi, told), "total-loss").value == 0
         nothing = release_of(quasi, told, SuppressQuasiIdentifiers())
         assert figure(nothing, "general-loss").value == 1
         assert figure(nothing, "precision").value == 0
