@@ -368,6 +368,12 @@ class TestContribution:
         assert (found.detail["average"], found.interval) == (1, None)
         assert set(found.detail) == {"coarsen-first", "average", "contribution", "average-without"}
 
+    def test_readers_can_compute_it(self) -> None:
+        assert (QuasiIdentifierContribution().needs, QuasiIdentifierContribution().guards) == (
+            "release",
+            "identity",
+        )
+
     def test_what_withholding_one_would_leave(self) -> None:
         quasi, told = {"age": "aabb", "sex": "mfmm"}, {"ill": "xyxx", "job": "uuuv"}
         detail = figure(release_of(quasi, told), "quasi-identifier-contribution").detail
