@@ -54,7 +54,7 @@ _TWINS = {
 }
 _SILENT_KEYWORDS = {"strict", "encoding", "use_threads", "copy"}
 _SILENT_FUNCTIONS = {"__repr__", "__str__", "_repr_html_"}
-_SILENT_NAMES = {"__all__", "words", "against"}
+_SILENT_NAMES = {"__all__", "words", "against", "version"}
 _SILENT_FIELDS = {"annotation", "returns", "decorator_list", "bases"}
 
 

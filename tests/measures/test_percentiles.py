@@ -20,3 +20,8 @@ def test_is_the_smallest_figure_that_so_many_records_do_not_exceed(
     expected = every[-(-percent * len(every) // 100) - 1]
     figures, sizes = (np.array(column) for column in zip(*classes, strict=True))
     assert percentile(figures, sizes, percent) == expected
+
+
+def test_a_share_just_below_is_not_enough() -> None:
+    assert percentile(np.array([0.1, 0.5]), np.array([949, 51]), 95) == 0.5
+    assert percentile(np.array([0.1, 0.5]), np.array([950, 50]), 95) == 0.1

@@ -7,6 +7,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from sfumato import (
     FullDomain,
     Hierarchy,
     KAnonymity,
+    Laplace,
     Measurement,
+    Mondrian,
     PrivacyLoss,
     Release,
     Schema,
@@ -31,6 +34,7 @@ from sfumato import (
     SuppressSensitive,
     Table,
     measure,
+    registry,
     sanitize,
 )
 from sfumato.classes import SensitiveCounts
@@ -259,6 +263,63 @@ class TestLosses:
         assert total.value == pytest.approx((3 * 3 / 8 + 1 * 3 / 4) / 4 + 1 / 4)
         assert total.detail["by-attribute"] == pytest.approx({"town": 3 / 8 + 1 / 4, "sex": 3 / 4 + 1 / 4})
 
+    def test_weights_are_shares_of_their_sum(self) -> None:
+        schema = Schema(
+            (
+                Attribute("age", "quasi-identifying", weight=0.3),
+                Attribute("sex", "quasi-identifying", weight=0.1),
+            )
+        )
+        table = Table.from_arrow({"age": list("aabb"), "sex": list("mfmf")})
+        release = sanitize(table, schema, FullDomain({"age": 1}, KAnonymity(1)))
+        assert figure(release, "general-loss").value == pytest.approx(3 / 4)
+
+    def test_levels_are_seen_in_the_cells_where_no_recipe_names_them(self) -> None:
+        tree = Hierarchy.nested({"north": ["A", "B"], "south": ["C", "D"]})
+        schema = Schema((Attribute("town", "quasi-identifying", hierarchy=tree),))
+        table = Table.from_arrow({"town": list("AABCD")})
+        for level in (0, 1, 2):
+            release = sanitize(table, schema, FullDomain({"town": level}, KAnonymity(1)))
+            seen = figure(replace(release, recipe=None), "precision")
+            assert (seen.value, seen.detail) == (1 - level / 2, {"town": level})
+            assert figure(release, "precision").detail == {"town": level}
+
+    def test_a_release_that_is_on_no_level_has_no_precision(self) -> None:
+        tree = Hierarchy.nested({"north": ["A", "B"], "south": ["C", "D"]})
+        schema = Schema((Attribute("town", "quasi-identifying", hierarchy=tree),))
+        # A and B together, C by itself: half a level
+        table = Table.from_arrow({"town": list("ABCCDD")})
+        release = sanitize(table, schema, Mondrian(KAnonymity(2)))
+        assert len(release.classes.sizes) == 3
+        found = figure(release, "precision")
+        assert found.value is None
+        assert "is not on one level of its hierarchy" in found.detail["reason"]
+
+    def test_a_recipe_names_levels_that_look_alike(self) -> None:
+        tree = Hierarchy.of_rows([["A", "A", "*"], ["B", "B", "*"]])
+        schema = Schema((Attribute("town", "quasi-identifying", hierarchy=tree),))
+        release = sanitize(
+            Table.from_arrow({"town": list("AB")}), schema, FullDomain({"town": 1}, KAnonymity(1))
+        )
+        assert figure(release, "precision").detail == {"town": 1}
+        assert figure(replace(release, recipe=None), "precision").detail == {"town": 0}
+
+    @pytest.mark.parametrize("name", ["general-loss", "total-loss", "precision"])
+    def test_noise_covers_no_set_of_values(self, name: str) -> None:
+        table = Table.from_arrow({"age": [1, 2, 3, 4]})
+        schema = Schema((Attribute("age", "quasi-identifying", "numeric"),))
+        found = figure(sanitize(table, schema, Laplace()), name)
+        assert found.value is None
+        assert "'age' are not sets of original values" in found.detail["reason"]
+
+    def test_what_is_known_of_the_losses(self) -> None:
+        of_cells = {"suppression-loss", "discernibility", "average-class-size"}
+        for name in (*of_cells, "general-loss", "total-loss", "precision"):
+            asked = registry.build_measure(name)
+            assert (asked.needs == "release") is (name in of_cells)
+            assert asked.axis == "utility"
+            assert asked.better == ("higher" if name == "precision" else "lower")
+
     @pytest.mark.parametrize(
         "name", ["general-loss", "total-loss", "discernibility", "average-class-size", "precision"]
     )
@@ -274,6 +335,7 @@ class TestLosses:
     def test_everything_and_nothing(self) -> None:
         quasi, told = {"age": "aabb", "sex": "mfmf"}, {"ill": "xyxy"}
         assert figure(release_of(quasi, told), "general-loss").value == 0
+        assert figure(release_of(quasi, told), "total-loss").value == 0
         nothing = release_of(quasi, told, SuppressQuasiIdentifiers())
         assert figure(nothing, "general-loss").value == 1
         assert figure(nothing, "precision").value == 0
@@ -305,6 +367,12 @@ class TestContribution:
         assert found.detail["coarsen-first"] == max(expected, key=expected.__getitem__)
         assert (found.detail["average"], found.interval) == (1, None)
         assert set(found.detail) == {"coarsen-first", "average", "contribution", "average-without"}
+
+    def test_readers_can_compute_it(self) -> None:
+        assert (QuasiIdentifierContribution().needs, QuasiIdentifierContribution().guards) == (
+            "release",
+            "identity",
+        )
 
     def test_what_withholding_one_would_leave(self) -> None:
         quasi, told = {"age": "aabb", "sex": "mfmm"}, {"ill": "xyxx", "job": "uuuv"}

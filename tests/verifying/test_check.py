@@ -472,6 +472,23 @@ class TestPolicy:
         what = "the policy's general-loss at most 0.9 is met by the owner's figure"
         assert failures(honest, change) == {what: "it is said not to be"}
 
+    @pytest.mark.parametrize("values", [(1.0, 5.0), (5.0, 1.0), (5.0, 5.0)])
+    def test_every_claim_and_every_figure_must_meet_it(
+        self, honest: Path, values: tuple[float, float]
+    ) -> None:
+        def change(facts: Facts) -> None:
+            claims = [{**claim(facts, "k-anonymity"), "measure": "own", "value": value} for value in values]
+            facts["claims"] += claims
+            limit = {**facts["policy"]["general-loss"], "measure": "own", "at_most": 2.0}
+            figure = facts["word"]["figures"][0]
+            facts["word"]["figures"] = [{**figure, "met": value < 2} for value in values]
+            facts["policy"]["own"] = limit
+
+        assert failures(honest, change) == {
+            "the policy's own at most 2 is met": "a claim does not meet it",
+            "the policy's general-loss at most 0.9 is met by the owner's figure": "it is said not to be",
+        }
+
     def test_a_figure_that_does_not_apply_meets_nothing(self, honest: Path) -> None:
         def change(facts: Facts) -> None:
             claim(facts, "k-anonymity").update(value=None)
@@ -530,6 +547,18 @@ class TestWord:
         assert check._told_cells(seen, {"data": people}, "age") == 2
         # of what the second table tells every record has a value
         assert check._told_cells(seen, {"quasi-identifiers": people, "sensitive": people}, "ill") == 4
+
+    def test_what_is_the_publisher_s_word_is_said_to_be(self, honest: Path) -> None:
+        assert words(honest, unchanged) == {
+            "the policy's general-loss at most 0.9 is met by the owner's figure",
+            "roles, kinds and hierarchies of the attributes, and which cells are exact",
+            "the original has 7 records",
+            "the release was made by full-domain as the recipe says",
+            "sfumato 1.0 wrote it",
+            "who decided, when and why, and what is said of purpose, recipients and safeguards",
+            "how many candidates were tried: 1",
+            "the owner's figures, told as bands (general-loss)",
+        }
 
     def test_what_else_is_the_publisher_s_word_is_named(self, honest: Path) -> None:
         def change(facts: Facts) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
+from sfumato.verifying import figures
 from sfumato.verifying.documents import AttributeFacts, LayoutFacts
 from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, computed
 from sfumato.verifying.records import PublicView, WrittenTable, published
@@ -288,6 +289,11 @@ class TestContribution:
         seen = view({f"q{place}": "ab" for place in range(9)})
         with pytest.raises(ValueError, match="would never end"):
             figure("quasi-identifier-contribution", seen, permutations=100_001)
+        assert next(figures._orders(9, 100_000))
+
+    def test_one_quasi_identifier_adds_every_class_but_the_first(self) -> None:
+        found = figure("quasi-identifier-contribution", SIZES, permutations=10)
+        assert (found.value, found.detail["average-without"]) == (2 / 8, {"age": 1 / 8})
 
 
 def n_classes(quasi: Cells, names: Sequence[str]) -> int:
