@@ -32,7 +32,7 @@ QUICK := tests/choosing tests/project tests/models/test_anonymity.py tests/model
   tests/test_c*.py tests/test_de*.py tests/test_[e-s]*.py tests/test_table.py
 
 # For the lowest versions: beside the quick tests, a few of every room that rests on a package that they do not reach.
-ROOMS := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/exploring/test_library.py \
+REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/exploring/test_library.py \
   tests/miners/test_runner.py tests/miners/test_tree.py tests/report/test_page.py tests/report/test_svg.py \
   tests/search/evolution/test_search.py tests/verifying/test_signature.py tests/workbench/test_command.py \
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
@@ -53,7 +53,7 @@ quick: lint ## lint, then run the tests that are soon done
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(QUICK)
 
 floors: python ## run some tests of every room with the lowest versions that pyproject.toml allows; needs the network
-	$(BIN)/python tools/floors.py $(QUICK) $(ROOMS)
+	$(BIN)/python tools/floors.py $(QUICK) $(REACHED)
 
 # Compiled kernels are left out of the count: Python runs none of their lines.
 coverage: python $(DEVELOPMENT) browser ## run all tests and report which lines and branches of the library they reach

@@ -8,6 +8,7 @@ agree: what then still verifies is exactly what `verify` calls the publisher's w
 from __future__ import annotations
 
 import copy
+import csv
 import hashlib
 import json
 import shutil
@@ -401,6 +402,15 @@ def test_a_promise_that_was_not_kept_is_not_published(tmp_path: Path) -> None:
     with pytest.raises(sf.errors.PolicyNotMet, match="promised k-anonymity with k = 5 and reached 1"):
         sf.publish(replace(release, recipe=lying), tmp_path / "out")
     assert not list(tmp_path.iterdir())
+
+
+def test_verifying_leaves_the_limits_of_other_readers_alone(folders: dict[str, Path]) -> None:
+    before = csv.field_size_limit(1000)
+    try:
+        assert verify(folders["one"]).holds
+        assert csv.field_size_limit() == 1000
+    finally:
+        csv.field_size_limit(before)
 
 
 def test_the_manifest_reads_back_as_it_was_written(folders: dict[str, Path]) -> None:

@@ -157,12 +157,14 @@ def table_names(layout: LayoutFacts) -> tuple[str, ...]:
 
 def read_csv(folder: Path, name: str) -> WrittenTable:
     """Read a published CSV file: comma, UTF-8, double quotes, an empty field missing."""
-    csv.field_size_limit(sys.maxsize)
     with opened(folder, f"{name}.csv") as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
+        limit_of_others = csv.field_size_limit(sys.maxsize)
         try:
             return _columns(csv.reader(text, strict=True), name)
         except (csv.Error, UnicodeDecodeError):
             raise VerificationFailed(f"{name}.csv is not the CSV that `publish` writes") from None
+        finally:
+            csv.field_size_limit(limit_of_others)
 
 
 def _columns(lines: Iterator[list[str]], name: str) -> WrittenTable:
