@@ -140,11 +140,11 @@ def recipe_name(recipe: Recipe) -> str:
     ('Mondrian k=11, t=0.1', 'Full domain')
     """
     given = _changed("sanitizer", recipe.sanitizer, recipe.parameters)
-    model = given.pop("model", None)
+    model = recipe.parameters.get("model")
     models = model if isinstance(model, Mapping) else {}
     asked = [part for name, inner in models.items() for part in _short_model(name, inner)]
     method = recipe.sanitizer.replace("-", " ", 1)
-    parts = [*asked, *(_short(name, value) for name, value in given.items())]
+    parts = [*asked, *(_short(name, value) for name, value in given.items() if name != "model")]
     name = f"{method[:1].upper()}{method[1:]} {', '.join(parts)}".rstrip()
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
