@@ -17,6 +17,7 @@ from sfumato.workbench.routes.ask import STANDING
 MESSY = Path(__file__).parents[2] / "benchmarks" / "messy.py"
 # exploring what suits a table takes a while where others use the machine too
 EXPLORING = 480_000
+ENDED = re.compile(r"Explored\.|Paused\.|The time is up\.")
 ENOUGH = """() => {
   const all = window.sfumatoChart?.all;
   return Boolean(all) && all.ids.length >= 10 && all.keeps.filter(Boolean).length >= 4;
@@ -75,13 +76,13 @@ def look_at_rows(page: Any) -> None:
 def wait_for_some_candidates(page: Any) -> None:
     """Wait until there is something to choose from, and leave the rest for another day."""
     for _ in range(EXPLORING // 500):
-        if page.evaluate(ENOUGH) or page.get_by_text("Explored.").count():
+        if page.evaluate(ENOUGH) or page.get_by_text(ENDED).count():
             break
         page.wait_for_timeout(500)
     pause = page.get_by_role("button", name="Pause")
     if pause.count():
         pause.click()
-    page.get_by_text(re.compile(r"Explored\.|Paused\.")).wait_for()
+    page.get_by_text(ENDED).first.wait_for()
 
 
 def ask_everything(page: Any, photograph: Any) -> None:
