@@ -90,6 +90,8 @@ def test_shares_are_printed_in_percent(value: float, printed: str) -> None:
 def test_limits_are_printed_with_the_digits_that_they_were_given() -> None:
     assert formatting.limit_of("reidentification-risk", Limit(at_most=0.0910)) == "at most 9.1%"
     assert formatting.limit_of("reidentification-risk", Limit(at_most=0.09091)) == "at most 9.091%"
+    assert formatting.limit_of("reidentification-risk", Limit(at_most=0.0909123)) == "at most 9.09123%"
+    assert formatting.limit_of("reidentification-risk", Limit(at_most=1 / 11)) == "at most 9.091%"
     assert formatting.limit_of("k-anonymity", Limit(at_least=5, at_most=10)) == "at least 5 and at most 10"
 
 

@@ -96,9 +96,16 @@ def exactly(measure: str, value: float) -> str:
 
 def limit_of(measure: str, limit: Limit) -> str:
     """Print a limit on a measure in the measure's unit."""
-    ends = [f"at least {exactly(measure, limit.at_least)}"] if limit.at_least > -math.inf else []
-    ends += [f"at most {exactly(measure, limit.at_most)}"] if limit.at_most < math.inf else []
+    ends = [f"at least {_end(measure, limit.at_least)}"] if limit.at_least > -math.inf else []
+    ends += [f"at most {_end(measure, limit.at_most)}"] if limit.at_most < math.inf else []
     return " and ".join(ends) or "any value"
+
+
+def _end(measure: str, value: float) -> str:
+    """Print one end of a limit as it was given, but one in eleven and the like with no endless digits."""
+    if float(f"{value:.6g}") == value:
+        return exactly(measure, value)
+    return share(value, 4) if measure_words(measure).unit == "share" else number(value)
 
 
 def joined(parts: Iterable[str]) -> str:
