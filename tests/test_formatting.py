@@ -99,7 +99,7 @@ def test_limits_are_printed_with_the_digits_that_they_were_given() -> None:
     ("recipe", "name"),
     [
         (Recipe.of(Mondrian(KAnonymity(11) & TCloseness(0.1)), SEED), "Mondrian k=11, t=0.1"),
-        (Recipe("full-domain", {"levels": {"age": 2}}), "Full domain levels age 2"),
+        (Recipe("full-domain", {"levels": {"age": 2, "sex": 0}}), "Full domain levels 2-0"),
         (Recipe("suppress-quasi-identifiers"), "Suppress quasi-identifiers"),
         (Recipe("gone", {"epsilon": 1 / 11}), "Gone epsilon=0.09091"),
     ],

@@ -165,6 +165,9 @@ def _short_model(model: str, parameters: Mapping[str, Any]) -> list[str]:
 
 
 def _short(name: str, value: Any) -> str:
+    """Return a parameter with its value; of a number for each attribute only the numbers."""
+    if isinstance(value, Mapping) and all(isinstance(inner, int) for inner in value.values()):
+        return f"{name} {'-'.join(map(str, value.values()))}"
     return f"{name} {plain(value)}" if isinstance(value, Mapping) else f"{name}={plain(value)}"
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def candidate_of(candidates: Sequence[Candidate], identity: str) -> Candidate:
-    """Return the candidate with this id, or raise the page that says there is none."""
+    """Return the candidate with this id, or one of whose recipes has it, or raise the page that says no."""
     for candidate in candidates:
-        if candidate.id == identity:
+        if any(way.id == identity for way in candidate.ways):
             return candidate
     raise HTTPException(
         404, "There is no release with this id; the data, the roles or the recipes may have changed."
