@@ -90,4 +90,24 @@ def test_shares_are_printed_in_percent(value: float, printed: str) -> None:
 def test_limits_are_printed_with_the_digits_that_they_were_given() -> None:
     assert formatting.limit_of("reidentification-risk", Limit(at_most=0.0910)) == "at most 9.1%"
     assert formatting.limit_of("reidentification-risk", Limit(at_most=0.09091)) == "at most 9.091%"
+    assert formatting.limit_of("reidentification-risk", Limit(at_most=0.0909123)) == "at most 9.09123%"
+    assert formatting.limit_of("reidentification-risk", Limit(at_most=1 / 11)) == "at most 9.091%"
     assert formatting.limit_of("k-anonymity", Limit(at_least=5, at_most=10)) == "at least 5 and at most 10"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "name"),
+    [
+        (Recipe.of(Mondrian(KAnonymity(11) & TCloseness(0.1)), SEED), "Mondrian k=11, t=0.1"),
+        (Recipe("full-domain", {"levels": {"age": 2, "sex": 0}}), "Full domain levels 2-0"),
+        (Recipe("suppress-quasi-identifiers"), "Suppress quasi-identifiers"),
+        (Recipe("gone", {"epsilon": 1 / 11}), "Gone epsilon=0.09091"),
+    ],
+)
+def test_a_release_is_called_by_its_method_and_what_sets_it_apart(recipe: Recipe, name: str) -> None:
+    assert formatting.recipe_name(recipe) == name
+
+
+def test_a_name_is_never_too_long_for_a_heading() -> None:
+    wide = Recipe("full-domain", {"levels": {f"column {number}": number for number in range(40)}})
+    assert len(formatting.recipe_name(wide)) <= 80

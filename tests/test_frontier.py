@@ -231,7 +231,7 @@ class TestLimits:
     def test_broken_ones_are_said_in_words(self) -> None:
         limits = {"risk": Limit(at_most=0.09), "loss": Limit(at_least=3), "k-anonymity": Limit(at_least=11)}
         assert broken_limits(candidate("a", risk=1 / 3, loss=3), limits) == [
-            "risk is 0.333333, must be at most 0.09",
+            "risk is 0.3333, must be at most 0.09",
             "k-anonymity does not apply, must be at least 11",
         ]
 

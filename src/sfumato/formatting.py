@@ -96,9 +96,16 @@ def exactly(measure: str, value: float) -> str:
 
 def limit_of(measure: str, limit: Limit) -> str:
     """Print a limit on a measure in the measure's unit."""
-    ends = [f"at least {exactly(measure, limit.at_least)}"] if limit.at_least > -math.inf else []
-    ends += [f"at most {exactly(measure, limit.at_most)}"] if limit.at_most < math.inf else []
+    ends = [f"at least {_end(measure, limit.at_least)}"] if limit.at_least > -math.inf else []
+    ends += [f"at most {_end(measure, limit.at_most)}"] if limit.at_most < math.inf else []
     return " and ".join(ends) or "any value"
+
+
+def _end(measure: str, value: float) -> str:
+    """Print one end of a limit as it was given, but one in eleven and the like with no endless digits."""
+    if float(f"{value:.6g}") == value:
+        return exactly(measure, value)
+    return share(value, 4) if measure_words(measure).unit == "share" else number(value)
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -140,11 +147,11 @@ def recipe_name(recipe: Recipe) -> str:
     ('Mondrian k=11, t=0.1', 'Full domain')
     """
     given = _changed("sanitizer", recipe.sanitizer, recipe.parameters)
-    model = given.pop("model", None)
+    model = recipe.parameters.get("model")
     models = model if isinstance(model, Mapping) else {}
     asked = [part for name, inner in models.items() for part in _short_model(name, inner)]
     method = recipe.sanitizer.replace("-", " ", 1)
-    parts = [*asked, *(_short(name, value) for name, value in given.items())]
+    parts = [*asked, *(_short(name, value) for name, value in given.items() if name != "model")]
     name = f"{method[:1].upper()}{method[1:]} {', '.join(parts)}".rstrip()
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
@@ -158,6 +165,9 @@ def _short_model(model: str, parameters: Mapping[str, Any]) -> list[str]:
 
 
 def _short(name: str, value: Any) -> str:
+    """Return a parameter with its value; of a number for each attribute only the numbers."""
+    if isinstance(value, Mapping) and all(isinstance(inner, int) for inner in value.values()):
+        return f"{name} {'-'.join(map(str, value.values()))}"
     return f"{name} {plain(value)}" if isinstance(value, Mapping) else f"{name}={plain(value)}"
 
 

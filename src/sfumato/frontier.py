@@ -290,7 +290,7 @@ def broken_limits(candidate: Candidate, limits: Mapping[str, Limit]) -> list[str
         value = candidate.value(name)
         if not limit.allows(value):
             reached = "does not apply" if value is None else f"is {_rounded(value, limit)}"
-            broken.append(f"{name} {reached}, must be {_in_six_digits(limit)}")
+            broken.append(f"{name} {reached}, must be {_in_few_digits(limit)}")
     return broken
 
 
@@ -300,13 +300,20 @@ def _shown(measurement: Measurement) -> str:
     return "does not apply" if measurement.value is None else formatting.number(measurement.value)
 
 
-def _in_six_digits(limit: Limit) -> Limit:
-    return Limit(at_most=float(f"{limit.at_most:.6g}"), at_least=float(f"{limit.at_least:.6g}"))
+def _in_few_digits(limit: Limit) -> Limit:
+    """Return a limit as it was given, but one in eleven and the like with no endless digits."""
+    most, least = (_as_given(end) for end in (limit.at_most, limit.at_least))
+    return Limit(at_most=most, at_least=least)
+
+
+def _as_given(end: float) -> float:
+    return end if float(f"{end:.6g}") == end else float(f"{end:.4g}")
 
 
 def _rounded(value: float, limit: Limit) -> str:
-    """Return a value that breaks a limit in six digits, or in all of them if it would seem to keep it."""
-    return f"{value:.15g}" if limit.allows(float(f"{value:.6g}")) else f"{value:.6g}"
+    """Return a value that breaks a limit in four digits, or in more of them if it would seem to keep it."""
+    few = (f"{value:.{digits}g}" for digits in (4, 6))
+    return next((shown for shown in few if not limit.allows(float(shown))), f"{value:.15g}")
 
 
 def only_made(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -145,8 +146,19 @@ def test_a_limit_shades_the_side_that_it_forbids(limit: Limit, forbidden: str) -
     assert "policy limit" in texts(svg)
 
 
-def test_a_limit_on_something_else_is_not_drawn() -> None:
-    assert frontier_chart(ORDINARY, limits={"weighted-k": Limit(at_most=3)}) == frontier_chart(ORDINARY)
+def test_a_limit_on_something_else_is_no_line_but_crosses_out_what_breaks_it() -> None:
+    measured = tuple(
+        replace(each, measurements=(*each.measurements, Measurement("weighted-k", k, "privacy", "higher")))
+        for each, k in zip(ORDINARY.candidates, (1.0, 4.0, 9.0, 16.0, 25.0), strict=True)
+    )
+    kept, broken = (
+        frontier_chart(frontier(*measured), limits={"weighted-k": Limit(at_least=least)}) for least in (1, 5)
+    )
+    assert kept == frontier_chart(ORDINARY)
+    assert "policy limit" not in texts(broken)
+    assert "crossed out: breaks the policy" in texts(broken)
+    crosses = [use for use in parsed(broken).iter(f"{SVG}use") if "#8a1538" in style_of(use)]
+    assert len(crosses) == 2 + 1, "two candidates break it, and the legend shows the sign"
 
 
 def test_infinite_values_stay_inside_the_picture_and_are_named() -> None:

@@ -93,6 +93,11 @@ class TestMatrix:
         svg = scatter_matrix(THREE, chosen=THREE.candidates[2], limits={"general-loss": Limit(at_most=0.2)})
         assert {"chosen", "policy limit"} <= set(texts(svg))
 
+    def test_what_breaks_the_policy_is_crossed_out_in_every_panel(self) -> None:
+        svg = scatter_matrix(THREE, limits={"privacy-loss": Limit(at_most=0.35)})
+        assert "crossed out: breaks the policy" in texts(svg)
+        assert svg.count("<use") - scatter_matrix(THREE).count("<use") >= 3 * 2
+
     def test_the_same_numbers_give_the_same_bytes(self) -> None:
         assert scatter_matrix(THREE) == scatter_matrix(THREE)
 

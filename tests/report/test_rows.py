@@ -182,3 +182,16 @@ def test_changes_count_exact_generalised_and_withheld_cells(
     changes = {row["name"]: row for row in rows.change_rows(release, attribute_losses(release))}
     about = {"name": "sex", "role": "quasi-identifying", "distinct": distinct, "original": 2}
     assert changes["sex"] == about | shares
+
+
+@pytest.mark.parametrize(
+    ("value", "most", "printed"),
+    [(1 / 3, 0.5, "33.3%"), (1 / 11, 0.0909, "9.09091%"), (1 / 11, 1 / 11, "9.09%")],
+)
+def test_what_is_reached_has_few_digits_unless_they_would_mislead(
+    value: float, most: float, printed: str
+) -> None:
+    measured = (Measurement("reidentification-risk", value, "privacy", "lower"),)
+    chosen = Candidate("a", Recipe("as-is"), measured)
+    (row,) = rows.policy_rows({"reidentification-risk": Limit(at_most=most)}, chosen)
+    assert row["reached"] == printed

@@ -84,7 +84,7 @@ def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[d
             "measure": formatting.measure_words(name).title,
             "limit": formatting.limit_of(name, limit),
             "means": limit_means(name, limit),
-            "reached": _exactly(name, value),
+            "reached": _reached(name, value, limit),
             "met": limit.allows(value),
         }
         for name, limit in policy.items()
@@ -92,8 +92,12 @@ def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[d
     ]
 
 
-def _exactly(name: str, value: float | None) -> str:
-    return "not applicable" if value is None else formatting.exactly(name, value)
+def _reached(name: str, value: float | None, limit: Limit) -> str:
+    """Print what is reached; where few digits would seem to keep or break the limit otherwise, more."""
+    if value is None:
+        return "not applicable"
+    is_plain = limit.allows(float(f"{value:.3g}")) == limit.allows(value)
+    return formatting.value_of(name, value) if is_plain else formatting.exactly(name, value)
 
 
 def limit_means(name: str, limit: Limit) -> str:

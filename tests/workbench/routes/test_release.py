@@ -44,7 +44,7 @@ def address(project: Path, name: str) -> str:
 def test_everything_that_is_known_of_a_release_stands_on_its_page(project: Path, ready: Ready) -> None:
     page = harmless(whole(ready, address(project, "mondrian-3")))
     assert "Mondrian with k-anonymity (k = 3)" in page.text
-    assert "re-identification risk at most 50% (no class of fewer than 2 records) 33.3333% met" in page.text
+    assert "re-identification risk at most 50% (no class of fewer than 2 records) 33.3% met" in page.text
     for measure in ("privacy loss", "weighted k", "accuracy gain", "utility loss", "query error"):
         assert measure in page.text
     for heading in (

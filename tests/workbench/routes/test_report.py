@@ -13,7 +13,7 @@ from sfumato.project.file import Project
 from sfumato.workbench.routes.report import POLICY
 
 from ..conftest import field
-from ..exploring import Seen, candidates, harmless, patients
+from ..exploring import Seen, candidates, explored, harmless, patients
 
 Ready = Callable[..., Any]
 
@@ -100,6 +100,22 @@ def test_published_reports_are_served_as_they_are(project: Path, ready: Ready, g
     assert served.headers["content-security-policy"].startswith("sandbox")
     saved = ready("/projects/patients/published/out/report?download")
     assert saved.headers["content-disposition"] == 'attachment; filename="out-report.html"'
+
+
+def test_only_what_this_project_published_is_listed(project: Path, ready: Ready, guest: TestClient) -> None:
+    other = explored(project.with_name("others.toml"), project.read_text())
+    assert ready("/projects/others/report").status_code == 200
+    given = {"why": "Why not.", "by": "A. Steward"}
+    for path, folder in ((project, "mine"), (other, "theirs")):
+        chosen = candidates(path)["mondrian-3"].id
+        address = f"/projects/{path.stem}/decide/{chosen}"
+        ready(guest.post(address, data=given | {"folder": folder}).headers["location"])
+    (project.parent / "mine").rename(project.parent / "renamed")
+    page = Seen(ready("/projects/patients/report").text)
+    assert "/projects/patients/published/renamed" in page.links
+    assert "Mondrian k=3" in page.text
+    assert not any("theirs" in link for link in page.links)
+    assert "/projects/others/published/theirs" in Seen(ready("/projects/others/report").text).links
 
 
 def test_a_report_that_leads_elsewhere_is_not_served(project: Path, ready: Ready, guest: TestClient) -> None:

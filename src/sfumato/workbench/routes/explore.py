@@ -295,12 +295,20 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
     return {
         "id": chosen.id,
         "recipe": seen.sheet.recipes[row],
+        "words": formatting.recipe_in_words(chosen.recipe),
         "infeasible": None,
         "summary": formatting.sanitizer_words(chosen.recipe.sanitizer),
         "also": [formatting.recipe_in_words(way.recipe) for way in chosen.also],
         "marks": marks(chosen, efficient=bool(efficient[row]), knee=knee),
         "n_beating": int(beating.sum()),
-        "beaten_by": next((seen.sheet.candidates[i].id for i in beating.nonzero()[0] if efficient[i]), None),
+        "beaten_by": next(
+            (
+                (seen.sheet.candidates[i].id, seen.sheet.recipes[i])
+                for i in beating.nonzero()[0]
+                if efficient[i]
+            ),
+            None,
+        ),
         "broken": seen.broken[chosen.id],
         "keeps": bool(seen.opened.project.policy) and not seen.broken[chosen.id],
         "figures": sorted(figures, key=lambda figure: not figure[2]),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def candidate_of(candidates: Sequence[Candidate], identity: str) -> Candidate:
-    """Return the candidate with this id, or raise the page that says there is none."""
+    """Return the candidate with this id, or one of whose recipes has it, or raise the page that says no."""
     for candidate in candidates:
         if any(way.id == identity for way in candidate.ways):
             return candidate

@@ -51,7 +51,7 @@ class Sheet:
     rows
         For each candidate the values by label, the worst over the sensitive attributes.
     recipes
-        For each candidate its recipe in words.
+        For each candidate its name, by its recipe.
     """
 
     candidates: tuple[Candidate, ...]
@@ -207,7 +207,7 @@ def _take_in(known: _Known, candidate: Candidate) -> None:
     for label, found in by_label.items():
         known.columns.setdefault(label, MeasureColumn(label, found[0].axis, found[0].better))
     values = {label: worst_value(found, label) for label, found in by_label.items()}
-    known.recipes[candidate.id] = formatting.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
+    known.recipes[candidate.id] = formatting.recipe_name(candidate.recipe)
     known.rows[candidate.id] = {label: value for label, value in values.items() if value is not None}
 
 
