@@ -124,7 +124,7 @@ class TestAsk:
             ("how are you", ["expected max, min or best", "max k where"]),
             ("max lss", ["no measure 'lss'", "did you mean 'loss'", "measured are"]),
             ("max k where loss <= 30", ["share", "30%"]),
-            ("best utility-loss", ["utility-loss was not measured", "--measure"]),
+            ("best precision", ["precision was not measured", "--measure"]),
         ],
     )
     def test_a_wrong_question_is_a_user_error(

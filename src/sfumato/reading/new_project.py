@@ -42,6 +42,9 @@ _PLAN = """\
 #   model = { k-anonymity = { k = [5, 10, 20] }, t-closeness = { t = [0.1, 0.2] } }
 [[try]]
 search = "suited"
+
+[explore]
+budget = "2m"                         # or "none": all that is tried, and nothing else
 """
 _MEASURES = """\
 # [measure]                           # what is measured; the first of each side is an axis of the frontier
