@@ -567,8 +567,9 @@ def main() -> None:
 def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
     """Return the mutants that are to be tried, fewer where only a share is asked for."""
     results = _read_results(room)
-    chance = random.Random(options.seed)
-    drawn = [each for each in _every([room]) if chance.random() < options.share and options.only in each.name]
+    named = [each for each in _every([room]) if options.only in each.name]
+    # drawn by its name, so that it is drawn again when other code changes
+    drawn = [each for each in named if random.Random(f"{options.seed} {each.name}").random() < options.share]
     wanted = ("survived", "unreached") if options.again else (None,)
     return [each for each in drawn if results.get(each.name) in wanted]
 

@@ -215,11 +215,25 @@ class TestGains:
         found = measure(release, ["knowledge-gain"])
         assert [(each.attribute, each.value) for each in found] == [("ill", 0), ("job", 0.5)]
 
+    def test_readers_can_compute_them(self) -> None:
+        for name in ("knowledge-gain", "privacy-loss", "accuracy-gain"):
+            asked = registry.build_measure(name)
+            assert (asked.needs, asked.guards) == ("release", "attribute")
+
     @pytest.mark.parametrize("name", ["knowledge-gain", "privacy-loss", "t-closeness"])
     def test_without_a_sensitive_attribute_nothing_applies(self, name: str) -> None:
         found = figure(SIZES, name)
         assert (found.value, found.better) == (None, "lower")
         assert found.detail == {"reason": "the release has no sensitive attribute"}
+
+
+def test_figures_survive_json() -> None:
+    detail = {"a": {"b": math.inf, "c": -math.inf}, "d": 1.5}
+    taken = Measurement("own", -math.inf, "privacy", "lower", interval=(0.0, math.inf), detail=detail)
+    written = taken.to_dict()
+    assert written["value"] == "-Infinity"
+    assert written["detail"] == {"a": {"b": "Infinity", "c": "-Infinity"}, "d": 1.5}
+    assert Measurement.from_dict(written) == taken
 
 
 class TestLosses:
