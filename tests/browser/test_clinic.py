@@ -136,7 +136,7 @@ def test_the_clinics_journey(serve: Any, page: Any, photograph: Any, export: Pat
     go(page, "Explore")
     page.get_by_label("Policy", exact=True).select_option("met")
     page.wait_for_url("**policy=met**")
-    page.locator("#candidates tbody th a").first.click()
+    page.locator("#candidates tbody th a", has_text="k=").first.click()
     page.get_by_role("heading", name="What would be published").wait_for()
     photograph(page, "clinic-5-release")
     page.get_by_role("link", name="Decide and publish").click()

@@ -32,7 +32,7 @@ def test_the_answer_is_told_with_links_and_with_what_the_limits_cost(project: Pa
     assert f"/projects/patients/releases/{best}" in page.links
     assert "Mondrian k=3" in page.text
     assert "What the limits cost, each by itself" in page.text
-    assert "Loosened to 100% , you could have k-anonymity 12" in page.text
+    assert "Loosened to 100%, you could have k-anonymity 12" in page.text
     assert [each["value"] for each in page.all("input") if each.get("id") == "q"] == [
         "max k where loss <= 70% and suppression <= 10%"
     ]
