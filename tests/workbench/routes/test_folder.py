@@ -72,7 +72,7 @@ def test_a_dropped_file_becomes_a_project(folder: Path, guest: TestClient, ready
     assert response.status_code == 303
     page = ready(response.headers["location"])
     assert page.url.path == "/projects/admissions/data"
-    assert "The roles were guessed" in page.text
+    assert "Its role was guessed" in page.text
     assert (folder / "admissions.csv").read_text() == PEOPLE
     assert Project.load(folder / "admissions.toml").schema.identifying == ("name",)
 
