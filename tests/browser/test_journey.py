@@ -82,6 +82,7 @@ def test_from_a_file_to_a_published_folder(
     # exploring
     plan(page)
     go(page, "Explore")
+    page.locator("select[name=budget]").select_option("none")
     page.get_by_role("button", name=re.compile("Start exploring|Explore what is new")).click()
     page.get_by_text("Explored.").wait_for()
     until(page, "window.sfumatoChart?.drawn?.length === 6")

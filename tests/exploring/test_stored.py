@@ -166,7 +166,7 @@ class TestCommands:
         for words in (("frontier", "--all"), ("show", identity), ("ask", "best k where general-loss <= 90%")):
             out, said, code, modules = run(*words, folder=folder)
             assert (code, modules) == (0, []), said
-            assert "mondrian" in out
+            assert "mondrian" in out.lower()
 
     def test_say_so_in_one_line_when_the_data_has_changed(self, folder: Path) -> None:
         with Store(folder / "people.sqlite") as store:

@@ -200,7 +200,7 @@ class TestAsking:
     def test_by_the_project_file_and_by_the_command(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        (tmp_path / "p.csv").write_text("age,ill\n" + "1,a\n1,b\n" * 6, "utf-8")
+        (tmp_path / "p.csv").write_text("age,ill\n" + "1,a\n2,b\n" * 6, "utf-8")
         (tmp_path / "p.toml").write_text(
             '[data]\npath = "p.csv"\n[publication]\nprofiles = ["wp216"]\n'
             '[attributes.age]\nrole = "quasi-identifying"\n[attributes.ill]\nrole = "sensitive"\n'

@@ -12,6 +12,7 @@ from sfumato import datasets
 from sfumato.exploring.run import explore
 from sfumato.frontier import Candidate
 from sfumato.project.file import Project
+from sfumato.recipe import Recipe
 from sfumato.store.base import Store
 from sfumato.store.provenance import source_of
 
@@ -90,11 +91,14 @@ def explored(path: Path, written: str) -> Path:
 
 
 def candidates(path: Path) -> dict[str, Candidate]:
-    """Return the candidates of a project by sanitizer, the last of each with its k where it has one."""
+    """Return the candidates of a project by sanitizer, the last of each with its k where it has one.
+
+    A release that several recipes make stands under each of them.
+    """
     project = Project.load(path)
     with Store(project.store_path) as store:
         found = store.candidates(source_of(*project.read()))
-    return {_called(candidate): candidate for candidate in found}
+    return {_called(way.recipe): candidate for candidate in found for way in candidate.ways}
 
 
 def copied(folder: Path, target: Path) -> Path:
@@ -155,6 +159,6 @@ def harmless(page: str) -> Seen:
     return seen
 
 
-def _called(candidate: Candidate) -> str:
-    k = (candidate.recipe.parameters.get("model") or {}).get("k-anonymity", {}).get("k")
-    return candidate.recipe.sanitizer + (f"-{k}" if k else "")
+def _called(recipe: Recipe) -> str:
+    k = (recipe.parameters.get("model") or {}).get("k-anonymity", {}).get("k")
+    return recipe.sanitizer + (f"-{k}" if k else "")
