@@ -301,15 +301,20 @@ def print_frontier(
 
 def print_reasons(candidates: Iterable[Candidate]) -> None:
     """Print which measures do not apply to which part of the candidates, and why."""
+    from sfumato.formatting import joined
+
     made = tuple(candidates)
     counted: dict[tuple[str, str], set[str]] = {}
     for candidate in made:
         for m in candidate.measurements:
             if not m.applicable:
                 counted.setdefault((m.label, str(m.detail.get("reason", ""))), set()).add(candidate.id)
+    alike: dict[tuple[str, frozenset[str]], list[str]] = {}
     for (label, reason), ids in counted.items():
-        whole = "" if len(ids) == len(made) else f" to {len(ids)} of {len(made)} candidates"
-        echo(f"{label}: not applicable{whole}: {reason}")
+        alike.setdefault((reason, frozenset(ids)), []).append(label)
+    for (reason, same), labels in alike.items():
+        whole = "" if len(same) == len(made) else f" to {len(same)} of {len(made)} candidates"
+        echo(f"{joined(labels)}: not applicable{whole}: {reason}")
 
 
 def _n_fitting(heads: list[str], rows: list[list[str]], fewest: int) -> int:
