@@ -427,7 +427,7 @@ class _Course:
         tried = sum(self.costs.has(task.recipe.sanitizer) for task in self.open.values())
         whole = self.costs.of_all(self.open.values()) if 2 * tried >= len(self.open) else None
         if whole is None or self.is_searching:
-            return None if budget == math.inf else max(budget, 0.0)
+            return None
         return max(min(whole / max(min(self.workers, len(self.open)), 1), budget), 0.0)
 
     def ended(self) -> Progress:
