@@ -321,7 +321,7 @@ def test_the_other_recipes_of_an_equal_release_are_listed_and_find_it(
 ) -> None:
     path = folder / "patients.toml"
     explored(path, PATIENTS.replace("k = [2, 3, 1000]", "k = [2, 3, 4, 5]"))
-    (one,) = [candidate for candidate in candidates(path).values() if candidate.also]
+    (one,) = {each.id: each for each in candidates(path).values() if each.also}.values()
     for way in one.ways:
         page = Seen(ready(f"{EXPLORE}/details?id={way.id}").text).text
         assert one.id in page
