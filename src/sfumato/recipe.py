@@ -94,11 +94,6 @@ class Recipe:
             pass
         raise ParameterError("not a recipe; expected sanitizer, parameters and seed as JSON")
 
-    @property
-    def title(self) -> str:
-        """The recipe as a name that people say: ``Mondrian k=11, t=0.1``."""
-        return registry.title(self.sanitizer, self.parameters)
-
     def __str__(self) -> str:
         return registry.phrase(self.sanitizer, self.parameters)
 

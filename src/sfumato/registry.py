@@ -269,20 +269,6 @@ def phrase(sanitizer: str, parameters: Mapping[str, Any]) -> str:
     return " ".join([sanitizer, *_recipe_words(sanitizer, parameters)])
 
 
-def title(sanitizer: str, parameters: Mapping[str, Any]) -> str:
-    """Return a recipe as a name that people say.
-
-    Examples
-    --------
-    >>> title("mondrian", {"model": {"k-anonymity": {"k": 11}, "t-closeness": {"t": 0.1}}})
-    'Mondrian k=11, t=0.1'
-    >>> title("suppress-quasi-identifiers", {})
-    'Suppress quasi-identifiers'
-    """
-    known = sanitizer.replace("-", " ").replace("quasi ident", "quasi-ident")
-    return f"{known[:1].upper()}{known[1:]} {', '.join(_recipe_words(sanitizer, parameters))}".strip()
-
-
 def _recipe_words(sanitizer: str, parameters: Mapping[str, Any]) -> list[str]:
     known = registered("sanitizer").get(sanitizer)
     words = []

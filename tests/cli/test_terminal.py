@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.cli import run, terminal
-from sfumato.cli.terminal import print_frontier, progress_shown, words_shown
+from sfumato.cli.terminal import name_of, print_frontier, progress_shown, words_shown
 from sfumato.datasets import hospital
 from sfumato.exploring.run import Progress
 from sfumato.frontier import Candidate, Frontier
@@ -148,15 +148,15 @@ def test_a_narrow_terminal_keeps_names_and_the_knee(
     (marked,) = [line for line in lines if " knee " in line]
     assert knee.id in marked
     for candidate in found.candidates:
-        assert any(candidate.id in line and candidate.recipe.title in line for line in lines)
+        assert any(candidate.id in line and name_of(candidate.recipe) in line for line in lines)
     assert any(line.startswith("No room here for") for line in lines) == (columns < 110)
     assert ("9.09%" in screen.getvalue()) == (columns > 110)
 
 
 def test_candidates_have_names_that_people_say() -> None:
-    assert _candidate(11).recipe.title == "Mondrian k=11, t=0.11"
-    assert Recipe("as-is").title == "As is"
-    assert Recipe("suppress-quasi-identifiers").title == "Suppress quasi-identifiers"
-    assert Recipe("mondrian", {"model": {"k-anonymity": {"k": 3}}, "variant": "relaxed"}).title == (
+    assert name_of(_candidate(11).recipe) == "Mondrian k=11, t=0.11"
+    assert name_of(Recipe("as-is")) == "As is"
+    assert name_of(Recipe("suppress-quasi-identifiers")) == "Suppress quasi-identifiers"
+    assert name_of(Recipe("mondrian", {"model": {"k-anonymity": {"k": 3}}, "variant": "relaxed"})) == (
         "Mondrian k=3, variant=relaxed"
     )

@@ -10,7 +10,7 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option, workers_option
 from sfumato.cli.opening import explored, found_project, opened, require_candidates, source_shown, write_text
-from sfumato.cli.terminal import echo, print_answer, print_comparison, print_json
+from sfumato.cli.terminal import echo, name_of, print_answer, print_comparison, print_json
 from sfumato.errors import Infeasible, UserError
 from sfumato.exploring.stored import remade
 from sfumato.store.provenance import source_of
@@ -134,4 +134,4 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     if as_json:
         print_json({**found.to_dict(), "recipes": [str(candidate.recipe) for candidate in pair]})
     else:
-        print_comparison(found, [candidate.recipe.title for candidate in pair])
+        print_comparison(found, [name_of(candidate.recipe) for candidate in pair])

@@ -37,6 +37,7 @@ from sfumato.cli.terminal import (
     echo,
     forecast_facts,
     frontier_facts,
+    name_of,
     print_course,
     print_forecast,
     print_frontier,
@@ -228,9 +229,9 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
         facts = candidate_facts(candidate, efficient=candidate in found.efficient())
         print_json({**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
         return
-    echo(f"{candidate.id}  {candidate.recipe.title}")
+    echo(f"{candidate.id}  {name_of(candidate.recipe)}")
     if candidate.also:
-        also = ", ".join(f"{each.recipe.title} ({each.id})" for each in candidate.also)
+        also = ", ".join(f"{name_of(each.recipe)} ({each.id})" for each in candidate.also)
         echo(f"The same release is also made by {also}")
     if candidate.infeasible is not None:
         echo(f"could not be made: {candidate.infeasible}")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sfumato.measures.base import Measurement
     from sfumato.project.file import Project
     from sfumato.reading.guess import Guess
+    from sfumato.recipe import Recipe
     from sfumato.release import Release
 
 
@@ -289,12 +290,12 @@ def print_frontier(
     if found.apart:
         echo(
             f"{len(found.apart)} cannot be compared on these axes: "
-            + ", ".join(candidate.recipe.title for candidate in found.apart)
+            + ", ".join(name_of(candidate.recipe) for candidate in found.apart)
         )
     print_reasons(found.candidates)
     if infeasible:
         echo(
-            f"{len(infeasible)} could not be made, for example {infeasible[0].recipe.title}: "
+            f"{len(infeasible)} could not be made, for example {name_of(infeasible[0].recipe)}: "
             f"{infeasible[0].infeasible}"
         )
 
@@ -325,13 +326,16 @@ def _n_fitting(heads: list[str], rows: list[list[str]], fewest: int) -> int:
     return max(fewest, sum(end <= _width() for end in ends))
 
 
+def name_of(recipe: Recipe) -> str:
+    """Return a recipe as a name that people say: ``Mondrian k=11, t=0.1``."""
+    from sfumato.formatting import recipe_name
+
+    return recipe_name(recipe)
+
+
 def _recipes(candidate: Candidate) -> str:
     """Return the recipe of a candidate, and how many others make the same release."""
-    return (
-        f"{candidate.recipe.title} (+{len(candidate.also)} equal)"
-        if candidate.also
-        else candidate.recipe.title
-    )
+    return name_of(candidate.recipe) + (f" (+{len(candidate.also)} equal)" if candidate.also else "")
 
 
 def _marks(*, efficient: bool, knee: bool, allowed: bool) -> str:
