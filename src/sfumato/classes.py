@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers, frozen, sealed
 from sfumato.hierarchy import Hierarchy, Label
+from sfumato.table import People
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,39 @@ class SensitiveDomain:
 
 
 @dataclass(frozen=True, eq=False)
+class SharedCounts:
+    """What is counted otherwise where somebody has several records in a class.
+
+    Parameters
+    ----------
+    sizes
+        How many people each class has.
+    contributions
+        For each entry what the people of the class contribute to the value: each of them 1, shared among
+        their records there.
+    different
+        How many different values each class has, those that one person alone has counted once, and no more
+        than people.
+    """
+
+    sizes: Integers
+    contributions: Floats
+    different: Integers
+
+
+@dataclass(frozen=True, eq=False)
 class SensitiveCounts:
-    """How often each sensitive value occurs in each class, and in the whole original (the prior).
+    """How many people of each class have each sensitive value, and the whole original (the prior).
 
     Only values that occur in a class are listed: class ``i`` owns the entries from ``starts[i]`` up to
     ``starts[i + 1]``, its values ascending.
+
+    Parameters
+    ----------
+    counts
+        For each entry how many people of the class have the value at all.
+    people
+        Where somebody has several records: what that changes. Without it every record is another person's.
     """
 
     starts: Integers
@@ -42,6 +71,7 @@ class SensitiveCounts:
     counts: Integers
     prior: Floats
     domain: SensitiveDomain = SensitiveDomain()
+    people: SharedCounts | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "starts", frozen(self.starts, np.int64))
@@ -51,13 +81,46 @@ class SensitiveCounts:
 
     @cached_property
     def sizes(self) -> Integers:
-        """The number of records of each class."""
-        return sealed(self.total(self.counts))
+        """The number of people of each class."""
+        return sealed(self.total(self.counts)) if self.people is None else self.people.sizes
 
     @cached_property
     def shares(self) -> Floats:
-        """For each entry p(E, s), the share of its value in its class."""
-        return sealed(self.counts / np.repeat(self.sizes, np.diff(self.starts)))
+        """For each entry p(E, s), the share of its value in its class; a person counts once in a class."""
+        if self.people is None:
+            return self.having
+        return sealed(self.people.contributions / self.each(self.sizes))
+
+    @property
+    def contributions(self) -> Integers | Floats:
+        """For each entry what the people of its class contribute to it: each of them 1 in all."""
+        return self.counts if self.people is None else self.people.contributions
+
+    @cached_property
+    def having(self) -> Floats:
+        """For each entry the share of the people of its class who have its value at all."""
+        return sealed(self.counts / self.each(self.sizes))
+
+    @cached_property
+    def reached(self) -> Floats:
+        """For each entry the share of all values of its class up to this one."""
+        if self.people is not None:
+            from sfumato.kernels.people import running_totals
+
+            return sealed(running_totals(self.starts, self.people.contributions) / self.each(self.sizes))
+        # counted in integers: a running sum of the shares of many classes would lose its last digits
+        counted = np.cumsum(self.counts)
+        earlier = (counted - self.counts)[self.starts[:-1]]
+        return sealed((counted - self.each(earlier)) / self.each(self.sizes))
+
+    @cached_property
+    def n_different(self) -> Integers:
+        """How many different values each class has; those that one person alone has are one together."""
+        return sealed(np.diff(self.starts)) if self.people is None else self.people.different
+
+    def each(self, of_class: np.ndarray) -> np.ndarray:
+        """Return for each entry what its class has."""
+        return np.repeat(of_class, np.diff(self.starts))
 
     @cached_property
     def priors(self) -> Floats:
@@ -85,15 +148,25 @@ class EquivalenceClasses:
         The number of records of each class.
     sensitive
         For each sensitive attribute its counts and its prior.
+    persons
+        The number of different people of each class, where somebody has several records.
     """
 
     class_of: Integers
     sizes: Integers
     sensitive: Mapping[str, SensitiveCounts]
+    persons: Integers | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "class_of", frozen(self.class_of, np.int64))
         object.__setattr__(self, "sizes", frozen(self.sizes, np.int64))
+        if self.persons is not None:
+            object.__setattr__(self, "persons", frozen(self.persons, np.int64))
+
+    @property
+    def people(self) -> Integers:
+        """The number of different people of each class: of records, where nobody has several."""
+        return self.sizes if self.persons is None else self.persons
 
     @property
     def n_classes(self) -> int:
@@ -112,8 +185,9 @@ def count_classes(
     weights: Integers,
     sensitive: Mapping[str, tuple[Codes, Floats]],
     domains: Mapping[str, SensitiveDomain] = MappingProxyType({}),
+    people: People | None = None,
 ) -> EquivalenceClasses:
-    """Count the records and the sensitive values of each class.
+    """Count the records, the people and the sensitive values of each class.
 
     Parameters
     ----------
@@ -127,15 +201,58 @@ def count_classes(
         For each sensitive attribute the codes of the rows and the prior over the codes.
     domains
         For each sensitive attribute what the codes mean.
+    people
+        Whose the rows are; without it every record is another person's.
     """
-    from sfumato.kernels.grouping import sum_by_group, value_counts
+    from sfumato.kernels.grouping import sum_by_group
+    from sfumato.kernels.people import people_by_group
 
     counted = {
-        name: SensitiveCounts(
-            *value_counts(class_of, n_classes, codes, len(prior), weights),
-            prior,
-            domains.get(name, SensitiveDomain()),
+        name: count_sensitive(
+            class_of, n_classes, weights, codes, prior, domains.get(name, SensitiveDomain()), people
         )
         for name, (codes, prior) in sensitive.items()
     }
-    return EquivalenceClasses(class_of, sum_by_group(class_of, n_classes, weights), counted)
+    sizes = sum_by_group(class_of, n_classes, weights)
+    if people is None:
+        return EquivalenceClasses(class_of, sizes, counted)
+    different = people_by_group(class_of, n_classes, people.person_of, people.n_people)
+    return EquivalenceClasses(class_of, sizes, counted, different)
+
+
+def count_sensitive(
+    class_of: Integers,
+    n_classes: int,
+    weights: Integers,
+    codes: Codes,
+    prior: Floats,
+    domain: SensitiveDomain,
+    people: People | None,
+) -> SensitiveCounts:
+    """Count the values of one sensitive attribute in each class; see `count_classes`."""
+    from sfumato.kernels.grouping import value_counts
+    from sfumato.kernels.people import value_people
+
+    if people is None:
+        return SensitiveCounts(*value_counts(class_of, n_classes, codes, len(prior), weights), prior, domain)
+    starts, values, having, contributions, sizes, different = value_people(
+        class_of, n_classes, people.person_of, people.n_people, codes, len(prior), weights
+    )
+    shared = SharedCounts(sealed(sizes), sealed(contributions), sealed(different))
+    return SensitiveCounts(starts, values, having, prior, domain, shared)
+
+
+def contributed(
+    codes: Codes, n_values: int, weights: Integers, people: People | None
+) -> tuple[Integers | Floats, int]:
+    """Return what all people contribute to each value, and how many people there are.
+
+    Everybody contributes 1, shared among their records: without people, the number of records.
+    """
+    from sfumato.kernels.grouping import sum_by_group
+
+    if people is None:
+        return sum_by_group(codes.astype(np.int64), n_values, weights), int(weights.sum())
+    of_person = sum_by_group(people.person_of, people.n_people, weights)
+    shares = np.bincount(codes, weights / of_person[people.person_of], n_values)
+    return shares, int(np.count_nonzero(of_person))

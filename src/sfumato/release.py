@@ -11,14 +11,14 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed, secret_order
 from sfumato.cells import Cells, exact_cells
-from sfumato.classes import EquivalenceClasses, SensitiveDomain, count_classes
+from sfumato.classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
 from sfumato.hierarchy import Hierarchy
 from sfumato.kernels.grouping import number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
 from sfumato.shown import Picture, as_pandas, listed
-from sfumato.table import Table
+from sfumato.table import People, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ class Release:
         class_of, n_classes = number_rows(
             [cell.codes for cell in cells], [len(cell.labels) for cell in cells], self.n_rows
         )
-        return count_classes(class_of, n_classes, self.weights, self._sensitive(), self._domains())
+        return self._counted(class_of, n_classes)
 
     @cached_property
     def groups(self) -> EquivalenceClasses:
@@ -113,7 +113,26 @@ class Release:
         if self.group_of is None:
             return self.classes
         group_of, n_groups = number_rows([self.group_of], [int(self.group_of.max()) + 1], self.n_rows)
-        return count_classes(group_of, n_groups, self.weights, self._sensitive(), self._domains())
+        return self._counted(group_of, n_groups)
+
+    def _counted(self, class_of: Integers, n_classes: int) -> EquivalenceClasses:
+        sensitive, domains = self._sensitive(), self._domains()
+        return count_classes(class_of, n_classes, self.weights, sensitive, domains, self.people)
+
+    @cached_property
+    def people(self) -> People | None:
+        """Whose each released row is; ``None`` where nobody has several records, or it is not known."""
+        return None if self.original is None or self.rows is None else self.original.people(self.rows)
+
+    @property
+    def n_original_people(self) -> int:
+        """The number of people of the original: of records, where nobody is known to have several."""
+        return self.n_original if self.people is None or self.original is None else self.original.n_people
+
+    @cached_property
+    def n_people(self) -> int:
+        """The number of people with a released record: of records, where nobody is known to have several."""
+        return self.n_records if self.people is None else len(np.unique(self.people.person_of))
 
     def partition(self, model: PrivacyModel) -> EquivalenceClasses:
         """Return the classes or the groups, whichever the model guards."""
@@ -121,10 +140,20 @@ class Release:
 
     def _sensitive(self) -> dict[str, tuple[Codes, Floats]]:
         return {
-            name: (self.cells[name].codes, self._prior(name))
+            name: (self._values(name), self._prior(name))
             for name in self.schema.sensitive
             if name in self.cells
         }
+
+    def _values(self, name: str) -> Codes:
+        """Return for each row the released sensitive value of its person.
+
+        Where values are exchanged within groups, a row shows another person's, and how many people of a
+        group have a value is known from the original alone.
+        """
+        if self.people is None or self.group_of is None or self.original is None or self.rows is None:
+            return self.cells[name].codes
+        return self.original[name].codes[self.rows]
 
     def _domains(self) -> dict[str, SensitiveDomain]:
         return {
@@ -147,11 +176,13 @@ class Release:
         """
         cells = self.cells[name]
         if self.original is None or cells.sets is None or cells.sets.overlap:
-            counts = sum_by_group(cells.codes.astype(np.int64), len(cells.labels), self.weights)
-            return counts / self.n_records
+            counts, n_people = contributed(cells.codes, len(cells.labels), self.weights, self.people)
+            return counts / n_people
         column = self.original[name]
-        counts = sum_by_group(column.codes.astype(np.int64), len(column.domain), self.original.weights)
-        return np.add.reduceat(counts[cells.sets.members], cells.sets.starts[:-1]) / self.original.n_records
+        counts, n_people = contributed(
+            column.codes, len(column.domain), self.original.weights, self.original.people()
+        )
+        return np.add.reduceat(counts[cells.sets.members], cells.sets.starts[:-1]) / n_people
 
     def information_lost(self, name: str) -> float | None:
         """Return the share of its information that an attribute loses, records that are left out included.

@@ -78,6 +78,19 @@ class Attribute:
 class Schema:
     """The attributes of a table.
 
+    Parameters
+    ----------
+    attributes
+        All of them, in the order in which they are released.
+    missing
+        Whether a missing value is a ``category`` of its own, or records that lack one are left out
+        (``drop``).
+    decimal, thousands
+        How numbers are written that are read as text.
+    person
+        The attribute that tells whose a record is, where somebody may have several. It is never released
+        itself. Records that lack it count as one person's: nobody is protected by not knowing who it is.
+
     Examples
     --------
     >>> schema = Schema.of(age="quasi-identifying", diagnosis="sensitive")
@@ -89,6 +102,7 @@ class Schema:
     missing: Literal["category", "drop"] = "category"
     decimal: str = "."
     thousands: str = ""
+    person: str | None = None
     _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -101,6 +115,11 @@ class Schema:
                 f"thousands cannot be {self.thousands!r}; give another mark than the decimal one, or none"
             )
         object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in self.attributes})
+        if self.person is not None and self[self.person].is_released:
+            raise SchemaError(
+                f"person: {self.person!r} is {self[self.person].role}, and whose a record is, is never "
+                "published; give it role = 'identifying'"
+            )
 
     def __getitem__(self, name: str) -> Attribute:
         if name not in self._by_name:
@@ -174,24 +193,29 @@ class Schema:
 
         facts: list[object] = [self.missing]
         facts += [(a.name, a.role, a.kind, a.weight, shape(a.hierarchy)) for a in self.attributes]
-        return facts + [(a.name, a.lowest_level) for a in self.attributes if a.lowest_level]
+        facts += [(a.name, a.lowest_level) for a in self.attributes if a.lowest_level]
+        return facts if self.person is None else [*facts, ("person", self.person)]
 
     def bind(self, table: Table) -> tuple[Table, Schema]:
         """Prepare a table for this schema, and this schema for the table.
 
         Identifying and withheld attributes are dropped at once, records with missing values if the
         schema says so, text becomes numbers where the schema says numeric, domains are put in the order
-        of the hierarchies, and equal rows are put together. Binding again changes nothing.
+        of the hierarchies, and equal rows are put together. Of a person's number it stays known which
+        records have the same; where everybody has one record, nothing. Binding again changes nothing.
         """
         _check_names(self, table)
-        kept = table.select(self.released)
+        kept = _with_people(self, table).select(self.released)
         if self.missing == "drop":
             kept = _without_missing(kept)
+        if kept.n_people == kept.n_records:
+            kept = kept.without_people()
         bound = [_bound(self, self[name], kept[name]) for name in self.released]
         columns = {attribute.name: column for attribute, column in bound}
         kept_attributes = {attribute.name: attribute for attribute, _ in bound}
         attributes = tuple(kept_attributes.get(a.name, a) for a in self.attributes)
-        return kept.with_columns(columns), replace(self, attributes=attributes)
+        person = None if kept.person_of is None else self.person
+        return kept.with_columns(columns), replace(self, attributes=attributes, person=person)
 
     def require(self, role: Role, what_for: str) -> tuple[str, ...]:
         """Return the attributes of a role, or say that there is none."""
@@ -223,6 +247,16 @@ def _check_names(schema: Schema, table: Table) -> None:
         raise SchemaError(
             "every attribute is identifying or withheld, so nothing could be released; give one another role"
         )
+
+
+def _with_people(schema: Schema, table: Table) -> Table:
+    """Return the table with the person of each row, if the schema says which column tells it."""
+    name = schema.person
+    if name is None or (name not in table.columns and table.person_of is not None):
+        return table
+    if name not in table.columns:
+        raise SchemaError(f"person: no column {name!r} in the data{suggestion(name, table.columns)}")
+    return table.of_people(table[name].tightened().codes)
 
 
 def _and_more(names: list[str]) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -98,6 +98,18 @@ class ArrowStream(Protocol):
         """Return the records as a stream of Arrow batches."""
 
 
+@dataclass(frozen=True, eq=False)
+class People:
+    """Whose each of some rows is, where somebody has several records."""
+
+    person_of: Integers
+    n_people: int
+
+    def take(self, rows: Integers) -> People:
+        """Return whose these of the rows are."""
+        return People(self.person_of[rows], self.n_people)
+
+
 Records = ArrowStream | Mapping[str, Any]
 """What a table can be made of: an Arrow stream, or columns by name."""
 
@@ -105,6 +117,16 @@ Records = ArrowStream | Mapping[str, Any]
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """The microdata, immutable: every distinct row once, with the number of records that it stands for.
+
+    Parameters
+    ----------
+    columns
+        The attributes.
+    weights
+        The number of records of each row.
+    person_of
+        The person of each row, numbered from 0, where somebody has several records; equal rows of two
+        people are then two rows. Without it every record is another person's.
 
     Examples
     --------
@@ -117,10 +139,13 @@ class Table:
 
     columns: Mapping[str, Column]
     weights: Integers = field(repr=False)
+    person_of: Integers | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))
         object.__setattr__(self, "columns", dict(self.columns))
+        if self.person_of is not None:
+            object.__setattr__(self, "person_of", frozen(self.person_of, np.int64))
 
     def __getitem__(self, name: str) -> Column:
         if name not in self.columns:
@@ -140,8 +165,13 @@ class Table:
 
     @cached_property
     def n_records(self) -> int:
-        """The number of records (people): the sum of the weights."""
+        """The number of records: the sum of the weights."""
         return int(self.weights.sum())
+
+    @cached_property
+    def n_people(self) -> int:
+        """The number of people: of records, unless somebody has several."""
+        return self.n_records if self.person_of is None else int(self.person_of.max()) + 1
 
     @cached_property
     def fingerprint(self) -> str:
@@ -151,20 +181,42 @@ class Table:
             digest.update(repr((name, column.kind, column.domain)).encode())
             digest.update(np.ascontiguousarray(column.codes, dtype="<i4").tobytes())
         digest.update(np.ascontiguousarray(self.weights, dtype="<i8").tobytes())
+        if self.person_of is not None:
+            digest.update(b"people" + np.ascontiguousarray(self.person_of, dtype="<i8").tobytes())
         return digest.hexdigest()
+
+    def people(self, rows: Integers | None = None) -> People | None:
+        """Return whose each of these rows is (all by default); ``None`` where nobody has several records."""
+        if self.person_of is None:
+            return None
+        everybody = People(self.person_of, self.n_people)
+        return everybody if rows is None else everybody.take(rows)
+
+    def of_people(self, person_of: Integers) -> Table:
+        """Return the table with the person of each row."""
+        return replace(self, person_of=person_of)
+
+    def without_people(self) -> Table:
+        """Return the table in which every record is another person's."""
+        return compacted(self.columns, self.weights)
 
     def select(self, names: Iterable[str]) -> Table:
         """Return the table of these columns, with rows that have become equal put together."""
-        return compacted({name: self[name] for name in names}, self.weights)
+        return compacted({name: self[name] for name in names}, self.weights, self.person_of)
 
     def take(self, rows: Integers) -> Table:
         """Return the table of these rows, each domain reduced to the values that still occur."""
-        columns = {name: column.take(rows).tightened() for name, column in self.columns.items()}
-        return Table(columns, sealed(self.weights[rows]))
+        part = self.part(rows, self.weights[rows])
+        return replace(part, columns={name: column.tightened() for name, column in part.columns.items()})
+
+    def part(self, rows: Integers, weights: Integers) -> Table:
+        """Return these rows with so many records each; the domains stay, so that codes mean the same."""
+        people = None if self.person_of is None else np.unique(self.person_of[rows], return_inverse=True)[1]
+        return Table({name: column.take(rows) for name, column in self.columns.items()}, weights, people)
 
     def with_columns(self, columns: Mapping[str, Column]) -> Table:
         """Return the table with these columns instead, rows that have become equal put together."""
-        return compacted(columns, self.weights)
+        return compacted(columns, self.weights, self.person_of)
 
     @classmethod
     def read(
@@ -238,20 +290,22 @@ class Table:
         return table_html(self)
 
 
-def compacted(columns: Mapping[str, Column], weights: Integers) -> Table:
-    """Put equal rows together and add up their weights."""
+def compacted(columns: Mapping[str, Column], weights: Integers, person_of: Integers | None = None) -> Table:
+    """Put equal rows (of the same person, where that is known) together and add up their weights."""
     from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 
-    number, n_distinct = number_rows(
-        [column.codes for column in columns.values()],
-        [len(column.domain) for column in columns.values()],
-        len(weights),
-    )
+    codes = [column.codes for column in columns.values()]
+    cardinalities = [len(column.domain) for column in columns.values()]
+    if person_of is not None:
+        codes.append(person_of)
+        cardinalities.append(int(person_of.max()) + 1)
+    number, n_distinct = number_rows(codes, cardinalities, len(weights))
     if n_distinct == len(weights):
-        return Table(columns, weights)
+        return Table(columns, weights, person_of)
     first = first_row_of_group(number, n_distinct)
     totals = sum_by_group(number, n_distinct, weights)
-    return Table({name: column.take(first) for name, column in columns.items()}, sealed(totals))
+    people = None if person_of is None else sealed(person_of[first])
+    return Table({name: column.take(first) for name, column in columns.items()}, sealed(totals), people)
 
 
 def text(value: Value) -> str | None:

@@ -220,7 +220,8 @@ def test_growing_takes_every_record_once_and_remembers_where_it_stopped() -> Non
         tree, rows = planted(space.covers, points, points, no_size, 2 * np.arange(n_points))
         first, end = np.zeros((2, len(tree.ranks)), np.int64)
         first[rows], end[rows] = 2 * np.arange(n_points), 2 * np.arange(n_points) + 2
-        return tree, Stock(np.arange(2 * n_points), weights.copy(), first, end)
+        nobody = np.empty(0, np.int64)
+        return tree, Stock(np.arange(2 * n_points), weights.copy(), first, end, nobody, nobody, nobody)
 
     n_clusters = int(weights.sum()) // 7
 
@@ -231,7 +232,9 @@ def test_growing_takes_every_record_once_and_remembers_where_it_stopped() -> Non
         grown = Grown(*arrays)
         n_taken = 0
         for first in range(0, n_clusters, step):
-            n_taken = grow(tree, stock, grown, 7, first, min(first + step, n_clusters), n_taken)
+            end = min(first + step, n_clusters)
+            n_taken, n_grown = grow(tree, stock, grown, 7, first, end, n_taken)
+            assert n_grown == end
         assert not grown.weights[n_taken:].any()
         return grown, stock
 

@@ -116,7 +116,7 @@ def _sampled(tasks: Iterable[Task], costs: Costs, table: Table, schema: Schema) 
 def _part(table: Table, n_rows: int) -> Table:
     """Return rows from all over a table; the domains stay, so that the schema fits."""
     rows = np.unique(np.linspace(0, table.n_rows - 1, min(n_rows, table.n_rows)).astype(np.int64))
-    return Table({name: column.take(rows) for name, column in table.columns.items()}, table.weights[rows])
+    return table.part(rows, table.weights[rows])
 
 
 def _growth(low: Finished, high: Finished, n_low: int, n_high: int, n_rows: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.exploring.singling_out import SinglingOut, singling_out
+from sfumato.kernels.grouping import number_rows, sum_by_group
 from sfumato.measures.reidentification import ReidentificationRisk
 from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Project
@@ -18,6 +20,9 @@ from sfumato.release import Release, released
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.shown import listed
 from sfumato.table import Records, Table
+
+# From this share of records on that agree with others, somebody should say whether they are one person's.
+_MANY_REPEATED = 0.3
 
 
 @dataclass(frozen=True)
@@ -51,14 +56,14 @@ class RiskAsItStands:
     Parameters
     ----------
     n_unique
-        How many records are alone with their quasi-identifiers.
+        How many people are alone with the quasi-identifiers of a record of theirs.
     smallest_class, median_class
-        The size of the smallest class, and the one that half of the records do not exceed.
+        The people of the smallest class, and of the one that half of the people do not exceed.
     average, share_at_risk
-        The chance to find a record, on average, and the share of records above the threshold of
+        The chance to find a person, on average, and the share of people above the threshold of
         `ReidentificationRisk`.
     worst
-        The chance to find the record that is found best.
+        The chance to find the person who is found best.
     """
 
     n_unique: int
@@ -99,6 +104,11 @@ class Inspection:
     singling_out: SinglingOut | None = None
 
     @property
+    def n_people(self) -> int:
+        """How many people there are: as many as records, where nobody is known to have several."""
+        return self.table.n_people
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The risk in words."""
         if self.risk is None:
@@ -106,23 +116,41 @@ class Inspection:
                 "No attribute is quasi-identifying, so nobody could be recognised by the attributes named.",
             )
         names, risk = ", ".join(self.schema.quasi_identifiers), self.risk
-        return (
-            f"Published as it is, {risk.n_unique:,} of {self.n_records:,} records "
-            f"({risk.n_unique / self.n_records:.1%}) would be unique in {names}.",
-            f"Half of the records would share these with {_others(risk.median_class - 1)}; "
+        whom = "records" if self.schema.person is None else "people"
+        told = (
+            f"Published as it is, {risk.n_unique:,} of {self.n_people:,} {whom} "
+            f"({risk.n_unique / self.n_people:.1%}) would be unique in {names}.",
+            f"Half of the {whom} would share these with {_others(risk.median_class - 1)}; "
             f"somebody who knows these of a person would find that person's record with a chance of "
             f"{risk.average:.1%} on average, {risk.worst:.0%} at worst.",
         )
+        if self.schema.person is None:
+            return told
+        each = f"{self.n_records:,} records are those of {self.n_people:,} people ({self.schema.person})"
+        return (f"The {each}; people are counted, since several records of one person protect nobody.", *told)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should look at before anything is released, in sentences."""
-        return warnings_of(self.insensitive)
+        return (*warnings_of(self.insensitive), *self._repeated)
+
+    @property
+    def _repeated(self) -> tuple[str, ...]:
+        """Ask whose the records are, where far more agree in all quasi-identifiers than chance explains."""
+        share = 0.0 if self.schema.person is not None else _share_repeated(self.table, self.schema)
+        if share < _MANY_REPEATED:
+            return ()
+        return (
+            f"{share:.0%} of the records agree with another one in all quasi-identifiers, far more than by "
+            "chance: if one person may have several records, say which column tells whose a record is "
+            "(person, in the section [data]). Otherwise records of one person count as protection.",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {
             "records": self.n_records,
+            "people": self.n_people,
             "distinct-rows": self.n_rows,
             "attributes": [
                 {
@@ -215,10 +243,12 @@ def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
     """Guess what the columns of a table are, and which values mean that one is missing."""
     missing = likely_missing_values(table)
     known = Table.from_arrow(table, missing_values=missing) if missing else table
-    attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guess(known))
+    guesses = guess(known)
+    attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guesses)
     decimal = decimal_mark(known)
     thousands = thousands_mark(known, decimal, frozenset())
-    return Schema(attributes, decimal=decimal, thousands=thousands).bind(known)
+    person = next((g.name for g in guesses if g.tells_people), None)
+    return Schema(attributes, decimal=decimal, thousands=thousands, person=person).bind(known)
 
 
 def inspect_table(table: Table, schema: Schema) -> dict[str, Any]:
@@ -260,8 +290,8 @@ def _risk(release: Release) -> RiskAsItStands | None:
     (risk,) = ReidentificationRisk().measure(release)
     assert risk.value is not None
     return RiskAsItStands(
-        int(risk.detail["uniques"]),
-        int(release.classes.sizes.min()),
+        _n_alone(release),
+        int(release.classes.people.min()),
         _median_class(release),
         risk.detail["average"],
         risk.detail["share-at-risk"],
@@ -270,8 +300,36 @@ def _risk(release: Release) -> RiskAsItStands | None:
 
 
 def _median_class(release: Release) -> int:
-    sizes = np.sort(release.classes.sizes)
-    return int(sizes[np.searchsorted(np.cumsum(sizes), release.n_records / 2)])
+    people = np.sort(release.classes.people)
+    return int(people[np.searchsorted(np.cumsum(people), people.sum() / 2)])
+
+
+def _n_alone(release: Release) -> int:
+    """Return how many people are alone in the class of some record of theirs."""
+    alone = release.classes.people == 1
+    if release.people is None:
+        return int(alone.sum())
+    return len(np.unique(release.people.person_of[alone[release.classes.class_of]]))
+
+
+def _share_repeated(table: Table, schema: Schema) -> float:
+    """Return the share of the records that agree with another in all quasi-identifiers, if that is no chance.
+
+    By chance, if the columns had nothing to do with each other, pairs would agree as often as in each
+    column, multiplied; as columns do have to do with each other, so much and ten times that is no sign.
+    """
+    columns = [table[name] for name in schema.quasi_identifiers]
+    if len(columns) < 2:
+        return 0.0
+    n = table.n_records
+    by_chance = math.prod(
+        float((np.bincount(column.codes, table.weights) ** 2).sum()) / n**2 for column in columns
+    )
+    cardinalities = [len(column.domain) for column in columns]
+    class_of, n_classes = number_rows([column.codes for column in columns], cardinalities, table.n_rows)
+    sizes = sum_by_group(class_of, n_classes, table.weights)
+    pairs = float((sizes * (sizes - 1)).sum())
+    return float(sizes[sizes > 1].sum()) / n if pairs > 10 * by_chance * n * (n - 1) else 0.0
 
 
 def _others(most: float) -> str:

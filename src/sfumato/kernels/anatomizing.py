@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.kernels.compiling import njit
+from sfumato.kernels.grouping import rows_by_group
 
 
 @njit(cache=True)
@@ -63,3 +64,54 @@ def diverse_groups(counts: Integers, size: int, n_records: int) -> tuple[Integer
                 group_of[starts[value] + left[value]] = group
             group += 1
     return starts, group_of
+
+
+@njit(cache=True)
+def separate_people(people: Integers, values: Integers, group_of: Integers, n_people: int) -> int:
+    """Let records of equal values change places until nobody is twice in a group.
+
+    Parameters
+    ----------
+    people, values
+        The person and the value of each record.
+    group_of
+        The group of each record; changed in place. The values of every group stay what they are.
+
+    Returns
+    -------
+    n_together
+        How many records still share their group with another one of the same person.
+    """
+    by_person, person_starts = rows_by_group(people, n_people)
+    by_value, value_starts = rows_by_group(values, values.max() + 1)
+    n_together = 0
+    for record in range(people.size):
+        if not _is_twice(by_person, person_starts, group_of, people[record], group_of[record], record):
+            continue
+        is_apart = False
+        for place in range(value_starts[values[record]], value_starts[values[record] + 1]):
+            other = by_value[place]
+            here, there = group_of[record], group_of[other]
+            # who comes must not be here yet, and who goes not be there
+            if (
+                here != there
+                and not _is_twice(by_person, person_starts, group_of, people[record], there, record)
+                and not _is_twice(by_person, person_starts, group_of, people[other], here, other)
+            ):
+                group_of[record], group_of[other] = there, here
+                is_apart = True
+                break
+        if not is_apart:
+            n_together += 1
+    return n_together
+
+
+@njit(cache=True)
+def _is_twice(
+    by_person: Integers, starts: Integers, group_of: Integers, person: int, group: int, record: int
+) -> bool:
+    """Return whether a person has another record than this one in a group."""
+    for place in range(starts[person], starts[person + 1]):
+        if by_person[place] != record and group_of[by_person[place]] == group:
+            return True
+    return False

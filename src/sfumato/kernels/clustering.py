@@ -91,12 +91,21 @@ class Stock(NamedTuple):
         still has.
     first, end
         For each row of the tree the place in ``rows`` of the item's first row, and of its end.
+    people
+        The person of each of ``rows``, where somebody has several records; else nobody.
+    left
+        How many rows each person still has, and last how many people still have one.
+    met
+        The cluster that took a row of each person last.
     """
 
     rows: Integers
     weights: Integers
     first: Integers
     end: Integers
+    people: Integers
+    left: Integers
+    met: Integers
 
 
 class Grown(NamedTuple):
@@ -477,8 +486,24 @@ def _take(tree: Tree, stock: Stock, item: int, wanted: int) -> tuple[int, int]:
 
 
 @njit(cache=True)
-def grow(tree: Tree, stock: Stock, grown: Grown, k: int, first: int, end: int, n_taken: int) -> int:
+def _meet(stock: Stock, item: int, cluster: int) -> int:
+    """Note that a cluster takes an item's first row; return 1 if it has no other of that person, else 0."""
+    person = stock.people[stock.first[item]]
+    stock.left[person] -= 1
+    if stock.left[person] == 0:
+        stock.left[-1] -= 1
+    is_new = stock.met[person] != cluster
+    stock.met[person] = cluster
+    return int(is_new)
+
+
+@njit(cache=True)
+def grow(
+    tree: Tree, stock: Stock, grown: Grown, k: int, first: int, end: int, n_taken: int
+) -> tuple[int, int]:
     """Grow clusters of k records, each from the record that is furthest from the one taken last.
+
+    Where somebody has several records, clusters grow to k people, and take all records of a row.
 
     Parameters
     ----------
@@ -492,21 +517,27 @@ def grow(tree: Tree, stock: Stock, grown: Grown, k: int, first: int, end: int, n
 
     Returns
     -------
-    n_taken
-        How many are filled now.
+    n_taken, n_clusters
+        How many are filled now, and how many clusters there are: fewer than end, where too few people are
+        left.
     """
     low, high, last = grown.low, grown.high, grown.last
     found = np.empty(1, np.int64)
     increase = np.empty(1)
+    counts_people = stock.people.size > 0
     for cluster in range(first, end):
+        if counts_people and stock.left[-1] < k:
+            return n_taken, cluster
         item = furthest(tree, last)
         low[cluster] = tree.low[item]
         high[cluster] = tree.high[item]
         missing = k
         while True:
             grown.cluster_of[n_taken] = cluster
-            grown.rows[n_taken], grown.weights[n_taken] = _take(tree, stock, item, missing)
-            missing -= grown.weights[n_taken]
+            new_people = _meet(stock, item, cluster) if counts_people else 0
+            wanted = _GONE if counts_people else missing
+            grown.rows[n_taken], grown.weights[n_taken] = _take(tree, stock, item, wanted)
+            missing -= new_people if counts_people else grown.weights[n_taken]
             n_taken += 1
             if missing == 0:
                 break
@@ -516,7 +547,7 @@ def grow(tree: Tree, stock: Stock, grown: Grown, k: int, first: int, end: int, n
                 low[cluster, column] = min(low[cluster, column], tree.low[item, column])
                 high[cluster, column] = max(high[cluster, column], tree.high[item, column])
         last[:] = tree.low[item]
-    return n_taken
+    return n_taken, end
 
 
 @njit(cache=True)

@@ -53,6 +53,24 @@ class Sensitive(NamedTuple):
     n_values: int
 
 
+class Persons(NamedTuple):
+    """Whose the rows are, where somebody has several records; else there is nobody.
+
+    Parameters
+    ----------
+    people, rows
+        Every person with each of their rows, person by person.
+    values, holders, held
+        Every sensitive value with each person and row that has it, value by value, person by person.
+    """
+
+    people: Integers
+    rows: Integers
+    values: Codes
+    holders: Integers
+    held: Integers
+
+
 class Recodings(NamedTuple):
     """For each recoding the block and the loss of every unit, and how many blocks each attribute has."""
 
@@ -71,6 +89,8 @@ class _Room(NamedTuple):
     class_of: Integers
     sizes: Integers
     first: Integers
+    people: Integers
+    latest: Integers
 
 
 @njit(cache=True)
@@ -124,6 +144,8 @@ def _room(records: Records) -> _Room:
         np.empty(n_slots, np.int64),
         np.empty(n_slots, np.int64),
         np.zeros(n_slots + 1, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
@@ -203,6 +225,23 @@ def _classes(records: Records, blocks: Codes, n_blocks: Integers, room: _Room) -
 
 
 @njit(cache=True)
+def _people(persons: Persons, room: _Room, n_classes: int) -> Integers:
+    """Return how many people each class has: records, where nobody has several."""
+    if persons.people.size == 0:
+        return room.sizes[:n_classes]
+    people = room.people[:n_classes]
+    latest = room.latest[:n_classes]
+    people[:] = 0
+    latest[:] = -1
+    for place in range(persons.people.size):
+        number = room.class_of[persons.rows[place]]
+        if latest[number] != persons.people[place]:
+            latest[number] = persons.people[place]
+            people[number] += 1
+    return people
+
+
+@njit(cache=True)
 def _whole_loss(records: Records, losses: Floats) -> float:
     total = 0.0
     for unit in range(losses.size):
@@ -219,8 +258,10 @@ def _class_loss(records: Records, losses: Floats, row: int) -> float:
 
 
 @njit(cache=True)
-def _diversities(sensitive: Sensitive, room: _Room, n_classes: int) -> Integers:
+def _diversities(sensitive: Sensitive, persons: Persons, room: _Room, n_classes: int) -> Integers:
     """Return for each class size // the count of its most frequent value, over all sensitive attributes."""
+    if persons.people.size > 0:
+        return _diversities_of_people(persons, room, n_classes)
     rows, starts = rows_by_group(room.class_of, n_classes)
     scratch = np.zeros(sensitive.n_values, np.int64)
     diversities = np.empty(n_classes, np.int64)
@@ -244,20 +285,42 @@ def _diversities(sensitive: Sensitive, room: _Room, n_classes: int) -> Integers:
 
 
 @njit(cache=True)
-def _smallest_kept(sizes: Integers, marks: Integers, least: int, most: int, limit: int) -> int:
-    """Return the first class size at which more than ``limit`` records would have to go.
+def _diversities_of_people(persons: Persons, room: _Room, n_classes: int) -> Integers:
+    """Return for each class its people // those who have the value that most of them have."""
+    most = np.zeros(n_classes, np.int64)
+    n_having = np.zeros(n_classes, np.int64)
+    latest_value = np.full(n_classes, -1, np.int64)
+    latest = room.latest[:n_classes]
+    for place in range(persons.values.size):
+        number = room.class_of[persons.held[place]]
+        if latest_value[number] != persons.values[place]:
+            latest_value[number] = persons.values[place]
+            latest[number] = -1
+            n_having[number] = 0
+        if latest[number] != persons.holders[place]:
+            latest[number] = persons.holders[place]
+            n_having[number] += 1
+            most[number] = max(most[number], n_having[number])
+    return room.people[:n_classes] // most
+
+
+@njit(cache=True)
+def _smallest_kept(
+    people: Integers, sizes: Integers, marks: Integers, least: int, most: int, limit: int
+) -> int:
+    """Return the first number of people at which more than ``limit`` records would have to go.
 
     Only classes with ``least <= mark <= most`` count. Where all of them may go, it is one more than their
-    largest size.
+    largest number of people.
     """
     small = np.zeros(_SMALL, np.int64)
     n_large = 0
     largest = 0
     for number in range(sizes.size):
         if least <= marks[number] <= most:
-            largest = max(largest, sizes[number])
-            if sizes[number] < _SMALL:
-                small[sizes[number]] += sizes[number]
+            largest = max(largest, people[number])
+            if people[number] < _SMALL:
+                small[people[number]] += sizes[number]
             else:
                 n_large += 1
     gone = 0
@@ -266,14 +329,15 @@ def _smallest_kept(sizes: Integers, marks: Integers, least: int, most: int, limi
         if gone > limit:
             return size
     large = np.empty(n_large, np.int64)
+    records = np.empty(n_large, np.int64)
     n_large = 0
     for number in range(sizes.size):
-        if least <= marks[number] <= most and sizes[number] >= _SMALL:
-            large[n_large] = sizes[number]
+        if least <= marks[number] <= most and people[number] >= _SMALL:
+            large[n_large] = people[number]
+            records[n_large] = sizes[number]
             n_large += 1
-    large.sort()
-    for place in range(n_large):
-        gone += large[place]
+    for place in np.argsort(large, kind="mergesort"):
+        gone += records[place]
         if gone > limit:
             return large[place]
     return largest + 1
@@ -284,6 +348,7 @@ def _describe(
     records: Records,
     losses: Floats,
     room: _Room,
+    people: Integers,
     diversities: Integers,
     kept: npt.NDArray[np.bool_],
     n_weighted: int,
@@ -294,40 +359,43 @@ def _describe(
     smallest = n_weighted
     diversity = n_weighted
     gone = 0
+    met = 0
     squares = 0
     for number in range(kept.size):
         size = room.sizes[number]
         if kept[number]:
-            smallest = min(smallest, size)
+            smallest = min(smallest, people[number])
             diversity = min(diversity, diversities[number])
-            squares += size * size
+            met += people[number]
+            squares += people[number] * people[number]
         else:
             gone += size
             loss -= size * _class_loss(records, losses, room.first[number])
     traits[_K] = smallest
     traits[_L] = diversity
-    traits[_WEIGHTED] = squares / (n_weighted - gone)
+    traits[_WEIGHTED] = squares / met
     traits[_LOSS] = max(loss, 0.0) / n_weighted
     traits[_SUPPRESSED] = gone
 
 
 @njit(cache=True)
-def keep_all(records: Records, recodings: Recodings) -> Floats:
+def keep_all(records: Records, persons: Persons, recodings: Recodings) -> Floats:
     """Return the traits of every recoding when no record is suppressed; ``d1`` is weighted-k."""
     n_records = records.weights.sum()
     room = _room(records)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+        people = _people(persons, room, n_classes)
         none = np.zeros(n_classes, np.int64)
         kept = np.ones(n_classes, np.bool_)
-        _describe(records, recodings.losses[one], room, none, kept, n_records, traits[one, 0])
+        _describe(records, recodings.losses[one], room, people, none, kept, n_records, traits[one, 0])
         traits[one, 0, _FIRST] = traits[one, 0, _WEIGHTED]
     return traits
 
 
 @njit(cache=True)
-def suppress_small(records: Records, recodings: Recodings, limit: int) -> Floats:
+def suppress_small(records: Records, persons: Persons, recodings: Recodings, limit: int) -> Floats:
     """Return the traits when the smallest classes are suppressed, at most ``limit`` records; ``d1`` is k."""
     n_records = records.weights.sum()
     room = _room(records)
@@ -335,39 +403,36 @@ def suppress_small(records: Records, recodings: Recodings, limit: int) -> Floats
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
         sizes = room.sizes[:n_classes]
+        people = _people(persons, room, n_classes)
         none = np.zeros(n_classes, np.int64)
-        kept = sizes >= _smallest_kept(sizes, none, 0, 0, limit)
-        _describe(records, recodings.losses[one], room, none, kept, n_records, traits[one, 0])
+        kept = people >= _smallest_kept(people, sizes, none, 0, 0, limit)
+        _describe(records, recodings.losses[one], room, people, none, kept, n_records, traits[one, 0])
         traits[one, 0, _FIRST] = traits[one, 0, _K]
     return traits
 
 
 @njit(cache=True)
-def suppress_below_average(records: Records, recodings: Recodings) -> Floats:
+def suppress_below_average(records: Records, persons: Persons, recodings: Recodings) -> Floats:
     """Return the traits when classes below weighted-k are suppressed; ``d1`` is weighted-k before that."""
     n_records = records.weights.sum()
     room = _room(records)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
-        sizes = room.sizes[:n_classes]
-        squares = (sizes * sizes).sum()
+        people = _people(persons, room, n_classes)
+        met = people.sum()
+        squares = (people * people).sum()
         none = np.zeros(n_classes, np.int64)
-        _describe(
-            records,
-            recodings.losses[one],
-            room,
-            none,
-            sizes * n_records >= squares,
-            n_records,
-            traits[one, 0],
-        )
-        traits[one, 0, _FIRST] = squares / n_records
+        kept = people * met >= squares
+        _describe(records, recodings.losses[one], room, people, none, kept, n_records, traits[one, 0])
+        traits[one, 0, _FIRST] = squares / met
     return traits
 
 
 @njit(cache=True)
-def suppress_unsafe(records: Records, sensitive: Sensitive, recodings: Recodings, limit: int) -> Floats:
+def suppress_unsafe(
+    records: Records, persons: Persons, sensitive: Sensitive, recodings: Recodings, limit: int
+) -> Floats:
     """Return the traits of every pair (k, l) that suppressing at most ``limit`` records can reach.
 
     For each l the largest k is taken. There are as many rows for each recoding as the longest list needs;
@@ -380,7 +445,8 @@ def suppress_unsafe(records: Records, sensitive: Sensitive, recodings: Recodings
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
         sizes = room.sizes[:n_classes]
-        diversities = _diversities(sensitive, room, n_classes)
+        people = _people(persons, room, n_classes)
+        diversities = _diversities(sensitive, persons, room, n_classes)
         highest = diversities.max()
         by_diversity = np.zeros(highest + 1, np.int64)
         for number in range(n_classes):
@@ -393,13 +459,15 @@ def suppress_unsafe(records: Records, sensitive: Sensitive, recodings: Recodings
                 break
             if by_diversity[least] == 0:
                 continue
-            smallest = _smallest_kept(sizes, diversities, least, highest, limit - gone)
+            smallest = _smallest_kept(people, sizes, diversities, least, highest, limit - gone)
             if row == found.shape[1]:
                 longer = np.zeros((found.shape[0], 2 * row, found.shape[2]))
                 longer[:, :row] = found
                 found = longer
-            kept = (sizes >= smallest) & (diversities >= least)
-            _describe(records, recodings.losses[one], room, diversities, kept, n_records, found[one, row])
+            kept = (people >= smallest) & (diversities >= least)
+            _describe(
+                records, recodings.losses[one], room, people, diversities, kept, n_records, found[one, row]
+            )
             found[one, row, _FIRST] = found[one, row, _K]
             found[one, row, _SECOND] = found[one, row, _L]
             row += 1
@@ -409,7 +477,12 @@ def suppress_unsafe(records: Records, sensitive: Sensitive, recodings: Recodings
 
 @njit(cache=True)
 def suppress_in_order(
-    records: Records, sensitive: Sensitive, recodings: Recodings, limit: int, sizes_first: bool
+    records: Records,
+    persons: Persons,
+    sensitive: Sensitive,
+    recodings: Recodings,
+    limit: int,
+    sizes_first: bool,
 ) -> Floats:
     """Return the traits when classes go in the order of size and diversity, at most ``limit`` records.
 
@@ -422,15 +495,16 @@ def suppress_in_order(
     for one in range(recodings.blocks.shape[0]):
         n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
         sizes = room.sizes[:n_classes]
-        diversities = _diversities(sensitive, room, n_classes)
+        people = _people(persons, room, n_classes)
+        diversities = _diversities(sensitive, persons, room, n_classes)
         by_diversity = np.zeros(diversities.max() + 1, np.int64)
         gone = 0
         if sizes_first:
-            first = _smallest_kept(sizes, diversities, 0, diversities.max(), limit)
+            first = _smallest_kept(people, sizes, diversities, 0, diversities.max(), limit)
             for number in range(n_classes):
-                if sizes[number] == first:
-                    by_diversity[diversities[number]] += first
-                elif sizes[number] < first:
+                if people[number] == first:
+                    by_diversity[diversities[number]] += sizes[number]
+                elif people[number] < first:
                     gone += sizes[number]
         else:
             for number in range(n_classes):
@@ -440,11 +514,11 @@ def suppress_in_order(
             gone += by_diversity[second]
             second += 1
         if sizes_first:
-            kept = (sizes > first) | ((sizes == first) & (diversities >= second))
+            kept = (people > first) | ((people == first) & (diversities >= second))
         else:
-            first = _smallest_kept(sizes, diversities, second, second, limit - gone)
-            kept = (diversities > second) | ((diversities == second) & (sizes >= first))
-        _describe(records, recodings.losses[one], room, diversities, kept, n_records, traits[one, 0])
+            first = _smallest_kept(people, sizes, diversities, second, second, limit - gone)
+            kept = (diversities > second) | ((diversities == second) & (people >= first))
+        _describe(records, recodings.losses[one], room, people, diversities, kept, n_records, traits[one, 0])
         traits[one, 0, _FIRST] = first
         traits[one, 0, _SECOND] = second
     return traits

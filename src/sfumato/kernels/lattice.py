@@ -61,7 +61,10 @@ class Prior(NamedTuple):
 
 
 class DescribedNodes(NamedTuple):
-    """What is found out about every node; ``scores`` are those of the sensitive attribute."""
+    """What is found out about every node; ``scores`` are those of the sensitive attribute.
+
+    The last three are those of people with several records: there is nothing where nobody has.
+    """
 
     n_classes: Integers
     smallest: Integers
@@ -69,6 +72,9 @@ class DescribedNodes(NamedTuple):
     small_classes: Integers
     small_losses: Floats
     scores: Floats
+    weighted_k: Floats
+    small_records: Integers
+    small_squares: Integers
 
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -232,6 +238,38 @@ def describe_sizes(
             small_classes[count] += 1
             small_losses[count] += losses[group] * count
     return smallest, squares
+
+
+@njit(cache=True)
+def describe_people(
+    people: Integers,
+    counts: Integers,
+    losses: Floats,
+    small_classes: Integers,
+    small_losses: Floats,
+    small_records: Integers,
+    small_squares: Integers,
+) -> tuple[int, int, float]:
+    """Describe groups of so many people and records.
+
+    Return the fewest people, the sum of squared numbers of records, and how many people somebody finds in
+    their group on average; add up groups, losses, records and squares by the number of people.
+    """
+    fewest = people[0]
+    squares = 0
+    met = 0.0
+    for group in range(counts.size):
+        count = counts[group]
+        n_people = people[group]
+        fewest = min(fewest, n_people)
+        squares += count * count
+        met += float(n_people) * n_people
+        if n_people < small_classes.size:
+            small_classes[n_people] += 1
+            small_losses[n_people] += losses[group] * count
+            small_records[n_people] += count
+            small_squares[n_people] += count * count
+    return fewest, squares, met / people.sum()
 
 
 @njit(cache=True)

@@ -30,6 +30,7 @@ from sfumato.measures.research import KLDivergence, QueryError, UtilityLoss
 from sfumato.measures.scenario.anti_utility import AntiUtility
 from sfumato.measures.scenario.good_utility import GoodUtility
 from sfumato.measures.scenario.nearer_gains import NearerAccuracyGain, NearerKnowledgeGain
+from sfumato.measures.traces import TraceRisk
 from sfumato.measures.workload import WorkloadUtility
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "SizeCount",
     "SuppressionLoss",
     "TotalLoss",
+    "TraceRisk",
     "UtilityLoss",
     "WeightedK",
     "WorkloadUtility",

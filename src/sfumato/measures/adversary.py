@@ -144,8 +144,8 @@ class AccuracyGain(SensitiveMeasure):
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the share of right guesses in the groups beyond that from the prior."""
-        right = int(sensitive.largest(sensitive.counts).sum())
-        accuracy = right / int(sensitive.sizes.sum())
+        right = sensitive.largest(sensitive.contributions).sum()
+        accuracy = float(right) / int(sensitive.sizes.sum())
         baseline = float(sensitive.prior.max())
         return accuracy - baseline, {"baseline": baseline, "detail": {"accuracy": accuracy}}
 
@@ -236,6 +236,6 @@ class InformationGain(SensitiveMeasure):
         known = sensitive.prior[sensitive.prior > 0]
         detail = {
             "entropy": max(-float(known @ np.log(known)), 0.0),
-            "remaining-entropy": max(-float(sensitive.counts @ np.log(shares)) / n_records, 0.0),
+            "remaining-entropy": max(-float(sensitive.contributions @ np.log(shares)) / n_records, 0.0),
         }
         return float(relative_entropy(sensitive) @ sizes / n_records), {"detail": detail}

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
-from sfumato.classes import SensitiveCounts
+from sfumato.classes import SensitiveCounts, count_sensitive
 from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Guards, Needs, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, value_counts
+from sfumato.kernels.people import people_by_group
 from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.models.distances import jensen_shannon
 from sfumato.registry import register
@@ -99,7 +100,7 @@ class QuasiIdentifierContribution(Measure):
         largest = int(parts.argmax())
         detail: dict[str, Any] = {
             "coarsen-first": names[largest],
-            "average": release.classes.n_classes / release.n_records,
+            "average": release.classes.n_classes / int(release.classes.people.sum()),
             "contribution": dict(zip(names, parts.tolist(), strict=True)),
             **_if_withheld(release, classes),
         }
@@ -195,13 +196,13 @@ def _added(classes: _Classes, order: Integers) -> Floats:
 
 def _if_withheld(release: Release, classes: _Classes) -> dict[str, dict[str, float]]:
     """Return the average risk and the privacy loss, worst and mean, when one quasi-identifier is withheld."""
-    sensitive = [] if release.group_of is not None else [*release.classes.sensitive.values()]
+    sensitive = [] if release.group_of is not None else [*release.classes.sensitive]
     risks, worst, mean = {}, {}, {}
     for place, name in enumerate(release.schema.quasi_identifiers):
         number, n_left = classes.numbered_without(place)
-        risks[name] = n_left / release.n_records
+        risks[name] = n_left / _people_of(release, number, n_left)
         if sensitive:
-            merged = [_merged(counts, number, n_left) for counts in sensitive]
+            merged = [_merged(release, attribute, number, n_left) for attribute in sensitive]
             losses = [(jensen_shannon(counts), counts.sizes) for counts in merged]
             worst[name] = max(float(loss.max()) for loss, _ in losses)
             mean[name] = max(float(loss @ sizes / sizes.sum()) for loss, sizes in losses)
@@ -209,8 +210,21 @@ def _if_withheld(release: Release, classes: _Classes) -> dict[str, dict[str, flo
     return {key: figures for key, figures in found.items() if figures}
 
 
-def _merged(sensitive: SensitiveCounts, number: Integers, n_left: int) -> SensitiveCounts:
+def _people_of(release: Release, number: Integers, n_left: int) -> int:
+    """Return how many people classes have when those with the same number are one, added up."""
+    if release.people is None:
+        return release.n_records
+    people, class_of = release.people, number[release.classes.class_of]
+    return int(people_by_group(class_of, n_left, people.person_of, people.n_people).sum())
+
+
+def _merged(release: Release, name: str, number: Integers, n_left: int) -> SensitiveCounts:
     """Put the counts of classes with the same number together."""
+    sensitive = release.classes.sensitive[name]
+    if release.people is not None:
+        codes, class_of = release.cells[name].codes, number[release.classes.class_of]
+        facts = (sensitive.prior, sensitive.domain, release.people)
+        return count_sensitive(class_of, n_left, release.weights, codes, *facts)
     owner = np.repeat(number, np.diff(sensitive.starts))
     counted = value_counts(owner, n_left, sensitive.values, len(sensitive.prior), sensitive.counts)
     return SensitiveCounts(*counted, sensitive.prior, sensitive.domain)

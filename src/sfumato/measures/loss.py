@@ -110,6 +110,9 @@ class SuppressionLoss(_Loss):
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return suppressed records / original records."""
         detail = {"suppressed": release.n_suppressed, "records": release.n_original}
+        if release.people is not None:
+            n_people = release.n_original_people
+            detail |= {"people-left-out": n_people - release.n_people, "people": n_people}
         return (self.taken(release.n_suppressed / release.n_original, detail=detail),)
 
 

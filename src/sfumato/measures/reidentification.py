@@ -71,9 +71,9 @@ class ReidentificationRisk(_ClassMeasure):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the risk of the record that is easiest to find."""
-        sizes = release.classes.sizes
-        detail = {**_risk_detail(sizes, sizes, self.threshold), "uniques": int((sizes == 1).sum())}
-        return (self.taken(1 / int(sizes.min()), detail=detail),)
+        people = release.classes.people
+        detail = {**_risk_detail(people, people, self.threshold), "uniques": int((people == 1).sum())}
+        return (self.taken(1 / int(people.min()), detail=detail),)
 
 
 @dataclass(frozen=True)
@@ -95,17 +95,19 @@ class _PopulationRisk(_ClassMeasure):
         """Return for each class how many people of the population look like its records."""
         from sfumato.measures.census import population_classes
 
-        sizes = release.classes.sizes.astype(np.float64)
+        people = release.classes.people.astype(np.float64)
         if self.population is not None:
             return population_classes(release, self.population).astype(np.float64)
         if self.population_size is None:
-            return sizes
-        if self.population_size < release.n_original:
+            return people
+        n_people = release.n_original_people
+        if self.population_size < n_people:
             raise ParameterError(
-                f"population-size {self.population_size:,} is below the table's {release.n_original:,} "
-                "records; give the size of the population that the table was drawn from"
+                f"population-size {self.population_size:,} is below the table's {n_people:,} "
+                f"{'records' if release.people is None else 'people'}; give the size of the population that "
+                "the table was drawn from"
             )
-        return sizes * (self.population_size / release.n_original)
+        return people * (self.population_size / n_people)
 
 
 @register
@@ -174,7 +176,7 @@ class JournalistRisk(_PopulationRisk):
         if self.population is None and self.population_size is None:
             raise NotApplicable("no population is given; give population or population-size")
         alike = self.alike(release)
-        detail = _risk_detail(alike, release.classes.sizes, self.threshold)
+        detail = _risk_detail(alike, release.classes.people, self.threshold)
         return (self.taken(1 / float(alike.min()), detail={**detail, "smallest": float(alike.min())}),)
 
 
@@ -228,8 +230,9 @@ class MarketerRisk(_PopulationRisk):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the expected share of right matches."""
-        matched = float((release.classes.sizes / self.alike(release)).sum())
-        return (self.taken(matched / release.n_records, detail={"matched": matched}),)
+        people = release.classes.people
+        matched = float((people / self.alike(release)).sum())
+        return (self.taken(matched / int(people.sum()), detail={"matched": matched}),)
 
 
 @register
@@ -269,7 +272,7 @@ class WeightedK(_ClassMeasure):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the mean class size over the released records."""
-        whole = release.classes.sizes
+        whole = release.classes.people
         sizes = whole.astype(np.float64)
         detail = {
             "classes": release.classes.n_classes,

@@ -20,12 +20,15 @@ from sfumato.registry import register
 @register
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):
-    """Every record shares its quasi-identifiers with at least k - 1 others.
+    """Everybody shares their quasi-identifiers with at least k - 1 others.
+
+    Where somebody has several records, different people are counted: records of one person never protect
+    that person.
 
     Parameters
     ----------
     k
-        The smallest size of a class.
+        The smallest number of people in a class.
 
     References
     ----------
@@ -44,6 +47,7 @@ class KAnonymity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "k"
+    of_people: ClassVar[bool] = True
     asks_only_size: ClassVar[bool] = True
     words: ClassVar[Words] = Words(
         "k-anonymity",
@@ -64,8 +68,8 @@ class KAnonymity(PrivacyModel):
         return self.k
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
-        """Return the size of each class."""
-        return classes.sizes.astype(np.float64)
+        """Return the number of people of each class."""
+        return classes.people.astype(np.float64)
 
     def lost_share(self, classes: EquivalenceClasses) -> Floats:
         """Return what every finer node must suppress of each class: all, where it is too small."""
@@ -134,11 +138,11 @@ class AlphaKAnonymity(PrivacyModel):
         return tuple(self.alphas)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
-        """Return the largest share of each group, a value with an alpha of its own scaled to ``alpha``."""
+        """Return the largest share of people who have a value, one with an alpha of its own scaled to it."""
 
         def score(sensitive: SensitiveCounts) -> Floats:
             scale = self.alpha / self._alphas(sensitive)
-            largest: Floats = sensitive.largest(sensitive.shares * scale)
+            largest: Floats = sensitive.largest(sensitive.having * scale)
             return largest
 
         return worst_attribute(classes, self.better, score)

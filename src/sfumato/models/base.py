@@ -37,6 +37,9 @@ class PrivacyModel(ABC):
         Whether a score exactly at the limit fails.
     parameter
         The field that holds the limit.
+    of_people
+        Whether ``monotone`` and ``lost_share`` also hold where a person has records in several classes, so
+        that the people of two classes are fewer than those of each together.
     asks_only_size
         Whether ``smallest_class`` is all that it asks of a class. A derived model may ask for more, so that
         it must declare it again.
@@ -52,6 +55,7 @@ class PrivacyModel(ABC):
     better: ClassVar[Better]
     strict: ClassVar[bool] = False
     parameter: ClassVar[str]
+    of_people: ClassVar[bool] = False
     asks_only_size: ClassVar[bool] = False
     words: ClassVar[Words]
 

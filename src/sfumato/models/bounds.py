@@ -2,6 +2,8 @@
 
 At a finer node the class falls into parts, some kept and some suppressed, and its distribution is the
 mean of theirs. A model declares in ``lost_share(classes)`` what follows from that; three rules serve most.
+Where somebody has records in several parts their distributions have no such mean, and only models that say
+so (``of_people``) know anything.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ def lost_share(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:
     array([0.5])
     """
     rule = own(type(part), "lost_share")
-    return np.zeros(classes.n_classes) if rule is None else np.asarray(rule(part, classes))
+    if rule is None or (classes.persons is not None and not own(type(part), "of_people")):
+        return np.zeros(classes.n_classes)
+    return np.asarray(rule(part, classes))
 
 
 def lacking(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:

@@ -49,11 +49,7 @@ def ordered_distance(sensitive: SensitiveCounts) -> Floats:
         return np.zeros(len(sensitive.starts) - 1)
     cumulated = np.cumsum(sensitive.prior)
     before = np.concatenate([[0.0], np.cumsum(cumulated)])
-    # counted in integers: a running sum of the shares of many groups would lose its last digits
-    n_entries = np.diff(sensitive.starts)
-    counted = np.cumsum(sensitive.counts)
-    earlier = (counted - sensitive.counts)[sensitive.starts[:-1]]
-    reached = (counted - np.repeat(earlier, n_entries)) / np.repeat(sensitive.sizes, n_entries)
+    reached = sensitive.reached
     first = sensitive.values.astype(np.int64)
     last = np.append(first[1:], 0)
     last[sensitive.starts[1:] - 1] = n_values - 1

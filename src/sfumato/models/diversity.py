@@ -81,6 +81,9 @@ class ProbabilisticDiversity(PrivacyModel):
 class DistinctDiversity(PrivacyModel):
     """Every group has at least l different sensitive values.
 
+    Where somebody has several records, the values that one person alone has in a group count as one, and
+    no group counts more values than people.
+
     Parameters
     ----------
     l
@@ -102,6 +105,7 @@ class DistinctDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "l"
+    of_people: ClassVar[bool] = True
     words: ClassVar[Words] = Words(
         "distinct l-diversity",
         "The number of different sensitive values in the group that has fewest.",
@@ -119,8 +123,8 @@ class DistinctDiversity(PrivacyModel):
         return math.ceil(self.l)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
-        """Return the number of different values of each group."""
-        return worst_attribute(classes, self.better, lambda s: np.diff(s.starts).astype(np.float64))
+        """Return the number of different values of each group; those of one person alone are one."""
+        return worst_attribute(classes, self.better, lambda s: s.n_different.astype(np.float64))
 
     def lost_share(self, classes: EquivalenceClasses) -> Floats:
         """Return what every finer node must suppress of each class: all, where it has too few values."""
@@ -131,6 +135,9 @@ class DistinctDiversity(PrivacyModel):
 @dataclass(frozen=True)
 class EntropyDiversity(PrivacyModel):
     """The entropy of the sensitive values of every group is at least log l.
+
+    Where somebody has several records, the share of a value is that of the people who have it at all, and
+    a group counts no more values than `DistinctDiversity` does.
 
     Parameters
     ----------
@@ -174,8 +181,8 @@ class EntropyDiversity(PrivacyModel):
         """Return exp H(E) of each group."""
 
         def score(sensitive: SensitiveCounts) -> Floats:
-            entropies = sensitive.total(-sensitive.shares * np.log(sensitive.shares))
-            return np.exp(np.maximum(entropies, 0.0))
+            entropies = sensitive.total(-sensitive.having * np.log(sensitive.having))
+            return np.minimum(np.exp(np.maximum(entropies, 0.0)), sensitive.n_different)
 
         return worst_attribute(classes, self.better, score)
 
@@ -191,7 +198,8 @@ class RecursiveDiversity(PrivacyModel):
     """The most frequent value of a group is less than c times as frequent as the rare ones together.
 
     ``r_1 < c (r_l + … + r_m)``, strictly, with the counts r sorted from the most frequent to the
-    rarest. (c, 1)-diversity always holds.
+    rarest. (c, 1)-diversity always holds. Where somebody has several records, r counts the people who have
+    a value at all, and the sum the people who for certain have none of the l - 1 commonest.
 
     Parameters
     ----------
@@ -244,7 +252,8 @@ class RecursiveDiversity(PrivacyModel):
             group = np.repeat(np.arange(len(sensitive.starts) - 1), np.diff(sensitive.starts))
             order = np.lexsort((-sensitive.counts, group))
             rank = np.arange(len(order)) - np.repeat(sensitive.starts[:-1], np.diff(sensitive.starts))
-            rare = sensitive.total(np.where(rank >= self.l - 1, sensitive.counts[order], 0))
+            common = sensitive.total(np.where(rank < self.l - 1, sensitive.counts[order], 0))
+            rare = np.maximum(sensitive.sizes - common, 0)
             largest = sensitive.largest(sensitive.counts)
             return np.divide(largest, rare, out=np.full(len(rare), np.inf), where=rare > 0)
 

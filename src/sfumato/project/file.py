@@ -40,6 +40,7 @@ class Data(Section, frozen=True):
     thousands: Literal["", ".", ",", "'", " ", "\u00a0", "\u202f"] = ""
     missing: Literal["category", "drop"] = "category"
     missing_values: list[str] = msgspec.field(default_factory=list)
+    person: str | None = None
 
 
 class _Attribute(Section, frozen=True):
@@ -256,7 +257,13 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     file = section(_File, written)
     data = section(Data, file.data, "data")
     attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
-    schema = Schema(attributes, missing=data.missing, decimal=data.decimal, thousands=data.thousands)
+    schema = Schema(
+        attributes,
+        missing=data.missing,
+        decimal=data.decimal,
+        thousands=data.thousands,
+        person=data.person,
+    )
     measure = section(_Measure, file.measure, "measure")
     scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
     defaults = default_measures(schema)

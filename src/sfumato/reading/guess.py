@@ -31,6 +31,8 @@ _ENOUGH_QUASI_IDENTIFIERS = 6
 """Where more columns are known to be knowable, those of which nothing is known are not added to them."""
 _TOO_TELLING = 0.3
 """The share of a sensitive column's information above which a column is not released beside it."""
+_MOST_RECORDS = 200
+"""What has more records for each of its values on average does not number people."""
 _MOST_SENSITIVE = 5
 """So many columns at most are proposed as sensitive: groups must protect all of them at once."""
 
@@ -51,6 +53,8 @@ class Guess:
         How many records lack a value.
     kind_in_table
         The kind that the table gives the column where the project file does not say another.
+    tells_people
+        Whether the column tells whose a record is, and some people have several; of one column at most.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Guess:
     n_distinct: int
     n_missing: int
     kind_in_table: Kind = "categorical"
+    tells_people: bool = False
 
 
 def guess(table: Table) -> tuple[Guess, ...]:
@@ -84,7 +89,8 @@ def guess(table: Table) -> tuple[Guess, ...]:
     }
     found = relations(table, {name: column.number_of_code(table[name]) for name, column in evidence.items()})
     first = {name: _guess(column) for name, column in evidence.items()}
-    named = {**first, **_person_numbers(first, evidence, found)}
+    numbers = _person_numbers(first, evidence, found)
+    named = _with_person({**first, **numbers}, numbers, evidence)
     single = _without_copies(named, evidence, found)
     protected = _limited(single, evidence, "sensitive")
     return tuple(_limited(_without_tellers(protected, table), evidence, "quasi-identifying").values())
@@ -319,6 +325,32 @@ def _person_numbers(
         and _may_number_people(evidence[name])
         and (len(columns) >= 4 or sum(_is_of_people(evidence[each]) for each in columns) >= 2)
     }
+
+
+def _with_person(
+    guesses: dict[str, Guess], numbers: Mapping[str, Guess], evidence: Mapping[str, _Evidence]
+) -> dict[str, Guess]:
+    """Say which column tells whose a record is: of those that are named so or number people, the finest."""
+    telling = [
+        name
+        for name, each in guesses.items()
+        if (name in numbers or vocabulary.PERSON.search(evidence[name].words))
+        and _tells_people(each, evidence[name])
+    ]
+    if not telling:
+        return guesses
+    chosen = max(telling, key=lambda name: guesses[name].n_distinct)
+    found = replace(
+        guesses[chosen], tells_people=True, reason=f"{guesses[chosen].reason} Several records have the same."
+    )
+    return {**guesses, chosen: found}
+
+
+def _tells_people(found: Guess, column: _Evidence) -> bool:
+    """Whether some of the people (not households) whom a column numbers have several records."""
+    repeats = 1 < column.n_present / max(column.n_distinct, 1) <= _MOST_RECORDS
+    is_one = found.role == "identifying" and column.n_distinct > 1
+    return is_one and repeats and not vocabulary.HOUSEHOLD.search(column.words)
 
 
 def _may_number_people(column: _Evidence) -> bool:

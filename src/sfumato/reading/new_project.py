@@ -127,7 +127,13 @@ def project_text(
     return "\n".join(
         [
             _HEADER,
-            _data_section(data_path, tuple(missing_values), (decimal, thousands), dialect or {}),
+            _data_section(
+                data_path,
+                tuple(missing_values),
+                (decimal, thousands),
+                dialect or {},
+                next((each.name for each in guesses if each.tells_people), None),
+            ),
             *map(_attribute_section, guesses),
             *_notes(roles),
             _PLAN,
@@ -138,7 +144,11 @@ def project_text(
 
 
 def _data_section(
-    path: str, missing_values: Sequence[str], marks: tuple[str, str], dialect: Mapping[str, str]
+    path: str,
+    missing_values: Sequence[str],
+    marks: tuple[str, str],
+    dialect: Mapping[str, str],
+    person: str | None,
 ) -> str:
     lines = ["[data]", f"path = {_toml(path)}"]
     lines += [f"{key} = {_toml(value)}" for key, value in dialect.items()]
@@ -148,6 +158,11 @@ def _data_section(
     for key, mark, usual in zip(("decimal", "thousands"), marks, (".", ""), strict=True):
         if mark != usual:
             lines.append(f"{key} = {_toml(mark)}")
+    if person is not None:
+        lines += [
+            "# records with the same value are one person's: people are counted, not records",
+            f"person = {_toml(person)}",
+        ]
     return "\n".join(lines) + "\n"
 
 

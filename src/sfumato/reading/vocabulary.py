@@ -185,6 +185,16 @@ IDENTIFIER = re.compile(
     rf"\b(?:ids?|pid|uid|identifier|identifiant|identificador|kennung)\b|^(?:{_PERSONS})$"
 )
 """Words for an identifier, or a person and nothing else."""
+PERSON = re.compile(
+    rf"\b(?:{_PERSONS}) ?(?:ids?|nr|nbr|no|num|numbers?|nummer|key|code)\b"
+    rf"|\b(?:id|nr|no|num|numero|code|codigo) ?(?:{_PERSONS})\b"
+    rf"|\b(?:ids?|pid|uid|mrn|ssn|nhs|svnr|identifier|identifiant|identificador|kennung)\b|^(?:{_PERSONS})$"
+)
+"""Words for the number of a person."""
+HOUSEHOLD = re.compile(
+    r"\b(?:households?|hh|hhid|haushalts?|famil(?:y|ies)|familien?|menage|hogar|dwelling|site|centre|center)\b"
+)
+"""Words for several people together."""
 NUMBERED = re.compile(
     r"\b(?:codes?|nr|nbr|no|num|number|nummer|numero|index|idx|row|unnamed|key|ref|reference)\b"
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.arrays import Integers
-from sfumato.classes import EquivalenceClasses, SensitiveCounts, SensitiveDomain
+from sfumato.classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.faults import blamed_on
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
@@ -81,21 +81,13 @@ def watched_attributes(schema: Schema, model: PrivacyModel) -> tuple[str, ...]:
 
 def whole_table(table: Table, schema: Schema, names: tuple[str, ...] | None = None) -> EquivalenceClasses:
     """Return all records as one class, with the counts of these sensitive attributes (all by default)."""
-    sensitive = {}
+    sensitive, domains, people = {}, {}, table.people()
     for name in schema.sensitive if names is None else names:
         column, hierarchy = table[name], schema.hierarchy(name)
-        counts = np.bincount(column.codes, weights=table.weights, minlength=len(column.domain)).astype(
-            np.int64
-        )
-        values = np.flatnonzero(counts)
-        sensitive[name] = SensitiveCounts(
-            np.array([0, len(values)]),
-            values,
-            counts[values],
-            counts / table.n_records,
-            SensitiveDomain(hierarchy.labels[0], hierarchy),
-        )
-    return EquivalenceClasses(np.zeros(table.n_rows, dtype=np.int64), np.array([table.n_records]), sensitive)
+        counts, n_people = contributed(column.codes, len(column.domain), table.weights, people)
+        sensitive[name] = column.codes, counts / n_people
+        domains[name] = SensitiveDomain(hierarchy.labels[0], hierarchy)
+    return count_classes(np.zeros(table.n_rows, dtype=np.int64), 1, table.weights, sensitive, domains, people)
 
 
 def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppresses: bool = False) -> None:
@@ -120,10 +112,16 @@ def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppres
             extreme = "largest" if part.better == "higher" else "smallest"
             raise Infeasible(
                 f"{registry.name_of(type(part))} with {letter} = {_shown(part.limit)} cannot hold: with all "
-                f"{table.n_records:,} records in one class {letter} is {_shown(reached)}, "
+                f"{_everybody(table)} in one class {letter} is {_shown(reached)}, "
                 f"the {extreme} possible",
                 reached,
             )
+
+
+def _everybody(table: Table) -> str:
+    if table.person_of is None:
+        return f"{table.n_records:,} records"
+    return f"{table.n_records:,} records of {table.n_people:,} people"
 
 
 def _check_named_values(part: PrivacyModel, everybody: EquivalenceClasses) -> None:

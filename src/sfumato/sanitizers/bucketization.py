@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Integers
+from sfumato.arrays import Codes, Integers
 from sfumato.cells import Cells, exact_cells
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.facts import AttributeName
-from sfumato.kernels.anatomizing import diverse_groups
+from sfumato.kernels.anatomizing import diverse_groups, separate_people
 from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, sum_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
@@ -45,7 +45,7 @@ class Bucketize:
     free
         Categorical attributes with a hierarchy that may be cut anywhere in their order.
     smallest_group
-        The smallest number of records in a group. It is not a k: who is in the table can be recognised.
+        The smallest number of people in a group. It is not a k: who is in the table can be recognised.
 
     References
     ----------
@@ -82,11 +82,11 @@ class Bucketize:
                     f"bucketize leaves quasi-identifiers exact, so {name_of(type(part))} cannot hold; "
                     "ask for models of the sensitive attribute only"
                 )
-        if self.smallest_group > table.n_records:
+        if self.smallest_group > table.n_people:
             raise Infeasible(
                 f"bucketize with smallest-group = {self.smallest_group:,} cannot hold: there are "
-                f"{table.n_records:,} records",
-                table.n_records,
+                f"{table.n_people:,} {'records' if table.person_of is None else 'people'}",
+                table.n_people,
             )
         model = self.model & KAnonymity(self.smallest_group) if self.smallest_group > 1 else self.model
         parts = partition(table, schema, model, self.variant, rng, free=self.free)
@@ -100,7 +100,8 @@ class Anatomy:
     """Group the records so that every group has l different sensitive values, each at most once.
 
     Groups are formed from the sensitive values alone, without regard to the quasi-identifiers, which
-    stay exact. Left-over records join groups that lack their value.
+    stay exact. Left-over records join groups that lack their value. No group has two records of one
+    person.
 
     Parameters
     ----------
@@ -150,7 +151,18 @@ class Anatomy:
         by_value, _ = rows_by_group(column.codes[rows].astype(np.int64), len(column.domain))
         group_of = np.empty(len(rows), dtype=np.int64)
         group_of[by_value] = numbered
+        if table.person_of is not None:
+            self._separate(table.person_of[rows], column.codes[rows], group_of)
         return _permuted(table, schema, rows, group_of, self.form, rng)
+
+    def _separate(self, people: Integers, values: Codes, group_of: Integers) -> None:
+        """Let records of the same value change places until nobody is twice in a group."""
+        n_together = separate_people(people, values.astype(np.int64), group_of, int(people.max()) + 1)
+        if n_together:
+            raise Infeasible(
+                f"anatomy with l = {self.l} cannot hold: {n_together:,} records found no group without "
+                "another record of the same person; ask for a smaller l, or use bucketize"
+            )
 
     def _check(self, counts: Integers, n_records: int) -> None:
         possible = n_records // int(counts.max())

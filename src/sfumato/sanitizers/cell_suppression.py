@@ -131,10 +131,16 @@ def _points(
     names = tuple(name for name in schema.quasi_identifiers if len(table[name].domain) > 1)
     watched = whole_table(table, schema, watched_attributes(schema, model)).sensitive
     columns = [table[name] for name in (*names, *watched)]
-    kind_of, n_kinds = number_rows(
-        [column.codes for column in columns], [len(column.domain) for column in columns], table.n_rows
-    )
-    kinds, weights = _divided(sum_by_group(kind_of, n_kinds, table.weights))
+    everybody = table.people()
+    looked_at: list[Integers] = [column.codes for column in columns]
+    sizes = [len(column.domain) for column in columns]
+    if everybody is not None:
+        looked_at.append(everybody.person_of)
+        sizes.append(everybody.n_people)
+    kind_of, n_kinds = number_rows(looked_at, sizes, table.n_rows)
+    weights = sum_by_group(kind_of, n_kinds, table.weights)
+    # a person's records of one kind stay together: apart they would protect nobody
+    kinds, weights = _divided(weights) if everybody is None else (np.arange(n_kinds), weights)
     first = first_row_of_group(kind_of, n_kinds)[kinds]
     codes = np.array([column.codes[first] for column in columns], dtype=np.int32).reshape(-1, len(kinds))
     is_star = [np.array([text(value) == ROOT for value in table[name].domain]) for name in names]
@@ -148,6 +154,7 @@ def _points(
         model=model,
         watched=watched,
         sensitive=dict(zip(watched, codes[len(names) :], strict=True)),
+        people=table.people(first),
     )
     # chance says which records of equal points lose cells
     shuffled = rng.permutation(table.n_rows)

@@ -31,8 +31,9 @@ class Clustering:
     where they have none). Of records that lose the same, more of the row taken last come first, then
     the first row of the table.
 
-    Where the model asks for more than a size, clusters in which it fails are merged until it holds
-    everywhere: each with the one that costs least loss for what it mends.
+    Where somebody has several records, clusters grow to k people. Where the model asks for more than a
+    size, clusters in which it fails are merged until it holds everywhere: each with the one that costs
+    least loss for what it mends.
 
     Parameters
     ----------
@@ -79,7 +80,9 @@ def grown_clusters(space: PointSpace, k: int, rng: np.random.Generator) -> Clust
     tree, stock = _stocked(space)
     n_clusters, n_columns = table.n_records // k, space.points.shape[1]
     # whatever a cluster takes, a row is used up or the cluster is full
-    n_most = min(n_clusters * k, table.n_rows + n_clusters)
+    n_most = table.n_rows + n_clusters
+    if table.person_of is None:
+        n_most = min(n_clusters * k, n_most)
     start = np.searchsorted(np.cumsum(table.weights), rng.integers(table.n_records), side="right")
     grown = Grown(
         low=np.empty((n_clusters, n_columns), dtype=np.int32),
@@ -89,11 +92,18 @@ def grown_clusters(space: PointSpace, k: int, rng: np.random.Generator) -> Clust
         weights=np.empty(n_most, dtype=np.int64),
         last=space.points[space.point_of[start]].copy(),
     )
-    n_taken, at_once = 0, max(AT_ONCE // k, 1)
+    n_taken, n_grown, at_once = 0, 0, max(AT_ONCE // k, 1)
     for first in range(0, n_clusters, at_once):
-        n_taken = grow(tree, stock, grown, k, first, min(first + at_once, n_clusters), n_taken)
+        end = min(first + at_once, n_clusters)
+        n_taken, n_grown = grow(tree, stock, grown, k, first, end, n_taken)
+        if n_grown < end:
+            break
     clusters = Clusters(
-        grown.low, grown.high, grown.cluster_of[:n_taken], grown.rows[:n_taken], grown.weights[:n_taken]
+        grown.low[:n_grown],
+        grown.high[:n_grown],
+        grown.cluster_of[:n_taken],
+        grown.rows[:n_taken],
+        grown.weights[:n_taken],
     )
     return _with_joined(space, clusters, np.sort(np.repeat(stock.rows, stock.weights)))
 
@@ -105,7 +115,13 @@ def _stocked(space: PointSpace) -> tuple[Tree, Stock]:
     tree, places = planted(space.covers, space.points, space.points, no_size, rows[starts[:-1]])
     first, end = np.zeros((2, len(tree.ranks)), dtype=np.int64)
     first[places], end[places] = starts[:-1], starts[1:]
-    return tree, Stock(rows, space.table.weights[rows], first, end)
+    nobody = np.empty(0, dtype=np.int64)
+    people = space.table.people(rows)
+    if people is None:
+        return tree, Stock(rows, space.table.weights[rows], first, end, nobody, nobody, nobody)
+    n_rows = np.bincount(people.person_of, minlength=people.n_people)
+    left, met = np.append(n_rows, np.count_nonzero(n_rows)), np.full(people.n_people, -1, dtype=np.int64)
+    return tree, Stock(rows, space.table.weights[rows], first, end, people.person_of, left, met)
 
 
 def _with_joined(space: PointSpace, clusters: Clusters, left_over: Integers) -> Clusters:

@@ -180,7 +180,7 @@ def _shortfalls(model: PrivacyModel, classes: EquivalenceClasses) -> Floats:
 
 
 def _unions(classes: EquivalenceClasses, first: Integers, second: Integers) -> EquivalenceClasses:
-    """Return the unions of pairs of classes."""
+    """Return the unions of pairs of classes, as if nobody had records in both."""
     sensitive = {
         name: SensitiveCounts(
             *united_counts(counts.starts, counts.values, counts.counts, first, second),
@@ -189,7 +189,8 @@ def _unions(classes: EquivalenceClasses, first: Integers, second: Integers) -> E
         )
         for name, counts in classes.sensitive.items()
     }
-    return EquivalenceClasses(np.arange(len(first)), classes.sizes[first] + classes.sizes[second], sensitive)
+    sizes, people = (each[first] + each[second] for each in (classes.sizes, classes.people))
+    return EquivalenceClasses(np.arange(len(first)), sizes, sensitive, people)
 
 
 def classes_of(space: PointSpace, clusters: Clusters) -> EquivalenceClasses:
@@ -199,7 +200,8 @@ def classes_of(space: PointSpace, clusters: Clusters) -> EquivalenceClasses:
         for name, everybody in space.watched.items()
     }
     domains = {name: everybody.domain for name, everybody in space.watched.items()}
-    return count_classes(clusters.cluster_of, len(clusters.low), clusters.weights, sensitive, domains)
+    people = space.table.people(clusters.rows)
+    return count_classes(clusters.cluster_of, len(clusters.low), clusters.weights, sensitive, domains, people)
 
 
 def _with_equals_united(space: PointSpace, clusters: Clusters) -> Clusters:

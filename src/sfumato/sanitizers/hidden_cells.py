@@ -13,6 +13,7 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.classes import SensitiveCounts, count_classes
 from sfumato.kernels.grouping import number_rows
 from sfumato.models.base import PrivacyModel
+from sfumato.table import People
 
 # All combinations of attributes are tried when they are not more than this, else about so many.
 _MOST_PATTERNS = 256
@@ -74,6 +75,8 @@ class Points:
         The number of records of each point.
     model, watched, sensitive
         What must hold, the sensitive attributes that it looks at, and for each the values of the points.
+    people
+        Whose the points are, where somebody has several records: then a point is one person's.
     """
 
     names: tuple[str, ...]
@@ -84,6 +87,7 @@ class Points:
     model: PrivacyModel
     watched: Mapping[str, SensitiveCounts]
     sensitive: Mapping[str, Codes]
+    people: People | None
 
     def hold(self, classes: PointClasses) -> Booleans:
         """Return for each class whether the model holds in it, or it has no points."""
@@ -95,7 +99,9 @@ class Points:
                 name: (self.sensitive[name][full.points], self.watched[name].prior) for name in self.watched
             }
             domains = {name: counts.domain for name, counts in self.watched.items()}
-            counted = count_classes(full.class_of, full.n_classes, self.weights[full.points], codes, domains)
+            people = None if self.people is None else self.people.take(full.points)
+            weights = self.weights[full.points]
+            counted = count_classes(full.class_of, full.n_classes, weights, codes, domains, people)
             held[~held] = self.model.satisfied(counted)
         return held
 

@@ -63,10 +63,10 @@ class LocalRecoding:
     lose least. Chance lets steps stand that raise the loss a little, at first more, later fewer
     (simulated annealing).
 
-    A model that looks at sensitive values judges steps in waves: those that would break it are taken
-    back. For such a model there are two more beginnings, and the best goes on: the clusters of
-    `clustering`; and, from fine to coarse partitions along the hierarchies, of every class as many records
-    as fit together under the model.
+    A model that looks at sensitive values, or people with several records, are judged in waves of steps:
+    those that would break the model are taken back. Then there are more beginnings, and the best goes on:
+    the clusters of `clustering`; and for such a model, from fine to coarse partitions along the
+    hierarchies, of every class as many records as fit together under it.
 
     Numbers are released as the smallest interval, categories as ``cells`` says.
 
@@ -116,7 +116,7 @@ class LocalRecoding:
         space = PointSpace.of(table, schema, self.model, sets=self.cells == "sets")
         parts = partition(table, schema, self.model, "strict", rng)
         classes = tightened(space, parts.part_of, parts.rows, parts.weights)
-        if self.effort and space.watched:
+        if self.effort and (space.watched or table.person_of is not None):
             classes = self._improved_in_waves(space, schema, classes, rng)
         elif self.effort:
             classes = self._annealed(space, classes, rng)
@@ -138,9 +138,10 @@ class LocalRecoding:
         """Improve classes in which a model of sensitive values holds, from the best of three beginnings."""
         n_waves = self.effort * _ROWS_PER_STEP
         n_first = -(-n_waves // _TRIAL)
-        grown = grown_clusters(space, self.model.smallest_class, rng)
-        held_together = peeled(space, schema, self.model, self.effort * _PARTITIONS, rng)
-        others = (merged_where_failing(space, each, self.model) for each in (grown, held_together))
+        begun = [grown_clusters(space, self.model.smallest_class, rng)]
+        if space.watched:
+            begun.append(peeled(space, schema, self.model, self.effort * _PARTITIONS, rng))
+        others = (merged_where_failing(space, each, self.model) for each in begun)
         works = [_Work.of(space, each, rng) for each in (start, *others)]
         for work in works:
             work.waves(self.model, n_first)

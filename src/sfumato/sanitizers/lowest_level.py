@@ -29,7 +29,7 @@ def onto_floor(table: Table, schema: Schema) -> Table:
         hierarchy, lowest = schema.hierarchy(name), schema[name].lowest_level
         first = hierarchy.first_values(lowest)[hierarchy.node_of[lowest]]
         columns[name] = replace(table[name], codes=first[table[name].codes])
-    return Table(columns, table.weights)
+    return replace(table, columns=columns)
 
 
 def above_floor(release: Release, table: Table) -> Release:

@@ -21,7 +21,7 @@ from sfumato.release import Release, released
 from sfumato.sanitizers.base import check_feasible, put_together, watched_attributes, whole_table
 from sfumato.sanitizers.clusters import PointSpace, merged_where_failing, released_clusters, tightened
 from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.table import Column, People, Table
 
 Variant = Literal["strict", "relaxed"]
 
@@ -168,6 +168,8 @@ class _Space:
         The sensitive attributes that the model looks at.
     n_targets
         The number of values of the target; 0 without one.
+    people
+        Whose the records are, where somebody has several.
     """
 
     records: Codes
@@ -178,6 +180,7 @@ class _Space:
     shared: Booleans
     watched: Mapping[str, SensitiveCounts]
     n_targets: int
+    people: People | None
 
     @classmethod
     def of(
@@ -207,6 +210,7 @@ class _Space:
             shared=plain & relaxed,
             watched=whole_table(table, schema, watched).sensitive,
             n_targets=len(table[target].domain) if target else 0,
+            people=table.people(rows),
         )
 
 
@@ -273,7 +277,7 @@ def _split(space: _Space, weights: Integers, model: PrivacyModel) -> tuple[Integ
         done.append(parts.take(ended))
         parts = parts.take(~ended)
         where = (parts.starts, parts.ends, cuts.column_of, cuts.cuts, cuts.quotas)
-        good = model.satisfied(_children(space, records, weights, where, cuts.sizes))
+        good = model.satisfied(_children(space, records, weights, order, where, cuts.sizes))
         allowed = good[0::2] & good[1::2]
         middles, side_low, side_high = divide(
             records, words, weights, order, *where, allowed, parts.low, parts.high
@@ -316,11 +320,12 @@ def _children(
     space: _Space,
     records: Codes,
     weights: Integers,
+    order: Integers,
     where: tuple[Integers, Integers, Integers, Codes, Integers],
     sizes: Integers,
 ) -> EquivalenceClasses:
     """Return both sides of every cut as classes, with sensitive counts if the model looks at them."""
-    if not space.watched:
+    if not space.watched and space.people is None:
         return EquivalenceClasses(_NOBODY, sizes, {})
     places, child_of = sides(records, weights, *where)
     sensitive = {
@@ -328,7 +333,8 @@ def _children(
         for position, (name, everybody) in enumerate(space.watched.items())
     }
     domains = {name: everybody.domain for name, everybody in space.watched.items()}
-    return count_classes(child_of, len(sizes), weights[places].astype(np.int64), sensitive, domains)
+    people = None if space.people is None else space.people.take(order[places])
+    return count_classes(child_of, len(sizes), weights[places].astype(np.int64), sensitive, domains, people)
 
 
 def _collected(done: list[_Open], order: Integers) -> tuple[Integers, Codes, Codes]:

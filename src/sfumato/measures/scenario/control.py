@@ -79,7 +79,7 @@ def control_group(release: Release, scenario: Scenario) -> Control:
     leaving = sum_by_group(rows, table.n_rows, shown) + hidden
     staying = table.weights - leaving
     kept_rows = np.flatnonzero(staying)
-    second = _made_again(release, _part(table, kept_rows, staying))
+    second = _made_again(release, table.part(kept_rows, staying[kept_rows]))
     if second.rows is None or second.n_records < 2:
         raise NotApplicable("too few records are left when the release is made again")
     second = replace(second, original=table, rows=kept_rows[second.rows])
@@ -93,11 +93,6 @@ def control_group(release: Release, scenario: Scenario) -> Control:
         staying=staying,
         leaving=leaving,
     )
-
-
-def _part(table: Table, rows: Integers, weights: Integers) -> Table:
-    """Return some of the records; the domains stay, so that codes mean the same in both tables."""
-    return Table({name: column.take(rows) for name, column in table.columns.items()}, weights[rows])
 
 
 def _made_again(release: Release, table: Table) -> Release:

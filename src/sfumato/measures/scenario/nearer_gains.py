@@ -71,7 +71,8 @@ class _NearerGain(ScenarioMeasure):
         class_of, n_classes = number_rows(columns, cardinalities, len(rows))
         prior = release.groups.sensitive[name].prior
         codes = release.cells[name].codes[rows]
-        classes = count_classes(class_of, n_classes, weights, {name: (codes, prior)})
+        people = None if release.people is None else release.people.take(rows)
+        classes = count_classes(class_of, n_classes, weights, {name: (codes, prior)}, people=people)
         value, _ = self.gain.of_counts(classes.sensitive[name], release)
         return value
 

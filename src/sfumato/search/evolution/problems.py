@@ -139,16 +139,17 @@ class PublisherProblem:
         return Evaluation(owner, objectives, rows, self._main(owner, rows, len(genes)), np.zeros(len(genes)))
 
     def _traits(self, recodings: Recodings) -> Floats:
-        records, sensitive = self.space.rows.records, self.space.rows.sensitive
+        records, persons = self.space.rows.records, self.space.rows.persons
         if self.problem == "zero-suppression":
-            return keep_all(records, recodings)
+            return keep_all(records, persons, recodings)
         if self.problem == "suppression":
-            return suppress_small(records, recodings, self.limit)
+            return suppress_small(records, persons, recodings, self.limit)
         if self.problem == "any-suppression":
-            return suppress_below_average(records, recodings)
+            return suppress_below_average(records, persons, recodings)
+        sensitive = self.space.rows.sensitive
         if self.guarantee:
-            return suppress_unsafe(records, sensitive, recodings, self.limit)
-        return suppress_in_order(records, sensitive, recodings, self.limit, self.prefer == "l")
+            return suppress_unsafe(records, persons, sensitive, recodings, self.limit)
+        return suppress_in_order(records, persons, sensitive, recodings, self.limit, self.prefer == "l")
 
     def _objectives(self, rows: Floats) -> list[Floats]:
         first, second, loss = -rows[:, _FIRST], -rows[:, _SECOND], rows[:, _LOSS]

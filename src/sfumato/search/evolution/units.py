@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Integers
 from sfumato.errors import ParameterError, suggestion
-from sfumato.kernels.evolving import Records, Sensitive
+from sfumato.kernels.evolving import Persons, Records, Sensitive
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group, value_counts
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
@@ -68,10 +68,11 @@ def _interval_changes(column: Column, width: float) -> Booleans:
 
 @dataclass(frozen=True, eq=False)
 class UnitRecords:
-    """The records as distinct rows of units, with their sensitive values."""
+    """The records as distinct rows of units, with their sensitive values and their people."""
 
     records: Records
     sensitive: Sensitive
+    persons: Persons
     n_records: int
 
     @classmethod
@@ -101,7 +102,8 @@ class UnitRecords:
                 units.ravel(), np.repeat(weights, len(n_units)), int(first_unit[-1])
             ).astype(np.int64),
         )
-        return cls(records, _sensitive(table, schema, row_of, n_rows), table.n_records)
+        sensitive = _sensitive(table, schema, row_of, n_rows)
+        return cls(records, sensitive, _persons(table, schema, row_of, n_rows), table.n_records)
 
 
 def _joints(n_units: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -136,6 +138,21 @@ def _sorted_numbers(row_of: Integers, n_rows: int, codes: Sequence[Codes]) -> In
     rank = np.empty(n_rows, dtype=np.int64)
     rank[np.lexsort([joint[first] for joint in reversed(codes)])] = np.arange(n_rows)
     return rank[row_of]
+
+
+def _persons(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> Persons:
+    people = table.people()
+    if people is None:
+        nobody = np.empty(0, dtype=np.int64)
+        return Persons(nobody, nobody, nobody.astype(np.int32), nobody, nobody)
+    pairs = np.unique(people.person_of * n_rows + row_of)
+    offsets = np.concatenate([[0], np.cumsum([len(table[name].domain) for name in schema.sensitive])])
+    held = [
+        np.unique(np.stack([table[name].codes + offset, people.person_of, row_of]).astype(np.int64), axis=1)
+        for name, offset in zip(schema.sensitive, offsets, strict=False)
+    ] or [np.empty((3, 0), dtype=np.int64)]
+    values, holders, rows = np.concatenate(held, axis=1)
+    return Persons(pairs // n_rows, pairs % n_rows, values.astype(np.int32), holders, rows)
 
 
 def _sensitive(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> Sensitive:

@@ -17,13 +17,14 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers, sealed
 from sfumato.cells import level_cells
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
+from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_sensitive
 from sfumato.hierarchy import Hierarchy
 from sfumato.kernels.grouping import number_rows
 from sfumato.kernels.lattice import count_cells, count_values, node_keys
+from sfumato.kernels.people import people_in_order
 from sfumato.sanitizers.base import whole_table
 from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.table import Column, People, Table
 
 Levels = tuple[int, ...]
 """One level for each quasi-identifier, in the order of the schema."""
@@ -54,6 +55,8 @@ class GeneralizationLattice:
         For each level the loss of a cell with each value, times the attribute's share in general loss.
     everybody
         All records as one class: the priors, and what the sensitive codes mean.
+    people
+        Whose each row is, where somebody has several records.
     """
 
     names: tuple[str, ...]
@@ -68,6 +71,7 @@ class GeneralizationLattice:
     n_nodes: tuple[int, ...]
     losses: tuple[Floats, ...] = field(repr=False)
     everybody: EquivalenceClasses = field(repr=False)
+    people: People | None = field(repr=False)
 
     @classmethod
     def of(cls, table: Table, schema: Schema, sensitive: Sequence[str]) -> GeneralizationLattice:
@@ -100,6 +104,7 @@ class GeneralizationLattice:
             n_nodes=tuple(n_nodes for _, n_nodes, _ in released),
             losses=tuple(losses for _, _, losses in released),
             everybody=whole_table(table, schema),
+            people=rows.people(),
         )
 
     @cached_property
@@ -196,14 +201,32 @@ class GeneralizationLattice:
         """For each sensitive attribute the rows in the order of its values."""
         return {name: np.argsort(codes, kind="stable") for name, codes in self.sensitive.items()}
 
+    @cached_property
+    def by_person(self) -> Integers:
+        """The rows in the order of their people."""
+        assert self.people is not None
+        return np.argsort(self.people.person_of, kind="stable")
+
+    def count_people(self, class_of: Integers, sizes: Integers) -> Integers:
+        """Return how many people classes of these sizes have; rows of a negative class are left out."""
+        if self.people is None:
+            return sizes
+        return people_in_order(self.by_person, class_of, len(sizes), self.people.person_of)
+
     def counted(self, group: Integers, sizes: Integers) -> EquivalenceClasses:
         """Count the sensitive values of groups of rows; rows of a negative group are left out."""
         sensitive = {}
         for name, codes in self.sensitive.items():
             facts, order = self.everybody.sensitive[name], self.by_value[name]
+            if self.people is not None:
+                sensitive[name] = count_sensitive(
+                    group, len(sizes), self.weights, codes, facts.prior, facts.domain, self.people
+                )
+                continue
             starts, values, counts = map(sealed, count_values(order, group, len(sizes), codes, self.weights))
             sensitive[name] = SensitiveCounts(starts, values, counts, facts.prior, facts.domain)
-        return EquivalenceClasses(sealed(group[group >= 0]), sizes, sensitive)
+        persons = None if self.people is None else self.count_people(group, sizes)
+        return EquivalenceClasses(sealed(group[group >= 0]), sizes, sensitive, persons)
 
 
 def _released(column: Column, hierarchy: Hierarchy, level: int, share: float) -> tuple[Codes, int, Floats]:

@@ -236,7 +236,7 @@ class _NodeProblem:
         lattice = self.lattice
         class_of, n_classes = lattice.classes(levels)
         sizes = sum_by_group(class_of, n_classes, lattice.weights)
-        fails = sizes < self.smallest
+        fails = lattice.count_people(class_of, sizes) < self.smallest
         lost = np.where(fails, sizes, 0)
         if not self.sizes_suffice and lost.sum() <= self.n_allowed:
             number = np.where(fails, -1, np.cumsum(~fails) - 1)
@@ -268,7 +268,7 @@ class _NodeProblem:
         n_lost = int(judged.lost.sum())
         # a monotone model that holds in all parts of a class holds in the class
         fails = self.n_allowed == 0 and judged.n_suppressed > 0
-        if n_lost > self.n_allowed or (fails and all(part.monotone for part in self.model.parts)):
+        if n_lost > self.n_allowed or (fails and self._is_monotone):
             return math.inf, ()
         if self.objective == "total-loss":
             return self._loss_bounds(levels, judged)
@@ -276,6 +276,13 @@ class _NodeProblem:
             # a record costs the size of its class, which is not above what it is here, or n if it is lost
             return float(self.lattice.n_records * n_lost - _product(judged.lost, judged.sizes)), ()
         return 0.0, self.fixed_steps
+
+    @property
+    def _is_monotone(self) -> bool:
+        repeats = self.lattice.people is not None
+        return all(
+            part.monotone and (own(type(part), "of_people") or not repeats) for part in self.model.parts
+        )
 
     def _loss_bounds(self, levels: Levels, judged: _Judged) -> tuple[float, Sequence[float]]:
         """Return the bounds on total loss.

@@ -16,7 +16,16 @@ from sfumato.columns import front
 from sfumato.errors import ParameterError, suggestion
 from sfumato.facts import Better
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
-from sfumato.kernels.lattice import SCORES, DescribedNodes, Groups, Prior, describe_sizes, node_keys, walk
+from sfumato.kernels.lattice import (
+    SCORES,
+    DescribedNodes,
+    Groups,
+    Prior,
+    describe_people,
+    describe_sizes,
+    node_keys,
+    walk,
+)
 from sfumato.measures.adversary import AccuracyGain, KnowledgeGain, PrivacyLoss
 from sfumato.measures.base import Measure
 from sfumato.measures.loss import AverageClassSize, Discernibility, GeneralLoss, Precision, TotalLoss
@@ -74,6 +83,23 @@ _BETTER: dict[str, Better] = {
 
 
 @dataclass(frozen=True)
+class PeopleProfile:
+    """What a class of so many people does not tell by that: how many records it has.
+
+    Parameters
+    ----------
+    weighted_k
+        The number of people among whom somebody is on average, of every node.
+    small
+        For each number of people below `LARGEST_K` the records of the classes that have it, and the sum of
+        their squared numbers of records.
+    """
+
+    weighted_k: Floats
+    small: tuple[Integers, Integers]
+
+
+@dataclass(frozen=True)
 class LatticeProfile:
     """Every node of the lattice with all its privacy levels and losses.
 
@@ -88,15 +114,18 @@ class LatticeProfile:
     n_records
         The number of records.
     n_classes, smallest, squares
-        How many classes there are, the size of the smallest, and the sum of the squared sizes.
+        How many classes there are, the fewest people of one, and the sum of the squared numbers of records.
     general_loss
         The general loss when nothing is suppressed.
     small_classes, small_losses
-        For each size below `LARGEST_K` how many classes have it, and what they add to general loss.
+        For each number of people below `LARGEST_K` how many classes have it, and what they add to general
+        loss.
     sensitive
         For each sensitive attribute its scores, by name: the level reached in each privacy model, and
         ``privacy-loss``, ``knowledge-gain`` and ``accuracy-gain``; ``t-closeness-ordered`` only where the
         values have an order.
+    people
+        Where somebody has several records: what does not follow from the sizes.
 
     Examples
     --------
@@ -118,6 +147,7 @@ class LatticeProfile:
     small_classes: Integers = field(repr=False)
     small_losses: Floats = field(repr=False)
     sensitive: Mapping[str, Mapping[str, Floats]] = field(repr=False)
+    people: PeopleProfile | None = field(default=None, repr=False)
 
     @cached_property
     def scores(self) -> Mapping[str, Floats]:
@@ -125,7 +155,7 @@ class LatticeProfile:
         mean_level = (self.levels / np.maximum(self.heights, 1)).mean(axis=1)
         scores = {
             name_of(KAnonymity): self.smallest.astype(np.float64),
-            name_of(WeightedK): self.squares / self.n_records,
+            name_of(WeightedK): self._weighted_k,
             name_of(ReidentificationRisk): 1 / self.smallest,
             name_of(GeneralLoss): self.general_loss,
             name_of(TotalLoss): self.general_loss,
@@ -140,6 +170,10 @@ class LatticeProfile:
             scores[name] = worst([each[name] for each in self.sensitive.values()], axis=0)
         return {name: sealed(values) for name, values in scores.items()}
 
+    @property
+    def _weighted_k(self) -> Floats:
+        return self.squares / self.n_records if self.people is None else self.people.weighted_k
+
     def score(self, name: str) -> Floats:
         """Return one score of every node."""
         if name not in self.scores:
@@ -149,7 +183,14 @@ class LatticeProfile:
 
     def n_suppressed(self, k: int) -> Integers:
         """Return how many records must be suppressed at each node for k-anonymity."""
-        return self.small_classes[:, : _checked(k)] @ np.arange(k)
+        return self._small(1, k)
+
+    def _small(self, power: int, k: int) -> Integers:
+        """Return the records of all classes with fewer than k people, or the squares of their sizes."""
+        if self.people is None:
+            return self.small_classes[:, : _checked(k)] @ np.arange(k) ** power
+        totals: Integers = self.people.small[power - 1][:, : _checked(k)].sum(axis=1)
+        return totals
 
     def total_loss(self, k: int) -> Floats:
         """Return the total loss of each node when it is made k-anonymous by suppression."""
@@ -158,7 +199,7 @@ class LatticeProfile:
 
     def discernibility(self, k: int) -> Floats:
         """Return the discernibility of each node when it is made k-anonymous by suppression."""
-        kept = self.squares - self.small_classes[:, : _checked(k)] @ np.arange(k) ** 2
+        kept = self.squares - self._small(2, k)
         return kept + float(self.n_records) * self.n_suppressed(k)
 
     def pareto(self, axes: Sequence[str]) -> Integers:
@@ -270,7 +311,12 @@ def profile(
             name: _named(found.scores, has_order=bound_schema.hierarchy(name).has_order)
             for name, found in zip(watched, described, strict=False)
         },
+        people=None if lattice.people is None else _people_profile(nodes),
     )
+
+
+def _people_profile(nodes: DescribedNodes) -> PeopleProfile:
+    return PeopleProfile(sealed(nodes.weighted_k), (sealed(nodes.small_records), sealed(nodes.small_squares)))
 
 
 def _all_levels(lattice: GeneralizationLattice) -> Integers:
@@ -292,7 +338,8 @@ def _named(scores: Floats, *, has_order: bool) -> dict[str, Floats]:
     }
 
 
-def _no_nodes(n_nodes: int) -> DescribedNodes:
+def _no_nodes(n_nodes: int, *, of_people: bool) -> DescribedNodes:
+    n_told = n_nodes if of_people else 0
     return DescribedNodes(
         n_classes=np.zeros(n_nodes, dtype=np.int64),
         smallest=np.zeros(n_nodes, dtype=np.int64),
@@ -300,14 +347,17 @@ def _no_nodes(n_nodes: int) -> DescribedNodes:
         small_classes=np.zeros((n_nodes, LARGEST_K), dtype=np.int64),
         small_losses=np.zeros((n_nodes, LARGEST_K)),
         scores=np.zeros((n_nodes, len(SCORES))),
+        weighted_k=np.zeros(n_told),
+        small_records=np.zeros((n_told, LARGEST_K), dtype=np.int64),
+        small_squares=np.zeros((n_told, LARGEST_K), dtype=np.int64),
     )
 
 
 def _described(lattice: GeneralizationLattice, name: str | None) -> DescribedNodes:
     """Describe every node, with the scores of one sensitive attribute."""
-    nodes = _no_nodes(lattice.size)
-    path = _Path.of(lattice)
-    if path.fits(lattice.n_records, lattice.n_sensitive_values(name)):
+    nodes = _no_nodes(lattice.size, of_people=lattice.people is not None)
+    path = None if lattice.people is not None else _Path.of(lattice)
+    if path is not None and path.fits(lattice.n_records, lattice.n_sensitive_values(name)):
         path.walk(lattice, name, nodes)
     else:
         _visit_each(lattice, name, nodes)
@@ -321,18 +371,28 @@ def _visit_each(lattice: GeneralizationLattice, name: str | None, nodes: Describ
         sizes = sum_by_group(class_of, n_classes, lattice.weights)
         losses = lattice.row_losses(levels, first_row_of_group(class_of, n_classes))
         nodes.n_classes[node] = n_classes
-        nodes.smallest[node], nodes.squares[node] = describe_sizes(
-            sizes, losses, nodes.small_classes[node], nodes.small_losses[node]
-        )
+        _describe_classes(nodes, node, sizes, lattice.count_people(class_of, sizes), losses)
         if name is not None:
             nodes.scores[node] = _scores(lattice.counted(class_of, sizes), name)
+
+
+def _describe_classes(
+    nodes: DescribedNodes, node: int, sizes: Integers, people: Integers, losses: Floats
+) -> None:
+    small = (nodes.small_classes[node], nodes.small_losses[node])
+    if people is sizes:
+        nodes.smallest[node], nodes.squares[node] = describe_sizes(sizes, losses, *small)
+    else:
+        nodes.smallest[node], nodes.squares[node], nodes.weighted_k[node] = describe_people(
+            people, sizes, losses, *small, nodes.small_records[node], nodes.small_squares[node]
+        )
 
 
 def _scores(classes: EquivalenceClasses, name: str) -> list[float]:
     """Return what each of `SCORES` is for one sensitive attribute, by the models and measures themselves."""
     counts = classes.sensitive[name]
-    alone = EquivalenceClasses(classes.class_of, classes.sizes, {name: counts})
-    n_records = classes.sizes.sum()
+    alone = EquivalenceClasses(classes.class_of, classes.sizes, {name: counts}, classes.persons)
+    n_people = counts.sizes.sum()
     return [
         DistinctDiversity().level(alone),
         ProbabilisticDiversity().level(alone),
@@ -341,8 +401,8 @@ def _scores(classes: EquivalenceClasses, name: str) -> list[float]:
         float(ordered_distance(counts).max()),
         TCloseness(distance="hierarchical").level(alone),
         float(jensen_shannon(counts).max()),
-        float(total_variation(counts) @ classes.sizes / n_records),
-        float(counts.largest(counts.counts).sum() / n_records - counts.prior.max()),
+        float(total_variation(counts) @ counts.sizes / n_people),
+        float(counts.largest(counts.contributions).sum() / n_people - counts.prior.max()),
         DeltaDisclosure().level(alone),
         BetaLikeness().level(alone),
     ]

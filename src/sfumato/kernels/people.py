@@ -1,0 +1,194 @@
+"""Count people where some of them have several rows: of a group, and those who have a value.
+
+All of it rests on rows in the order of their people: then a group has met a person before exactly when that
+person was the last whom it met. Nothing is sorted but by counting.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.arrays import Codes, Floats, Integers
+from sfumato.kernels.compiling import njit
+from sfumato.kernels.grouping import rows_by_group
+
+
+@njit(cache=True)
+def people_by_group(group: Integers, n_groups: int, person_of: Integers, n_people: int) -> Integers:
+    """Count the different people of each group; rows of a negative group are left out."""
+    order, _ = rows_by_group(person_of, n_people)
+    return people_in_order(order, group, n_groups, person_of)
+
+
+@njit(cache=True)
+def people_in_order(order: Integers, group: Integers, n_groups: int, person_of: Integers) -> Integers:
+    """Count the different people of each group, the rows in the order of their people given."""
+    latest = np.full(n_groups, -1, np.int64)
+    people = np.zeros(n_groups, np.int64)
+    for row in order:
+        index = group[row]
+        if index >= 0 and latest[index] != person_of[row]:
+            latest[index] = person_of[row]
+            people[index] += 1
+    return people
+
+
+@njit(cache=True)
+def value_people(
+    group: Integers,
+    n_groups: int,
+    person_of: Integers,
+    n_people: int,
+    values: Codes,
+    n_values: int,
+    weights: Integers,
+) -> tuple[Integers, Codes, Integers, Floats, Integers, Integers]:
+    """Count the people of each group who have each value, sparsely; rows of a negative group are left out.
+
+    Returns
+    -------
+    starts, values
+        Where the values of each group start (with the end), and the values that occur, ascending.
+    having
+        How many people of the group have the value at all.
+    contributions
+        What the people of the group contribute to the value: each of them 1, shared among their records in
+        the group.
+    people
+        How many people each group has.
+    different
+        How many different values count as such: those that one person alone has are one together, and
+        there are no more than people.
+    """
+    by_person, _ = rows_by_group(person_of, n_people)
+    row_starts = np.zeros(n_groups + 1, np.int64)
+    for index in group:
+        if index >= 0:
+            row_starts[index + 1] += 1
+    for index in range(n_groups):
+        row_starts[index + 1] += row_starts[index]
+    place_of = row_starts[:-1].copy()
+    rows = np.empty(row_starts[n_groups], np.int64)
+    for row in by_person:
+        if group[row] >= 0:
+            rows[place_of[group[row]]] = row
+            place_of[group[row]] += 1
+
+    starts = np.zeros(n_groups + 1, np.int64)
+    found_values = np.empty(rows.size, np.int32)
+    having = np.empty(rows.size, np.int64)
+    contributions = np.empty(rows.size, np.float64)
+    people = np.zeros(n_groups, np.int64)
+    different = np.zeros(n_groups, np.int64)
+    # of each value: the people of the group who have it, what they contribute, the last of them, and the
+    # records of the person at hand
+    n_having = np.zeros(n_values, np.int64)
+    shared = np.zeros(n_values, np.float64)
+    holder = np.empty(n_values, np.int64)
+    own = np.zeros(n_values, np.int64)
+    seen = np.empty(n_values, np.int32)
+    mine = np.empty(n_values, np.int32)
+    counted = np.full(n_people, -1, np.int64)
+    filled = 0
+    for index in range(n_groups):
+        n_seen = 0
+        place = row_starts[index]
+        while place < row_starts[index + 1]:
+            person = person_of[rows[place]]
+            n_mine = 0
+            n_records = 0
+            while place < row_starts[index + 1] and person_of[rows[place]] == person:
+                row = rows[place]
+                if own[values[row]] == 0:
+                    mine[n_mine] = values[row]
+                    n_mine += 1
+                own[values[row]] += weights[row]
+                n_records += weights[row]
+                place += 1
+            people[index] += 1
+            for value in mine[:n_mine]:
+                if n_having[value] == 0:
+                    seen[n_seen] = value
+                    n_seen += 1
+                n_having[value] += 1
+                holder[value] = person
+                shared[value] += 1.0 if n_mine == 1 else own[value] / n_records
+                own[value] = 0
+        n_different = 0
+        for value in np.sort(seen[:n_seen]):
+            found_values[filled] = value
+            having[filled] = n_having[value]
+            contributions[filled] = shared[value]
+            filled += 1
+            if n_having[value] > 1 or counted[holder[value]] != index:
+                n_different += 1
+                if n_having[value] == 1:
+                    counted[holder[value]] = index
+            n_having[value] = 0
+            shared[value] = 0.0
+        different[index] = min(n_different, people[index])
+        starts[index + 1] = filled
+    return (
+        starts,
+        found_values[:filled].copy(),
+        having[:filled].copy(),
+        contributions[:filled].copy(),
+        people,
+        different,
+    )
+
+
+@njit(cache=True)
+def running_totals(starts: Integers, entries: Floats) -> Floats:
+    """Add up the entries of each group from its first one on."""
+    totals = np.empty(entries.size, np.float64)
+    for index in range(starts.size - 1):
+        total = 0.0
+        for entry in range(starts[index], starts[index + 1]):
+            total += entries[entry]
+            totals[entry] = total
+    return totals
+
+
+@njit(cache=True)
+def count_candidates(
+    starts: Integers,
+    people: Integers,
+    n_records: Integers,
+    query_starts: Integers,
+    classes: Integers,
+    n_known: Integers,
+) -> Integers:
+    """Count for each query the people who have at least so many records in each of its classes.
+
+    Parameters
+    ----------
+    starts, people, n_records
+        The people of each class, ascending, from ``starts[c]`` to ``starts[c + 1]``, and how many records
+        each of them has there.
+    query_starts, classes, n_known
+        The classes of each query, and how many records are known in each.
+    """
+    found = np.zeros(query_starts.size - 1, np.int64)
+    for query in range(found.size):
+        first, end = query_starts[query], query_starts[query + 1]
+        fewest = first
+        for place in range(first + 1, end):
+            size = starts[classes[place] + 1] - starts[classes[place]]
+            if size < starts[classes[fewest] + 1] - starts[classes[fewest]]:
+                fewest = place
+        for entry in range(starts[classes[fewest]], starts[classes[fewest] + 1]):
+            if n_records[entry] < n_known[fewest]:
+                continue
+            fits = True
+            for place in range(first, end):
+                if place == fewest:
+                    continue
+                low, high = starts[classes[place]], starts[classes[place] + 1]
+                at = low + np.searchsorted(people[low:high], people[entry])
+                if at == high or people[at] != people[entry] or n_records[at] < n_known[place]:
+                    fits = False
+                    break
+            if fits:
+                found[query] += 1
+    return found

@@ -1,0 +1,186 @@
+"""Traces: how well a person can be found of whom several records are known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+from sfumato.errors import ParameterError
+from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
+from sfumato.kernels.grouping import rows_by_group
+from sfumato.kernels.people import count_candidates
+from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.registry import register
+from sfumato.release import Release
+from sfumato.table import People
+
+# Up to so many choices of known records all are looked at; where there are more, so many are drawn.
+_MOST_CHOICES = 20_000
+# A figure from a sample is told with 95% confidence.
+_REACH = 1.96
+_TOLD = (1, 2, 3)
+
+
+@register
+@dataclass(frozen=True)
+class TraceRisk(Measure):
+    """How well a person is found of whom several records are known, on average.
+
+    Each known record leads to a class. Only who has a record in all these classes, and in each as many as
+    are known there, can be the person: the chance is 1 over these people. It is that of an adversary who
+    knows who else is in which class, which is more than most know; what classes promise of one record they
+    do not promise of several. The detail has the chance with 1, 2, 3 and with all records known, and the
+    share of the people who are alone when all are known.
+
+    Parameters
+    ----------
+    known
+        How many records of a person are known, at most; all of them by default.
+
+    References
+    ----------
+    Y.-A. de Montjoye et al., "Unique in the crowd: the privacy bounds of human mobility", 2013, for the
+    question; M. Terrovitis, N. Mamoulis, P. Kalnis, "Privacy-preserving anonymization of set-valued data",
+    2008, for knowledge of m items.
+
+    Examples
+    --------
+    >>> TraceRisk(known=2).name
+    'trace-risk'
+    """
+
+    known: int | None = None
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "identity"
+    needs: ClassVar[Needs] = "records"
+    against: ClassVar[Attacker] = Attacker(
+        "The neighbour",
+        "Knows several records of one person, such as all visits, and compares who could have all of them.",
+    )
+    words: ClassVar[Words] = Words(
+        "trace risk",
+        "The chance of finding a person of whom several records are known (all of them, unless said "
+        "otherwise), on average over the people: one over those who have a record in every one of these "
+        "classes.",
+        "5%: everybody has 19 others with records in the same classes. 100%: everybody's records together "
+        "point at them.",
+        "above 0% to 100%",
+        "share",
+        sentence="somebody who knows a person's records finds that person with a chance of {} on average",
+        details={
+            **{f"known-{n}": Detail(f"with {n} record{'s' if n > 1 else ''} known") for n in _TOLD},
+            "known-all": Detail("with all records known"),
+            "share-alone": Detail("people whom their records single out"),
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if self.known is not None and self.known < 1:
+            raise ParameterError(f"known must be at least 1, not {self.known}")
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the mean chance over the people with a released record."""
+        if release.people is None:
+            raise NotApplicable("nobody is known to have several records; name the column that tells people")
+        traces = _Traces.of(release, release.people)
+        told = {f"known-{n}": traces.chances(n)[0] for n in _TOLD}
+        everything, _, exact = traces.chances(None)
+        detail = {**told, "known-all": everything, "share-alone": float((exact == 1).mean())}
+        value, reach, _ = (everything, 0.0, exact) if self.known is None else traces.chances(self.known)
+        interval = (max(value - reach, 0.0), min(value + reach, 1.0)) if reach else None
+        return (self.taken(value, interval=interval, detail=detail),)
+
+
+@dataclass(frozen=True)
+class _Traces:
+    """Who has how many records in which class.
+
+    Parameters
+    ----------
+    starts, people, n_records
+        The people of each class, ascending, and how many records each has there.
+    trace_starts, classes, n_own
+        The classes of each person, and how many records there.
+    """
+
+    starts: Integers
+    people: Integers
+    n_records: Integers
+    trace_starts: Integers
+    classes: Integers
+    n_own: Integers
+
+    @classmethod
+    def of(cls, release: Release, everybody: People) -> _Traces:
+        class_of, n_classes = release.classes.class_of, release.classes.n_classes
+        pair_of = class_of * everybody.n_people + everybody.person_of
+        pairs, entry = np.unique(pair_of, return_inverse=True)
+        n_records = np.bincount(entry, release.weights).astype(np.int64)
+        classes, people = np.divmod(pairs, everybody.n_people)
+        starts = np.searchsorted(classes, np.arange(n_classes + 1))
+        present, person = np.unique(people, return_inverse=True)
+        order, trace_starts = rows_by_group(person, len(present))
+        return cls(starts, people, n_records, trace_starts, classes[order], n_records[order])
+
+    def chances(self, known: int | None) -> tuple[float, float, Integers]:
+        """Return the mean chance with so many records known, how far it may be off, and all candidates."""
+        who, query_starts, classes, n_known = self._queries(known)
+        found = count_candidates(self.starts, self.people, self.n_records, query_starts, classes, n_known)
+        n_people = len(self.trace_starts) - 1
+        n_queries = np.bincount(who, minlength=n_people)
+        asked = n_queries > 0
+        means: Floats = np.bincount(who, 1 / found, n_people)[asked] / n_queries[asked]
+        if known is None or not self._is_sampled(known):
+            return float(means.mean()), 0.0, found
+        return float(means.mean()), _REACH * float(means.std(ddof=1)) / math.sqrt(len(means)), found
+
+    def _is_sampled(self, known: int) -> bool:
+        totals = np.bincount(
+            np.repeat(np.arange(len(self.trace_starts) - 1), np.diff(self.trace_starts)), self.n_own
+        )
+        return sum(math.comb(int(n), min(known, int(n))) for n in totals) > _MOST_CHOICES
+
+    def _queries(self, known: int | None) -> tuple[Integers, Integers, Integers, Integers]:
+        """Return whose records are known in each query, where its classes start, the classes and records."""
+        if known is None:
+            who = np.arange(len(self.trace_starts) - 1)
+            return who, self.trace_starts, self.classes, self.n_own
+        chosen = self._drawn(known) if self._is_sampled(known) else self._all(known)
+        who_of, starts, classes, n_known = [], [0], [], []
+        for person, places in chosen:
+            own, counts = np.unique(places, return_counts=True)
+            who_of.append(person)
+            classes += own.tolist()
+            n_known += counts.tolist()
+            starts.append(len(classes))
+        return np.array(who_of), np.array(starts), np.array(classes), np.array(n_known)
+
+    def _records(self, person: int) -> Integers:
+        own = slice(self.trace_starts[person], self.trace_starts[person + 1])
+        return np.repeat(self.classes[own], self.n_own[own])
+
+    def _all(self, known: int) -> list[tuple[int, list[int]]]:
+        chosen = []
+        for person in range(len(self.trace_starts) - 1):
+            records = self._records(person).tolist()
+            chosen += [(person, list(each)) for each in combinations(records, min(known, len(records)))]
+        return chosen
+
+    def _drawn(self, known: int) -> list[tuple[int, list[int]]]:
+        """Draw people, and of each of them some records; the same each time."""
+        rng = np.random.default_rng(0)
+        n_people = len(self.trace_starts) - 1
+        drawn = rng.permutation(n_people)[:_MOST_CHOICES]
+        chosen = []
+        for person in drawn.tolist():
+            records = self._records(person)
+            places = rng.permutation(len(records))[:known]
+            chosen.append((person, records[places].tolist()))
+        return chosen
