@@ -102,7 +102,7 @@ def test_a_profile_says_what_suppression_for_k_people_costs(
         taken = {each.measure: each.value for each in measure(release, ["total-loss", "discernibility"])}
         assert taken["total-loss"] == pytest.approx(described.total_loss(k)[node])
         assert taken["discernibility"] == pytest.approx(described.discernibility(k)[node])
-    assert n_compared > 10
+    assert n_compared > 5
 
 
 MODELS = [

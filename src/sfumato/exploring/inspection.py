@@ -290,7 +290,7 @@ def _risk(release: Release) -> RiskAsItStands | None:
     (risk,) = ReidentificationRisk().measure(release)
     assert risk.value is not None
     return RiskAsItStands(
-        _n_alone(release),
+        int(risk.detail["uniques"]),
         int(release.classes.people.min()),
         _median_class(release),
         risk.detail["average"],
@@ -302,14 +302,6 @@ def _risk(release: Release) -> RiskAsItStands | None:
 def _median_class(release: Release) -> int:
     people = np.sort(release.classes.people)
     return int(people[np.searchsorted(np.cumsum(people), people.sum() / 2)])
-
-
-def _n_alone(release: Release) -> int:
-    """Return how many people are alone in the class of some record of theirs."""
-    alone = release.classes.people == 1
-    if release.people is None:
-        return int(alone.sum())
-    return len(np.unique(release.people.person_of[alone[release.classes.class_of]]))
 
 
 def _share_repeated(table: Table, schema: Schema) -> float:

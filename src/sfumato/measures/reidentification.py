@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
+from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Axis, Better, Detail, FileName, Guards, Needs, Words
 from sfumato.measures.base import Measure, Measurement, NotApplicable
@@ -72,7 +72,8 @@ class ReidentificationRisk(_ClassMeasure):
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the risk of the record that is easiest to find."""
         people = release.classes.people
-        detail = {**_risk_detail(people, people, self.threshold), "uniques": int((people == 1).sum())}
+        uniques = int(_weights_where(release, people == 1))
+        detail = {**_risk_detail(release, people, self.threshold), "uniques": uniques}
         return (self.taken(1 / int(people.min()), detail=detail),)
 
 
@@ -176,7 +177,7 @@ class JournalistRisk(_PopulationRisk):
         if self.population is None and self.population_size is None:
             raise NotApplicable("no population is given; give population or population-size")
         alike = self.alike(release)
-        detail = _risk_detail(alike, release.classes.people, self.threshold)
+        detail = _risk_detail(release, alike, self.threshold)
         return (self.taken(1 / float(alike.min()), detail={**detail, "smallest": float(alike.min())}),)
 
 
@@ -311,12 +312,29 @@ def class_sizes(release: Release) -> tuple[SizeCount, ...]:
     )
 
 
-def _risk_detail(alike: Floats | Integers, sizes: Integers, threshold: float) -> dict[str, Any]:
-    n_records = int(sizes.sum())
+def _risk_detail(release: Release, alike: Floats | Integers, threshold: float) -> dict[str, Any]:
+    """Return the average risk and the share at risk, of records or, where somebody has several, of people.
+
+    The risk of a person is that of the record by which the person is found best.
+    """
+    if release.people is None:
+        sizes = release.classes.sizes
+        average = float((sizes / alike).sum()) / release.n_records
+    else:
+        risks = np.zeros(release.people.n_people)
+        np.maximum.at(risks, release.people.person_of, (1 / alike)[release.classes.class_of])
+        average = float(risks.sum()) / release.n_people
     return {
-        "average": float((sizes / alike).sum()) / n_records,
-        "share-at-risk": int(sizes[1 / alike > threshold].sum()) / n_records,
+        "average": average,
+        "share-at-risk": _weights_where(release, 1 / alike > threshold) / release.n_people,
     }
+
+
+def _weights_where(release: Release, chosen: Booleans) -> int:
+    """Return how many records (people, where somebody has several) are in some of the chosen classes."""
+    if release.people is None:
+        return int(release.classes.sizes[chosen].sum())
+    return len(np.unique(release.people.person_of[chosen[release.classes.class_of]]))
 
 
 def _check_threshold(threshold: float) -> None:

@@ -77,6 +77,7 @@ class TraceRisk(Measure):
         details={
             **{f"known-{n}": Detail(f"with {n} record{'s' if n > 1 else ''} known") for n in _TOLD},
             "known-all": Detail("with all records known"),
+            "worst": Detail("with all records known, for the person who is found best"),
             "share-alone": Detail("people whom their records single out"),
         },
     )
@@ -92,7 +93,12 @@ class TraceRisk(Measure):
         traces = _Traces.of(release, release.people)
         told = {f"known-{n}": traces.chances(n)[0] for n in _TOLD}
         everything, _, exact = traces.chances(None)
-        detail = {**told, "known-all": everything, "share-alone": float((exact == 1).mean())}
+        detail = {
+            **told,
+            "known-all": everything,
+            "worst": 1 / int(exact.min()),
+            "share-alone": float((exact == 1).mean()),
+        }
         value, reach, _ = (everything, 0.0, exact) if self.known is None else traces.chances(self.known)
         interval = (max(value - reach, 0.0), min(value + reach, 1.0)) if reach else None
         return (self.taken(value, interval=interval, detail=detail),)

@@ -30,6 +30,7 @@ from sfumato.verifying.documents import (
     LimitFacts,
     Manifest,
     OwnerFigure,
+    PeopleFacts,
     RequirementFacts,
     numeral,
 )
@@ -156,12 +157,32 @@ def promised_by(recipe: Recipe) -> tuple[PrivacyModel, ...]:
     return () if model is None else model.parts
 
 
-def requirements_of(written: Release, recipe: Recipe) -> list[RequirementFacts]:
+def people_facts(release: Release) -> PeopleFacts | None:
+    """Return of how many people the records are, where somebody has several."""
+    if release.people is None:
+        return None
+    return PeopleFacts(original=release.n_original_people, released=release.n_people)
+
+
+def requirements_of(written: Release, release: Release, recipe: Recipe) -> list[RequirementFacts]:
     """Return each model that a recipe promises, with the level that a reader will compute.
 
     A model that compares with the whole table may hold by the original's distribution and not by that of the
-    released records; it is then said to rest on the original.
+    released records; it is then said to rest on the original. Where somebody has several records, a model
+    counts people, whom no reader sees: then nothing is told but that it holds.
     """
+    if release.people is not None:
+        return [
+            RequirementFacts(
+                model=dict([registry.describe(part)]),
+                parameter=part.parameter,
+                limit=part.limit,
+                reached=json_value(part.limit),
+                prior="original",
+                counted="people",
+            )
+            for part in promised_by(recipe)
+        ]
     return [
         RequirementFacts(
             model=dict([registry.describe(part)]),

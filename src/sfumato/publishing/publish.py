@@ -33,6 +33,7 @@ from sfumato.publishing.manifest import (
     layout_facts,
     limits_of,
     measurement_of,
+    people_facts,
     requirements_of,
 )
 from sfumato.publishing.verify import data_checks, read_written
@@ -399,16 +400,19 @@ def _manifest(
 ) -> Manifest:
     """Claim only what the written cells give when they are read again."""
     assert release.recipe is not None
-    claims = claims_of(written, _claimable(told.measures))
+    counts_people = release.people is not None
+    claims = claims_of(written, _claimable(told.measures, counts_people=counts_people))
     claimed = {measurement_of(claim).label for claim in claims}
-    by_owner = [m for m in candidate.measurements if m.label not in claimed]
+    by_owner = [
+        m for m in candidate.measurements if m.label not in claimed or (counts_people and m.axis == "privacy")
+    ]
     return Manifest(
         format=FORMAT,
         sfumato=sfumato.__version__,
         layout=layout_facts(Layout.of(release)),
         recipe=RecipeFacts(**json.loads(release.recipe.public_json())),
         claims=claims,
-        requirements=requirements_of(written, release.recipe),
+        requirements=requirements_of(written, release, release.recipe),
         policy=limits_of(told.policy, claims, by_owner),
         decision=DecisionFacts(
             candidate=decision.candidate, why=decision.why, by=decision.by, when=decision.when
@@ -449,6 +453,7 @@ def _word(
         figures=figures_of(by_owner, bands.told, told.policy),
         initial=initial_risk(release, bands.told) if told.profiles else None,
         notes=list(release.notes),
+        people=people_facts(release),
     )
 
 
@@ -458,10 +463,21 @@ def _headline(candidate: Candidate) -> list[str]:
     return [first[axis] for axis in ("privacy", "utility") if axis in first]
 
 
-def _claimable(measures: tuple[Written, ...]) -> tuple[Written, ...]:
-    """Return the measures that anybody can recompute from the published cells."""
+def _claimable(measures: tuple[Written, ...], *, counts_people: bool) -> tuple[Written, ...]:
+    """Return the measures that anybody can recompute from the published cells.
+
+    Where somebody has several records, measures of privacy count people, whom no reader sees; of classes only
+    their records are claimed.
+    """
     wanted = [*measures, *(name for name in ALWAYS_CLAIMED if name not in measures)]
-    return tuple(written for written in wanted if registry.build_measure(written).needs == "release")
+    seen = [written for written in wanted if registry.build_measure(written).needs == "release"]
+    if not counts_people:
+        return tuple(seen)
+    return tuple(each for each in seen if each in ALWAYS_CLAIMED or _is_of_utility(each))
+
+
+def _is_of_utility(written: Written) -> bool:
+    return registry.build_measure(written).axis == "utility"
 
 
 def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:

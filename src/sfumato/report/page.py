@@ -344,6 +344,7 @@ def _limits(
         "sampled": any(m.interval is not None for c in candidates for m in c.measurements),
         "notes": () if release is None else release.notes,
         "intervals": () if release is None else intervals_at_values(release),
+        "people": schema.person is not None,
     }
 
 

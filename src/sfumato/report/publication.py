@@ -147,10 +147,14 @@ class Sayings:
 
     def value(self, measure: str) -> str:
         """Tell the value of a measure: as the published cells give it, or as the owner's band."""
-        claimed = worst_value(self.claims, measure)
+        claimed = None if self.by_owner(measure) else worst_value(self.claims, measure)
         if claimed is not None:
             return formatting.exactly(measure, claimed)
         return next((figure.told for figure in self.of_owner(measure) if figure.worst), "not applicable")
+
+    def by_owner(self, measure: str) -> bool:
+        """Whether the owner's figure counts people, and a claim of the same name only records."""
+        return self.manifest.word.people is not None and bool(self.of_owner(measure))
 
     def of_owner(self, measure: str) -> list[OwnerFigure]:
         """Return the owner's figures with this label, or those of the measure of this name."""
@@ -159,7 +163,7 @@ class Sayings:
 
     def met(self, measure: str, limit: Limit) -> bool:
         """Return whether a limit is met: by the claims, or by the owner's word."""
-        if named(self.claims, measure):
+        if named(self.claims, measure) and not self.by_owner(measure):
             return limit.allows(worst_value(self.claims, measure))
         figures = self.of_owner(measure)
         return bool(figures) and all(figure.met for figure in figures)
@@ -175,8 +179,12 @@ def _summary(told: Sayings, written: Release) -> dict[str, Any]:
         if axis in better
     ]
     kept, of_all = written.n_records, written.n_original
-    released = "records released", formatting.share(kept / of_all), f"{kept:,} of {of_all:,}"
-    return {"figures": [*figures, released], "sentences": said(axes, told.value)}
+    released = [("records released", formatting.share(kept / of_all), f"{kept:,} of {of_all:,}")]
+    people = told.manifest.word.people
+    if people is not None:
+        share = formatting.share(people.released / people.original)
+        released.append(("people released", share, f"{people.released:,} of {people.original:,}"))
+    return {"figures": [*figures, *released], "sentences": said(axes, told.value)}
 
 
 def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
@@ -202,6 +210,7 @@ def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
         "sampled": any(claim.interval is not None for claim in told.claims),
         "notes": word.notes,
         "intervals": [each.name for each in word.attributes if each.ends_at_values],
+        "people": word.people is not None,
     }
 
 
@@ -218,7 +227,7 @@ def _policy_row(told: Sayings, name: str, limit: Limit) -> dict[str, Any]:
 def measured_rows(told: Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
     """Return what is told of one axis: claims as they are, the owner's figures as bands."""
     for claim in told.claims:
-        if claim.axis == axis:
+        if claim.axis == axis and not told.by_owner(claim.label):
             limit = _limit_on(told, claim.label, claim.measure)
             yield claimed_row(claim) | {
                 "measure": claim.measure,
@@ -266,6 +275,7 @@ def _requirement_row(requirement: RequirementFacts) -> dict[str, Any]:
         "asked": asked_words(registry.find("model", name), requirement.limit),
         "reached": formatting.number(numeral(requirement.reached), 6),
         "prior": requirement.prior,
+        "counted": requirement.counted,
     }
 
 

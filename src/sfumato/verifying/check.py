@@ -195,15 +195,16 @@ def _claim_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
     lacking = [name for name in ALWAYS_CLAIMED if name not in claimed]
     yield Check("the smallest class and its risk are claimed", f"no claim of {lacking[0]}" if lacking else "")
     before: list[tuple[str, Mapping[str, Any]]] = []
+    counted = "" if manifest.word.people is None else ", counting records"
     for asked, claims in groupby(manifest.claims, key=lambda claim: (claim.measure, claim.parameters)):
         if asked in before:
             yield Check(f"{asked[0]} is claimed once", "it is claimed again")
         before.append(asked)
-        yield from _measure_checks(seen, *asked, list(claims))
+        yield from _measure_checks(seen, *asked, list(claims), counted)
 
 
 def _measure_checks(
-    seen: PublicView, name: str, parameters: Mapping[str, Any], claims: list[Claimed]
+    seen: PublicView, name: str, parameters: Mapping[str, Any], claims: list[Claimed], counted: str
 ) -> Iterator[Check]:
     known = MEASURES.get(name)
     if known is None:
@@ -227,7 +228,7 @@ def _measure_checks(
         return
     for claim, again in zip(claims, found, strict=True):
         same = _says(claim, again) and (claim.axis, claim.better) == (known.axis, known.better)
-        yield Check(_named(claim), "" if same else _instead(claim, again))
+        yield Check(f"{_named(claim)}{counted}", "" if same else _instead(claim, again))
 
 
 def _named(claim: Claimed) -> str:
@@ -292,7 +293,7 @@ def _requirement_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]
     problem = "" if all(each in found for each in wanted) else "one is missing"
     yield Check("every model of the recipe is a requirement", problem)
     for requirement in manifest.requirements:
-        yield _requirement_check(seen, requirement)
+        yield _requirement_check(seen, requirement, counts_people=manifest.word.people is not None)
 
 
 def _promised(model: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -305,7 +306,7 @@ def _promised(model: Mapping[str, Any]) -> list[dict[str, Any]]:
     return parts
 
 
-def _requirement_check(seen: PublicView, requirement: RequirementFacts) -> Check:
+def _requirement_check(seen: PublicView, requirement: RequirementFacts, *, counts_people: bool) -> Check:
     name, parameters = next(iter(requirement.model.items()), ("", {}))
     what = (
         f"{name} reaches {requirement.parameter} = {_printed(requirement.reached)}, "
@@ -318,7 +319,24 @@ def _requirement_check(seen: PublicView, requirement: RequirementFacts) -> Check
         return Check(what, "the model does not have the parameters that it takes")
     if requirement.parameter != known.limit or not _same(requirement.limit, parameters[known.limit]):
         return Check(what, "the limit is not the one that the model names")
+    if counts_people != (requirement.counted == "people"):
+        return Check(what, "it does not count whom the rest of the manifest counts")
+    if counts_people:
+        return _kept_for_people(seen, name, requirement, known)
     return _reached(seen, requirement, known, parameters, what)
+
+
+def _kept_for_people(seen: PublicView, name: str, requirement: RequirementFacts, model: KnownModel) -> Check:
+    """Believe what only the owner can count, unless the records alone speak against it.
+
+    A class has no more people than records.
+    """
+    what = f"{name} keeps {requirement.parameter} = {requirement.limit:g}, counting people"
+    if not _same(requirement.reached, requirement.limit) or requirement.prior != "original":
+        return Check(what, "it says more than that it is kept")
+    if name == "k-anonymity" and not model.keeps(float(min(seen.sizes)), requirement.limit):
+        return Check(what, f"the smallest class has {min(seen.sizes):,} records")
+    return Check(what, word=True)
 
 
 def _reached(
@@ -355,7 +373,7 @@ def _policy_checks(manifest: Manifest) -> Iterator[Check]:
         figures = [each for each in manifest.word.figures if limit.speaks_of(each.measure, each.parameters)]
         if limit.at_least is None and limit.at_most is None:
             yield Check(what, "it limits nothing")
-        elif claims:
+        elif claims and not (figures and manifest.word.people):
             kept = all(_allows(limit, claim.value) for claim in claims)
             yield Check(f"{what} is met", "" if kept else "a claim does not meet it")
         elif figures:
@@ -407,6 +425,14 @@ def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, Writ
         "who decided, when and why, and what is said of purpose, recipients and safeguards", word=True
     )
     yield Check(f"how many candidates were tried: {sum(word.tried.values()):,}", word=True)
+    if word.people is not None:
+        fits = 0 < word.people.released <= min(word.people.original, seen.n_records)
+        fits = fits and word.people.original <= manifest.layout.n_original
+        yield Check(
+            f"the records are those of {word.people.released:,} of {word.people.original:,} people",
+            "" if fits else "nobody has less than one record",
+            word=True,
+        )
     if word.figures:
         names = ", ".join(dict.fromkeys(figure.measure for figure in word.figures))
         yield Check(f"the owner's figures, told as bands ({names})", word=True)

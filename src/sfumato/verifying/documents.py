@@ -64,14 +64,18 @@ class Claimed(_Piece, frozen=True):
     detail: dict[str, Any]
 
 
-class RequirementFacts(_Piece, frozen=True):
-    """One model that the recipe promises, the limit, and the level that is reached."""
+class RequirementFacts(_Piece, frozen=True, omit_defaults=True):
+    """One model that the recipe promises, the limit, and the level that is reached.
+
+    Where ``people`` are counted, the level is the limit: how far it is kept beyond that only the owner knows.
+    """
 
     model: dict[str, dict[str, Any]]
     parameter: str
     limit: float
     reached: int | float | str
     prior: Literal["released", "original"]
+    counted: Literal["records", "people"] = "records"
 
 
 class LimitFacts(_Piece, frozen=True):
@@ -146,11 +150,19 @@ class InitialRisk(_Piece, frozen=True):
     average: str
 
 
-class Word(_Piece, frozen=True):
+class PeopleFacts(_Piece, frozen=True):
+    """Of how many people the records are, in the original and in the release."""
+
+    original: int
+    released: int
+
+
+class Word(_Piece, frozen=True, omit_defaults=True):
     """The publisher's word: what no reader can check from the files.
 
-    ``tried`` counts the candidates of each method, ``headline`` names the measures that the report begins
-    with, and ``initial`` is told where a profile asks for it.
+    ``people`` is told where somebody has several records, ``tried`` counts the candidates of each method,
+    ``headline`` names the measures that the report begins with, and ``initial`` is told where a profile asks
+    for it.
     """
 
     name: str
@@ -168,6 +180,7 @@ class Word(_Piece, frozen=True):
     figures: list[OwnerFigure]
     initial: InitialRisk | None
     notes: list[str]
+    people: PeopleFacts | None = None
 
 
 class Manifest(_Piece, frozen=True):

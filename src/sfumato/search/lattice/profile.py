@@ -21,11 +21,11 @@ from sfumato.kernels.lattice import (
     DescribedNodes,
     Groups,
     Prior,
-    describe_people,
     describe_sizes,
     node_keys,
     walk,
 )
+from sfumato.kernels.lattice_people import LevelTable, PersonRows, walk_people
 from sfumato.measures.adversary import AccuracyGain, KnowledgeGain, PrivacyLoss
 from sfumato.measures.base import Measure
 from sfumato.measures.loss import AverageClassSize, Discernibility, GeneralLoss, Precision, TotalLoss
@@ -41,7 +41,7 @@ from sfumato.registry import name_of
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.schema import Schema
 from sfumato.search.lattice.lattice import GeneralizationLattice, Levels
-from sfumato.table import Table
+from sfumato.table import People, Table
 
 # Profiles count classes by size up to here: suppression is known for every k up to this one.
 LARGEST_K = 64
@@ -356,8 +356,13 @@ def _no_nodes(n_nodes: int, *, of_people: bool) -> DescribedNodes:
 def _described(lattice: GeneralizationLattice, name: str | None) -> DescribedNodes:
     """Describe every node, with the scores of one sensitive attribute."""
     nodes = _no_nodes(lattice.size, of_people=lattice.people is not None)
-    path = None if lattice.people is not None else _Path.of(lattice)
-    if path is not None and path.fits(lattice.n_records, lattice.n_sensitive_values(name)):
+    if lattice.people is not None:
+        walk_people(
+            _person_rows(lattice, lattice.people, name), _levels(lattice), _prior(lattice, name), nodes
+        )
+        return nodes
+    path = _Path.of(lattice)
+    if path.fits(lattice.n_records, lattice.n_sensitive_values(name)):
         path.walk(lattice, name, nodes)
     else:
         _visit_each(lattice, name, nodes)
@@ -371,21 +376,29 @@ def _visit_each(lattice: GeneralizationLattice, name: str | None, nodes: Describ
         sizes = sum_by_group(class_of, n_classes, lattice.weights)
         losses = lattice.row_losses(levels, first_row_of_group(class_of, n_classes))
         nodes.n_classes[node] = n_classes
-        _describe_classes(nodes, node, sizes, lattice.count_people(class_of, sizes), losses)
+        nodes.smallest[node], nodes.squares[node] = describe_sizes(
+            sizes, losses, nodes.small_classes[node], nodes.small_losses[node]
+        )
         if name is not None:
             nodes.scores[node] = _scores(lattice.counted(class_of, sizes), name)
 
 
-def _describe_classes(
-    nodes: DescribedNodes, node: int, sizes: Integers, people: Integers, losses: Floats
-) -> None:
-    small = (nodes.small_classes[node], nodes.small_losses[node])
-    if people is sizes:
-        nodes.smallest[node], nodes.squares[node] = describe_sizes(sizes, losses, *small)
-    else:
-        nodes.smallest[node], nodes.squares[node], nodes.weighted_k[node] = describe_people(
-            people, sizes, losses, *small, nodes.small_records[node], nodes.small_squares[node]
-        )
+def _person_rows(lattice: GeneralizationLattice, people: People, name: str | None) -> PersonRows:
+    order = lattice.by_person
+    codes = lattice.cells[order].T - np.array(lattice.first_value[:-1], dtype=np.int32)[:, np.newaxis]
+    values = np.zeros(0, dtype=np.int32) if name is None else lattice.sensitive[name][order]
+    return PersonRows(np.ascontiguousarray(codes), people.person_of[order], lattice.weights[order], values)
+
+
+def _levels(lattice: GeneralizationLattice) -> LevelTable:
+    lengths = np.array([len(nodes) for nodes in lattice.nodes])
+    return LevelTable(
+        np.concatenate(lattice.nodes).astype(np.int64),
+        np.concatenate(lattice.losses),
+        np.cumsum(lengths) - lengths,
+        np.array(lattice.n_nodes),
+        np.array(lattice.first_level),
+    )
 
 
 def _scores(classes: EquivalenceClasses, name: str) -> list[float]:

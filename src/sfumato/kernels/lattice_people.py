@@ -1,0 +1,356 @@
+"""Describe every node of a generalization lattice where somebody has several records.
+
+Groups cannot be rolled up from node to node: how many people two groups have together is not the sum. So the
+rows are numbered anew at every node, but only by the attribute that turned, beside the numbers that those
+before it gave. The rows are in the order of their people throughout.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Codes, Floats, Integers
+from sfumato.kernels.compiling import njit
+from sfumato.kernels.lattice import DescribedNodes, Prior, describe_people
+
+_LOG_2 = float(np.log(2.0))
+_MOST_CELLS = 1 << 17
+
+
+class PersonRows(NamedTuple):
+    """The rows in the order of their people.
+
+    Parameters
+    ----------
+    codes
+        For each attribute the value of each row.
+    people, weights, values
+        The person, the records and the sensitive value of each row; no values where none is looked at.
+    """
+
+    codes: Codes
+    people: Integers
+    weights: Integers
+    values: Codes
+
+
+class LevelTable(NamedTuple):
+    """What every value becomes on every level, the levels of all attributes one after the other.
+
+    ``nodes`` and ``losses`` of a level begin at its ``starts``; ``n_nodes`` says how many nodes it has.
+    ``first`` is the first level of each attribute, the end appended.
+    """
+
+    nodes: Integers
+    losses: Floats
+    starts: Integers
+    n_nodes: Integers
+    first: Integers
+
+
+class _Slots(NamedTuple):
+    cells: Integers
+    keys: Integers
+    numbers: Integers
+    stamps: Integers
+
+
+class _Crowds(NamedTuple):
+    """Room for what is counted of the classes of one node."""
+
+    sizes: Integers
+    people: Integers
+    latest: Integers
+    first: Integers
+    losses: Floats
+    starts: Integers
+    rows: Integers
+
+
+@njit(cache=True)
+def walk_people(rows: PersonRows, levels: LevelTable, prior: Prior, nodes: DescribedNodes) -> None:
+    """Describe every node, the last attribute turning fastest."""
+    n_attributes, n_rows = rows.codes.shape
+    numbers = np.zeros((n_attributes + 1, n_rows), np.int64)
+    n_classes = np.ones(n_attributes + 1, np.int64)
+    n_slots = 16
+    while n_slots < 2 * n_rows:
+        n_slots *= 2
+    slots = _Slots(
+        np.empty(_MOST_CELLS, np.int64),
+        np.empty(n_slots, np.int64),
+        np.empty(n_slots, np.int64),
+        np.zeros(n_slots + 1, np.int64),
+    )
+    crowds = _Crowds(
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows, np.float64),
+        np.empty(n_rows + 1, np.int64),
+        np.empty(n_rows, np.int64),
+    )
+    level = levels.first[:-1].copy()
+    turning = 0
+    node = 0
+    while True:
+        for attribute in range(turning, n_attributes):
+            n_classes[attribute + 1] = _number(
+                numbers[attribute],
+                n_classes[attribute],
+                rows.codes[attribute],
+                levels.nodes[levels.starts[level[attribute]] :],
+                levels.n_nodes[level[attribute]],
+                slots,
+                numbers[attribute + 1],
+            )
+        n_here = int(n_classes[n_attributes])
+        class_of = numbers[n_attributes]
+        _count(rows, class_of, n_here, crowds)
+        _price(rows, levels, level, n_here, crowds)
+        nodes.n_classes[node] = n_here
+        nodes.smallest[node], nodes.squares[node], nodes.weighted_k[node] = describe_people(
+            crowds.people[:n_here],
+            crowds.sizes[:n_here],
+            crowds.losses[:n_here],
+            nodes.small_classes[node],
+            nodes.small_losses[node],
+            nodes.small_records[node],
+            nodes.small_squares[node],
+        )
+        if prior.n_values > 0:
+            _score(rows, class_of, n_here, crowds, prior, nodes.scores[node])
+        turning = n_attributes - 1
+        while turning >= 0 and level[turning] == levels.first[turning + 1] - 1:
+            level[turning] = levels.first[turning]
+            turning -= 1
+        if turning < 0:
+            return
+        level[turning] += 1
+        node += 1
+
+
+@njit(cache=True)
+def _number(
+    before: Integers,
+    n_before: int,
+    codes: Codes,
+    nodes: Integers,
+    n_nodes: int,
+    slots: _Slots,
+    into: Integers,
+) -> int:
+    """Number the pairs of what a row was before and its node, in the order in which they first occur."""
+    found = 0
+    if n_before * n_nodes <= _MOST_CELLS:
+        cells = slots.cells[: n_before * n_nodes]
+        cells[:] = -1
+        for row in range(codes.size):
+            key = before[row] * n_nodes + nodes[codes[row]]
+            if cells[key] < 0:
+                cells[key] = found
+                found += 1
+            into[row] = cells[key]
+        return found
+    slot_keys, slot_numbers, stamps = slots.keys, slots.numbers, slots.stamps
+    mask = slot_keys.size - 1
+    stamps[-1] += 1
+    use = stamps[-1]
+    for row in range(codes.size):
+        key = before[row] * n_nodes + nodes[codes[row]]
+        slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
+        while stamps[slot] == use and slot_keys[slot] != key:
+            slot = (slot + 1) & mask
+        if stamps[slot] != use:
+            stamps[slot] = use
+            slot_keys[slot] = key
+            slot_numbers[slot] = found
+            found += 1
+        into[row] = slot_numbers[slot]
+    return found
+
+
+@njit(cache=True)
+def _count(rows: PersonRows, class_of: Integers, n_classes: int, crowds: _Crowds) -> None:
+    """Count the records and the people of each class, and note its first row."""
+    sizes, people, latest, first = crowds.sizes, crowds.people, crowds.latest, crowds.first
+    sizes[:n_classes] = 0
+    people[:n_classes] = 0
+    latest[:n_classes] = -1
+    persons, weights = rows.people, rows.weights
+    for row in range(class_of.size):
+        number = class_of[row]
+        if latest[number] != persons[row]:
+            if latest[number] < 0:
+                first[number] = row
+            latest[number] = persons[row]
+            people[number] += 1
+        sizes[number] += weights[row]
+
+
+@njit(cache=True)
+def _price(rows: PersonRows, levels: LevelTable, level: Integers, n_classes: int, crowds: _Crowds) -> None:
+    """Add up what a record of each class loses."""
+    crowds.losses[:n_classes] = 0.0
+    for attribute in range(level.size):
+        losses = levels.losses[levels.starts[level[attribute]] :]
+        codes = rows.codes[attribute]
+        for number in range(n_classes):
+            crowds.losses[number] += losses[codes[crowds.first[number]]]
+
+
+@njit(cache=True)
+def _score(
+    rows: PersonRows, class_of: Integers, n_classes: int, crowds: _Crowds, prior: Prior, scores: Floats
+) -> None:
+    """Write what each of `SCORES` is over all classes.
+
+    What takes long is computed only where a cheaper score does not show it to be harmless: exp(entropy) is
+    never below 1 / the largest share of people, a distance never above total variation (Jensen-Shannon: log 2
+    times that).
+    """
+    starts, order = crowds.starts, crowds.rows
+    starts[: n_classes + 1] = 0
+    for row in range(class_of.size):
+        starts[class_of[row] + 1] += 1
+    for number in range(n_classes):
+        starts[number + 1] += starts[number]
+        crowds.latest[number] = starts[number]
+    for row in range(class_of.size):
+        order[crowds.latest[class_of[row]]] = row
+        crowds.latest[class_of[row]] += 1
+    shares, inverse = prior.shares, prior.inverse
+    n_values = prior.n_values
+    n_having = np.zeros(n_values, np.int64)
+    shared = np.zeros(n_values, np.float64)
+    holder = np.empty(n_values, np.int64)
+    own = np.zeros(n_values, np.int64)
+    seen = np.empty(n_values, np.int32)
+    mine = np.empty(n_values, np.int32)
+    counted = np.full(int(rows.people.max()) + 1, -1, np.int64)
+    fewest, least_diverse, least_entropy = float(n_values), np.inf, np.inf
+    farthest, farthest_ordered, farthest_hierarchical, farthest_js = 0.0, 0.0, 0.0, 0.0
+    moved, right, lowest, highest = 0.0, 0.0, 1.0, 1.0
+    lacks = False
+    n_met = 0
+    for number in range(n_classes):
+        n_seen = 0
+        place, end = starts[number], starts[number + 1]
+        while place < end:
+            person = rows.people[order[place]]
+            n_mine = 0
+            n_records = 0
+            while place < end and rows.people[order[place]] == person:
+                row = order[place]
+                value = rows.values[row]
+                if own[value] == 0:
+                    mine[n_mine] = value
+                    n_mine += 1
+                own[value] += rows.weights[row]
+                n_records += rows.weights[row]
+                place += 1
+            for index in range(n_mine):
+                value = mine[index]
+                if n_having[value] == 0:
+                    seen[n_seen] = value
+                    n_seen += 1
+                n_having[value] += 1
+                holder[value] = person
+                shared[value] += 1.0 if n_mine == 1 else own[value] / n_records
+                own[value] = 0
+        size = float(crowds.people[number])
+        n_met += crowds.people[number]
+        most_having = 0
+        most_shared = 0.0
+        excess = 0.0
+        ratio = 0.0
+        n_different = 0
+        for index in range(n_seen):
+            value = seen[index]
+            most_having = max(most_having, n_having[value])
+            most_shared = max(most_shared, shared[value])
+            excess += max(shared[value] - size * shares[value], 0.0)
+            ratio = max(ratio, shared[value] * inverse[value])
+            if n_having[value] > 1 or counted[holder[value]] != number:
+                n_different += 1
+                if n_having[value] == 1:
+                    counted[holder[value]] = number
+        n_different = min(n_different, crowds.people[number])
+        distance = excess / size
+        diverse = size / most_having
+        moved += excess
+        right += most_shared
+        fewest = min(fewest, float(n_different))
+        least_diverse = min(least_diverse, diverse)
+        farthest = max(farthest, distance)
+        highest = max(highest, ratio / size)
+        if min(diverse, float(n_different)) < least_entropy:
+            entropy = 0.0
+            for index in range(n_seen):
+                having = n_having[seen[index]] / size
+                entropy -= having * np.log(having)
+            least_entropy = min(least_entropy, min(np.exp(max(entropy, 0.0)), float(n_different)))
+        if distance > farthest_ordered:
+            farthest_ordered = max(farthest_ordered, _ordered(shared, size, shares, n_values))
+        if distance > farthest_hierarchical:
+            above = distance + _above(shared, size, prior.node_of, prior.node_shares, n_values)
+            farthest_hierarchical = max(farthest_hierarchical, above / (1 + prior.node_of.shape[0]))
+        if distance * _LOG_2 > farthest_js:
+            farthest_js = max(farthest_js, _jensen_shannon(shared, size, shares, seen, n_seen))
+        if n_seen < n_values:
+            lacks = True
+        elif not lacks:
+            for value in range(n_values):
+                lowest = min(lowest, shared[value] * inverse[value] / size)
+        for index in range(n_seen):
+            n_having[seen[index]] = 0
+            shared[seen[index]] = 0.0
+    scores[0], scores[1], scores[2] = fewest, least_diverse, least_entropy
+    scores[3], scores[4], scores[5] = farthest, farthest_ordered, farthest_hierarchical
+    scores[6] = min(farthest_js, _LOG_2)
+    scores[7] = moved / n_met
+    scores[8] = right / n_met - shares.max()
+    scores[9] = np.inf if lacks else max(np.log(highest), -np.log(lowest))
+    scores[10] = highest - 1.0
+
+
+@njit(cache=True)
+def _ordered(shared: Floats, size: float, prior: Floats, n_values: int) -> float:
+    reached = 0.0
+    expected = 0.0
+    distance = 0.0
+    for value in range(n_values - 1):
+        reached += shared[value]
+        expected += prior[value]
+        distance += abs(reached / size - expected)
+    return distance / max(n_values - 1, 1)
+
+
+@njit(cache=True)
+def _above(shared: Floats, size: float, node_of: Codes, node_shares: Floats, n_values: int) -> float:
+    """Return the sum over the levels between values and root of the total variation of the nodes."""
+    distance = 0.0
+    counted = np.empty(node_shares.shape[1], np.float64)
+    for level in range(node_of.shape[0]):
+        counted[:] = 0.0
+        for value in range(n_values):
+            counted[node_of[level, value]] += shared[value]
+        for node in range(counted.size):
+            distance += max(counted[node] / size - node_shares[level, node], 0.0)
+    return distance
+
+
+@njit(cache=True)
+def _jensen_shannon(shared: Floats, size: float, prior: Floats, seen: Codes, n_seen: int) -> float:
+    divergence = 0.0
+    absent = 1.0
+    for index in range(n_seen):
+        value = seen[index]
+        share = shared[value] / size
+        middle = (share + prior[value]) / 2
+        divergence += share * np.log(share / middle) + prior[value] * np.log(prior[value] / middle)
+        absent -= prior[value]
+    return (divergence + max(absent, 0.0) * _LOG_2) / 2
