@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -339,3 +340,58 @@ def test_no_value_is_shown_by_a_bound_schema() -> None:
     assert SECRET not in repr(schema)
     assert SECRET not in str(schema)
     assert SECRET not in repr(schema["name"])
+
+
+class TestPerson:
+    SCHEMA = Schema(
+        Schema.of(patient="identifying", age="quasi-identifying", illness="sensitive").attributes,
+        person="patient",
+    )
+    VISITS: ClassVar[dict[str, list[Any]]] = {
+        "patient": ["a", "a", "b", None, None],
+        "age": [31, 31, 31, 40, 41],
+        "illness": list("xxxyz"),
+    }
+
+    def test_equal_rows_of_two_people_stay_apart(self) -> None:
+        table, _ = self.SCHEMA.bind(Table.from_arrow(self.VISITS))
+        assert table.n_records == 5
+        assert sorted(table.weights.tolist()) == [1, 1, 1, 2]
+        assert table.n_people == 3
+
+    def test_nothing_of_the_numbers_themselves_is_kept(self) -> None:
+        table, schema = self.SCHEMA.bind(Table.from_arrow(self.VISITS))
+        renamed = {**self.VISITS, "patient": ["q", "q", "r", None, None]}
+        assert "patient" not in table.columns
+        assert self.SCHEMA.bind(Table.from_arrow(renamed))[0].fingerprint == table.fingerprint
+        assert schema.person == "patient"
+
+    def test_records_that_lack_the_number_count_as_one_persons(self) -> None:
+        table, _ = self.SCHEMA.bind(Table.from_arrow(self.VISITS))
+        assert table.person_of is not None
+        ages = np.array(table["age"].domain)[table["age"].codes]
+        assert len(set(table.person_of[ages >= 40].tolist())) == 1
+
+    def test_binding_again_changes_nothing(self) -> None:
+        table, schema = self.SCHEMA.bind(Table.from_arrow(self.VISITS))
+        again, same = schema.bind(table)
+        assert again.fingerprint == table.fingerprint
+        assert same.fingerprint == schema.fingerprint
+
+    def test_whose_a_record_is_makes_another_table(self) -> None:
+        plain = Schema(self.SCHEMA.attributes)
+        people, rows = (each.bind(Table.from_arrow(self.VISITS)) for each in (self.SCHEMA, plain))
+        assert people[0].fingerprint != rows[0].fingerprint
+        assert people[1].fingerprint != rows[1].fingerprint
+
+    def test_a_person_column_that_is_not_there_is_an_error(self) -> None:
+        with pytest.raises(SchemaError, match="person: no column 'patient'"):
+            self.SCHEMA.bind(Table.from_arrow({"age": [1, 2], "illness": ["x", "y"]}))
+
+    def test_a_person_column_is_never_released(self) -> None:
+        with pytest.raises(SchemaError, match="give it role = 'identifying'"):
+            Schema(Schema.of(age="quasi-identifying").attributes, person="age")
+
+    def test_a_person_column_that_nobody_described_is_an_error(self) -> None:
+        with pytest.raises(SchemaError, match="no attribute 'pateint'; did you mean 'patient'"):
+            Schema(self.SCHEMA.attributes, person="pateint")

@@ -22,6 +22,8 @@ ROLES = {
     "sensitive": "What an adversary would like to learn about a person.",
     "insensitive": "None of these. Released as it is.",
 }
+PERSON = "Tells whose a record is: records with the same value are one person's, and people are counted."
+"""What naming an attribute as that of the person means; its role is identifying."""
 
 _MINUS = "\u2212"
 _LONGEST_NAME = 80

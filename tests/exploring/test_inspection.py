@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,3 +109,36 @@ def test_where_nobody_can_be_recognised_there_is_no_risk() -> None:
     found = sf.inspect({"ill": ["a", "b"]}, sf.Schema.of(ill="sensitive"))
     assert found.risk is None
     assert "no attribute is quasi-identifying" in repr(found)
+
+
+VISITS: dict[str, list[Any]] = {
+    "patient": [f"p{n // 3}" for n in range(90)],
+    "born": [str(1930 + n // 3) for n in range(90)],
+    "town": ["ABCDEFGHIJKLMNOPQRST"[n // 3 * 7 % 20] for n in range(90)],
+    "sex": ["fm"[n // 3 % 2] for n in range(90)],
+    "illness": ["xyz"[n % 3] for n in range(90)],
+}
+
+
+def test_people_are_counted_where_somebody_has_several_records() -> None:
+    found = inspect(VISITS)
+    assert (found.n_records, found.n_people) == (90, 30)
+    assert found.schema.person == "patient"
+    assert found.risk is not None
+    assert (found.risk.n_unique, found.risk.smallest_class) == (30, 1)
+    assert "90 records are those of 30 people (patient)" in found.sentences[0]
+    assert "30 of 30 people (100.0%) would be unique" in found.sentences[1]
+    assert found.to_dict()["people"] == 30
+
+
+def test_records_that_agree_more_than_by_chance_are_asked_about() -> None:
+    without = {name: values for name, values in VISITS.items() if name != "patient"}
+    found = inspect(without)
+    assert found.schema.person is None
+    assert any("100% of the records agree with another one" in warning for warning in found.warnings)
+    assert not any("agree with another one" in warning for warning in inspect(VISITS).warnings)
+
+
+def test_nobody_is_asked_where_chance_explains_it() -> None:
+    table, schema = datasets.adult(("age", "sex", "race"), ("occupation",))
+    assert not any("agree with another one" in warning for warning in inspect(table, schema).warnings)

@@ -526,3 +526,45 @@ def test_counts_are_those_of_the_records(table: Table) -> None:
 def test_no_value_of_a_record_appears_in_a_reason(columns: list[tuple[str, str]]) -> None:
     values = {name: [f"{SECRET}{ending}", f"X{SECRET}{ending}", SECRET] for name, ending in columns}
     assert not any(SECRET in column.reason for column in guess(Table.from_arrow(values)))
+
+
+class TestWhoseARecordIs:
+    @staticmethod
+    def told(**columns: list[Any]) -> list[str]:
+        return [each.name for each in guess(Table.from_arrow(columns)) if each.tells_people]
+
+    def test_a_number_of_people_that_repeats_is_found_by_its_name(self) -> None:
+        people = [n // 2 for n in range(60)]
+        ages = [str(20 + n // 2 % 40) for n in range(60)]
+        for name in ("patient_id", "Patienten-Nr", "customer no", "subject", "id"):
+            assert self.told(**{name: [f"p{n}" for n in people], "age": ages}) == [name]
+
+    def test_numbers_that_much_follows_from_are_found_without_a_name(self) -> None:
+        people = [person for person in range(100) for _ in range(1 + person % 4)]
+        columns = {
+            "zper": [str(125_000 + 7 * person) for person in people],
+            "born": [str(1930 + person % 60) for person in people],
+            "sex": ["mf"[person % 2] for person in people],
+            "visit": [str(n) for n in range(len(people))],
+        }
+        assert self.told(**columns) == ["zper"]
+
+    def test_where_everybody_has_one_record_nobody_is_told_apart(self) -> None:
+        assert (
+            self.told(patient_id=[f"p{n}" for n in range(60)], age=[str(20 + n % 40) for n in range(60)])
+            == []
+        )
+
+    def test_a_name_or_a_household_is_no_person(self) -> None:
+        twice = [f"n{n // 2}" for n in range(60)]
+        ages = [str(20 + n % 40) for n in range(60)]
+        for name in ("Name", "household_id", "Haushalts-ID", "comment"):
+            assert self.told(**{name: twice, "age": ages}) == []
+
+    def test_of_several_numbers_the_finest_tells_people_apart(self) -> None:
+        columns = {
+            "person_id": [f"p{n // 2}" for n in range(80)],
+            "member_id": [f"m{n // 4}" for n in range(80)],
+            "age": [str(20 + n // 2 % 40) for n in range(80)],
+        }
+        assert self.told(**columns) == ["person_id"]

@@ -241,6 +241,17 @@ def _score(
         place, end = starts[number], starts[number + 1]
         while place < end:
             person = rows.people[order[place]]
+            if place + 1 == end or rows.people[order[place + 1]] != person:
+                # the only row of a person here: most are
+                value = rows.values[order[place]]
+                if n_having[value] == 0:
+                    seen[n_seen] = value
+                    n_seen += 1
+                n_having[value] += 1
+                holder[value] = person
+                shared[value] += 1.0
+                place += 1
+                continue
             n_mine = 0
             n_records = 0
             while place < end and rows.people[order[place]] == person:

@@ -228,7 +228,8 @@ def _measure_checks(
         return
     for claim, again in zip(claims, found, strict=True):
         same = _says(claim, again) and (claim.axis, claim.better) == (known.axis, known.better)
-        yield Check(f"{_named(claim)}{counted}", "" if same else _instead(claim, again))
+        what = f"{_named(claim)}{counted if claim.axis == 'privacy' else ''}"
+        yield Check(what, "" if same else _instead(claim, again))
 
 
 def _named(claim: Claimed) -> str:
@@ -373,7 +374,7 @@ def _policy_checks(manifest: Manifest) -> Iterator[Check]:
         figures = [each for each in manifest.word.figures if limit.speaks_of(each.measure, each.parameters)]
         if limit.at_least is None and limit.at_most is None:
             yield Check(what, "it limits nothing")
-        elif claims and not (figures and manifest.word.people):
+        elif claims:
             kept = all(_allows(limit, claim.value) for claim in claims)
             yield Check(f"{what} is met", "" if kept else "a claim does not meet it")
         elif figures:

@@ -244,3 +244,23 @@ def test_it_warns_of_an_insensitive_attribute_that_tells_records_apart(
         '<p class="notice bad">zip is named insensitive and released as it is: 2 of 6 records (33.3%)'
         in ready(HERE).text
     )
+
+
+def test_one_attribute_may_tell_whose_a_record_is(
+    folder: Path, guest: TestClient, ready: Callable[..., Any]
+) -> None:
+    guest.post(HERE, data=form(ready(HERE).text, ROLES | {"name": "person"}))
+    written = tomllib.loads((folder / "people.toml").read_text())
+    assert written["data"]["person"] == "name"
+    assert written["attributes"]["name"]["role"] == "identifying"
+    assert "<option selected>person</option>" in ready(HERE).text
+    guest.post(HERE, data=form(ready(HERE).text, ROLES))
+    assert (folder / "people.toml").read_text() == PROJECT
+
+
+def test_no_two_attributes_tell_whose_a_record_is(
+    folder: Path, guest: TestClient, ready: Callable[..., Any]
+) -> None:
+    response = guest.post(HERE, data=form(ready(HERE).text, ROLES | {"name": "person", "zip": "person"}))
+    assert "cannot both tell whose a record is" in response.text
+    assert (folder / "people.toml").read_text() == PROJECT

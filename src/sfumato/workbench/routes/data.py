@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sfumato import formatting
+from sfumato.errors import UserError
 from sfumato.schema import KINDS, ROLES, UNRELEASED, Attribute
 from sfumato.workbench.addresses import link, slug
 from sfumato.workbench.forms.publication import FIELDS, stated
@@ -19,6 +20,9 @@ from sfumato.workbench.state.editing import edit, set_attribute
 from sfumato.workbench.state.projects import Look
 from sfumato.workbench.state.state import state_of
 from sfumato.workbench.views.pictures import distribution
+
+PERSON = "person"
+"""What the page offers beside the roles: identifying, and records with the same value are one person's."""
 
 
 def data(request: Request) -> Response:
@@ -42,7 +46,8 @@ def data(request: Request) -> Response:
         schema=look.project.schema,
         missing=look.project.data.missing,
         all_roles=ROLES,
-        meanings=formatting.ROLES,
+        person=PERSON,
+        meanings=formatting.ROLES | {PERSON: formatting.PERSON},
         kinds=KINDS,
     )
 
@@ -51,6 +56,7 @@ def confirm(request: Request, form: FormData) -> Response:
     """Write the chosen roles, kinds and treatment of missing values into the project file."""
     look = look_of(request)
     chosen = {name: _chosen(form, name) for name in look.records.table.names}
+    person = _person(form, look)
 
     def change(document: Any) -> None:
         for name, (role, kind) in chosen.items():
@@ -66,6 +72,10 @@ def confirm(request: Request, form: FormData) -> Response:
                     set_attribute(document, name, "lowest-level", None)
         if form.get("missing") in ("category", "drop"):
             document["data"]["missing"] = str(form["missing"])
+        if person is None:
+            document["data"].pop("person", None)
+        elif document["data"].get("person") != person:
+            document["data"]["person"] = person
 
     edit(look.project.path, str(form.get("version")), change, state_of(request).projects.bound)
     return back(request, link(request, "data"), "The roles are saved in the project file.")
@@ -73,7 +83,17 @@ def confirm(request: Request, form: FormData) -> Response:
 
 def _chosen(form: FormData, name: str) -> tuple[str, str | None]:
     role, kind = (form.get(f"{key}-{slug(name)}") for key in ("role", "kind"))
-    return str(role or ""), None if kind is None else str(kind)
+    return "identifying" if role == PERSON else str(role or ""), None if kind is None else str(kind)
+
+
+def _person(form: FormData, look: Look) -> str | None:
+    """Return the attribute that tells whose a record is, if one was chosen."""
+    named = [name for name in look.records.table.names if form.get(f"role-{slug(name)}") == PERSON]
+    if len(named) > 1:
+        raise UserError(
+            f"{named[0]!r} and {named[1]!r} cannot both tell whose a record is; make one of them identifying"
+        )
+    return named[0] if named else None
 
 
 def _attribute(look: Look, name: str) -> Attribute | None:
@@ -96,6 +116,7 @@ def _row(look: Look, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "role": role,
+        "is_person": look.project.data.person == name,
         "kind": _kind(look, name),
         "guess": guess,
         "levels": bound.schema.hierarchy(name).height + 1 if bound else None,

@@ -1,0 +1,148 @@
+"""Publishing where somebody has several records: what is said of people, and what a reader can check."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sfumato import (
+    Attribute,
+    KAnonymity,
+    Limit,
+    Mondrian,
+    Release,
+    Schema,
+    Table,
+    TCloseness,
+    publish,
+    sanitize,
+    verify,
+)
+from sfumato.errors import PolicyNotMet
+
+SCHEMA = Schema(
+    (
+        Attribute("patient", "identifying"),
+        Attribute("age", "quasi-identifying"),
+        Attribute("town", "quasi-identifying"),
+        Attribute("illness", "sensitive"),
+    ),
+    person="patient",
+)
+MEASURES = ["reidentification-risk", "k-anonymity", "privacy-loss", "trace-risk", "suppression-loss"]
+
+
+def visits() -> Table:
+    rng = random.Random(3)
+    rows: dict[str, list[Any]] = {name: [] for name in ("patient", "age", "town", "illness")}
+    for number in range(160):
+        who = number % 60
+        for name, value in zip(
+            rows,
+            (f"marker-{who}", 20 + who % 40, "ABC"[who % 3], rng.choice(["flu", "cold", "hiv"])),
+            strict=True,
+        ):
+            rows[name].append(value)
+    return Table.from_arrow(rows)
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return sanitize(visits(), SCHEMA, Mondrian(KAnonymity(5) & TCloseness(0.5)), seed=1)
+
+
+@pytest.fixture(scope="module")
+def folder(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("people") / "out"
+    publish(release, place, MEASURES, policy={"reidentification-risk": Limit(at_most=0.2)})
+    return place
+
+
+def test_what_counts_people_is_the_publishers_word(folder: Path) -> None:
+    outcome = {check.what: check.outcome for check in verify(folder)}
+    assert outcome["k-anonymity keeps k = 5, counting people"] == "publisher's word"
+    assert outcome["t-closeness keeps t = 0.5, counting people"] == "publisher's word"
+    assert outcome["the records are those of 60 of 60 people"] == "publisher's word"
+    met = "the policy's reidentification-risk at most 0.2 is met by the owner's figure"
+    assert outcome[met] == "publisher's word"
+    assert "fails" not in outcome.values()
+
+
+def test_what_counts_records_is_said_to(folder: Path) -> None:
+    said = [check.what for check in verify(folder) if check.outcome == "checked"]
+    assert any(what.startswith("k-anonymity is") and what.endswith("counting records") for what in said)
+    assert not any("privacy-loss" in what for what in said)
+
+
+def test_neither_the_persons_nor_how_many_a_class_has_is_published(folder: Path, release: Release) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["word"]["people"] == {"original": 60, "released": 60}
+    assert all(each["reached"] == each["limit"] for each in manifest["requirements"])
+    assert not any("marker-" in file.read_text(errors="ignore") for file in folder.iterdir())
+    assert "patient" not in (folder / "data.csv").read_text().splitlines()[0]
+
+
+def test_the_report_says_what_classes_do_not_promise(folder: Path) -> None:
+    report = (folder / "report.html").read_text()
+    assert "Several records of one person." in report
+    assert "people released" in report
+    assert "counting people, which is the publisher" in report
+
+
+def test_a_policy_is_held_against_people(release: Release, tmp_path: Path) -> None:
+    records = 1 / int(release.classes.sizes.min())
+    people = 1 / int(release.classes.people.min())
+    assert records < people
+    with pytest.raises(PolicyNotMet, match="does not meet the policy"):
+        publish(
+            release,
+            tmp_path / "out",
+            MEASURES,
+            policy={"reidentification-risk": Limit(at_most=(records + people) / 2)},
+        )
+    assert not (tmp_path / "out").exists()
+
+
+def _more_than_kept(manifest: dict[str, Any]) -> None:
+    manifest["requirements"][0]["reached"] = 50
+
+
+def _impossible_k(manifest: dict[str, Any]) -> None:
+    for each in (manifest["requirements"][0], manifest["recipe"]["parameters"]):
+        model = each["model"]
+        model["k-anonymity"]["k"] = 150
+    manifest["requirements"][0] |= {"limit": 150.0, "reached": 150.0}
+
+
+def _nobody_counted(manifest: dict[str, Any]) -> None:
+    del manifest["word"]["people"]
+
+
+def _records_counted(manifest: dict[str, Any]) -> None:
+    del manifest["requirements"][0]["counted"]
+
+
+def _more_people_than_records(manifest: dict[str, Any]) -> None:
+    manifest["word"]["people"] = {"original": 161, "released": 161}
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [_more_than_kept, _impossible_k, _nobody_counted, _records_counted, _more_people_than_records],
+)
+def test_what_the_records_speak_against_fails(
+    folder: Path, tmp_path: Path, forge: Callable[[dict[str, Any]], None]
+) -> None:
+    forged = tmp_path / "forged"
+    forged.mkdir()
+    for file in folder.iterdir():
+        (forged / file.name).write_bytes(file.read_bytes())
+    manifest = json.loads((forged / "manifest.json").read_text())
+    forge(manifest)
+    (forged / "manifest.json").write_text(json.dumps(manifest))
+    assert not verify(forged)
