@@ -140,5 +140,5 @@ def test_records_that_agree_more_than_by_chance_are_asked_about() -> None:
 
 
 def test_nobody_is_asked_where_chance_explains_it() -> None:
-    table, schema = datasets.adult(("age", "sex", "race"), ("occupation",))
+    table, schema = datasets.adult(quasi_identifiers=("age", "sex", "race"), sensitive=("occupation",))
     assert not any("agree with another one" in warning for warning in inspect(table, schema).warnings)
