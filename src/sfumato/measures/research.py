@@ -88,7 +88,8 @@ class UtilityLoss(_ResearchLoss):
     that speak of up to so many quasi-identifiers, ``attributes-together`` in the detail, that they are not.
     The choice depends on the original alone, so that all its releases are compared by the same populations.
     The baseline is the same figure when all quasi-identifiers are withheld. A population of which no record
-    is released is estimated to be like all released records.
+    is released is estimated to be like all released records. Where the records have survey weights, each
+    counts as the people that it stands for; which populations are large, the records decide.
 
     Parameters
     ----------
@@ -204,7 +205,8 @@ class QueryError(_ResearchLoss):
     them, d being the number of quasi-identifiers: neighbours if they are numbers, else any. Queries that
     no record satisfies are drawn again. The value is a share: 0.05 is an error of 5%. The interval has
     the true mean over all such queries with 95% confidence (normal approximation); the baseline is the
-    error when all quasi-identifiers are withheld. The same seed asks every release the same queries.
+    error when all quasi-identifiers are withheld. The same seed asks every release the same queries. Where
+    the records have survey weights, a query asks for the people that they stand for.
 
     Parameters
     ----------
@@ -297,7 +299,8 @@ class KLDivergence(_ResearchLoss):
     record may be anything, with the sensitive values of the released ones and of one pseudo-record that is
     spread evenly over all values: without it a value that only suppressed records have would be ruled out
     and the divergence infinite. Infinite where the release rules out a record that is there, which only
-    noise does. The baseline is the figure when all quasi-identifiers are withheld.
+    noise does. The baseline is the figure when all quasi-identifiers are withheld. Where the records have
+    survey weights, the distributions are those of the people that they stand for.
 
     Parameters
     ----------
