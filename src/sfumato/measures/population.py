@@ -118,9 +118,10 @@ def individual_risks(sizes: Integers, stood_for: Floats) -> Floats:
     [0.177076, 0.5]
     """
     share = sizes / stood_for
-    risks = share / sizes * _series(sizes, 1 - share)
     few = (sizes < _FEW) & (share < 0.5)
+    risks = np.empty(len(sizes))
     risks[few] = _added_up(sizes[few], share[few])
+    risks[~few] = share[~few] / sizes[~few] * _series(sizes[~few], 1 - share[~few])
     return risks
 
 
@@ -136,12 +137,12 @@ def _series(sizes: Integers, rest: Floats) -> Floats:
 def _added_up(sizes: Integers, share: Floats) -> Floats:
     """Return the risk from that of a class of one on, each from the one before."""
     odds = share / (1 - share)
-    risk = odds * np.log(1 / share)
-    found = risk.copy()
+    risks = odds * np.log(1 / share)
+    larger = np.arange(len(sizes))
     for size in range(1, int(sizes.max(initial=1))):
-        risk = odds * (1 / size - risk)
-        found[sizes == size + 1] = risk[sizes == size + 1]
-    return found
+        larger = larger[sizes[larger] > size]
+        risks[larger] = odds[larger] * (1 / size - risks[larger])
+    return risks
 
 
 @register
