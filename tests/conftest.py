@@ -165,7 +165,20 @@ def one_sensitive_value() -> Bound:
     return table, Schema.of(age="quasi-identifying", sex="quasi-identifying", illness="sensitive")
 
 
-EXTREME = {"all-distinct": all_distinct, "one-row": one_row, "one-sensitive-value": one_sensitive_value}
+def survey() -> Bound:
+    """Three households of a sample, each of whose records stands for a few people."""
+    people = {"age": [31, 31, 42, 42, 42, 53], "sex": list("fmfmmf"), "illness": list("aababb")}
+    table = Table.from_arrow({**people, "perwt": [20.5, 8, 8, 70, 9.5, 4], "home": [1, 1, 2, 2, 3, 3]})
+    roles = Schema.of(age="quasi-identifying", sex="quasi-identifying", illness="sensitive").attributes
+    return table, Schema(roles, survey_weight="perwt", household="home")
+
+
+EXTREME = {
+    "all-distinct": all_distinct,
+    "one-row": one_row,
+    "one-sensitive-value": one_sensitive_value,
+    "survey": survey,
+}
 
 
 @pytest.fixture(scope="session", params=["hospital", *EXTREME])

@@ -99,6 +99,18 @@ class Release:
         return sealed(sum_by_group(self.rows, self.original.n_rows, self.weights))
 
     @cached_property
+    def survey_weights(self) -> Floats | None:
+        """For each released row, how many people of the population its records stand for.
+
+        ``None`` where no survey weights are known. Records that are equal in the original share theirs
+        evenly: where they are released apart, it makes no difference which is which.
+        """
+        if self.rows is None or self.original is None or self.original.survey_weights is None:
+            return None
+        of_record = self.original.survey_weights / self.original.weights
+        return sealed(self.weights * of_record[self.rows])
+
+    @cached_property
     def classes(self) -> EquivalenceClasses:
         """The records with equal released quasi-identifiers: what identity disclosure looks at."""
         cells = [self.cells[name] for name in self.schema.quasi_identifiers]

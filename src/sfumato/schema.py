@@ -14,6 +14,7 @@ import numpy as np
 from sfumato.errors import HierarchyError, SchemaError, suggestion
 from sfumato.hierarchy import Flat, Hierarchy, HierarchySource
 from sfumato.shown import listed
+from sfumato.survey import surveyed
 from sfumato.table import Column, Kind, Table, Value, number, text
 
 Role = Literal["identifying", "withheld", "quasi-identifying", "sensitive", "insensitive"]
@@ -90,6 +91,11 @@ class Schema:
     person
         The attribute that tells whose a record is, where somebody may have several. It is never released
         itself. Records that lack it count as one person's: nobody is protected by not knowing who it is.
+    survey_weight
+        The column with the survey weights, where the records are a sample: how many people of the population
+        each stands for. It is released only where it is an attribute with a role that is released.
+    household
+        The column that tells who lives together. It is released only as the survey weights are.
 
     Examples
     --------
@@ -103,6 +109,8 @@ class Schema:
     decimal: str = "."
     thousands: str = ""
     person: str | None = None
+    survey_weight: str | None = None
+    household: str | None = None
     _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -113,6 +121,10 @@ class Schema:
         if self.thousands not in ("", *THOUSANDS) or self.thousands == self.decimal:
             raise SchemaError(
                 f"thousands cannot be {self.thousands!r}; give another mark than the decimal one, or none"
+            )
+        if self.household is not None and self.household == self.survey_weight:
+            raise SchemaError(
+                f"column {self.household!r} cannot be both the weight and the household; name two"
             )
         object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in self.attributes})
         if self.person is not None and self[self.person].is_released:
@@ -194,18 +206,21 @@ class Schema:
         facts: list[object] = [self.missing]
         facts += [(a.name, a.role, a.kind, a.weight, shape(a.hierarchy)) for a in self.attributes]
         facts += [(a.name, a.lowest_level) for a in self.attributes if a.lowest_level]
-        return facts if self.person is None else [*facts, ("person", self.person)]
+        said = {"person": self.person, "survey weight": self.survey_weight, "household": self.household}
+        return facts + [(what, name) for what, name in said.items() if name is not None]
 
     def bind(self, table: Table) -> tuple[Table, Schema]:
         """Prepare a table for this schema, and this schema for the table.
 
         Identifying and withheld attributes are dropped at once, records with missing values if the
         schema says so, text becomes numbers where the schema says numeric, domains are put in the order
-        of the hierarchies, and equal rows are put together. Of a person's number it stays known which
-        records have the same; where everybody has one record, nothing. Binding again changes nothing.
+        of the hierarchies, and equal rows are put together; survey weights and households stay with the
+        rows. Of a person's number it stays known which records have the same; where everybody has one record,
+        nothing. Binding again changes nothing.
         """
         _check_names(self, table)
-        kept = _with_people(self, table).select(self.released)
+        known = surveyed(table, self.survey_weight, self.household, self.decimal, self.thousands)
+        kept = _with_people(self, known).select(self.released)
         if self.missing == "drop":
             kept = _without_missing(kept)
         if kept.n_people == kept.n_records:
@@ -237,7 +252,8 @@ def _check_names(schema: Schema, table: Table) -> None:
         raise SchemaError(
             f"no column {unknown[0]!r} in the data{hint or '; it has ' + ', '.join(table.columns)}"
         )
-    forgotten = [name for name in table.columns if name not in set(names)]
+    described = {*names, schema.survey_weight, schema.household}
+    forgotten = [name for name in table.columns if name not in described]
     if forgotten:
         raise SchemaError(
             f"column {forgotten[0]!r} of the data has no role; "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from sfumato.arrays import Codes, Integers, frozen, sealed
+from sfumato.arrays import Codes, Floats, Integers, frozen, sealed
 from sfumato.errors import DataError, suggestion
 from sfumato.shown import as_pandas, listed
 
@@ -114,6 +114,39 @@ Records = ArrowStream | Mapping[str, Any]
 """What a table can be made of: an Arrow stream, or columns by name."""
 
 
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Which household each record belongs to, the records of equal rows one by one.
+
+    Parameters
+    ----------
+    row_of
+        The row of each record.
+    household_of
+        Its household, numbered from 0.
+    """
+
+    row_of: Integers = field(repr=False)
+    household_of: Integers = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "row_of", frozen(self.row_of, np.int64))
+        object.__setattr__(self, "household_of", frozen(self.household_of, np.int64))
+
+    def take(self, rows: Integers, weights: Integers) -> Membership:
+        """Return the membership of the first so many records of these rows, which are numbered from 0."""
+        place = np.full(int(self.row_of.max(initial=-1)) + 1, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        order = np.argsort(self.row_of, kind="stable")
+        sizes = np.bincount(self.row_of)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        at = place[self.row_of]
+        stays = (at >= 0) & (rank < np.append(weights, 0)[at])
+        households = np.unique(self.household_of[stays], return_inverse=True)[1]
+        return Membership(sealed(place[self.row_of[stays]]), sealed(households))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """The microdata, immutable: every distinct row once, with the number of records that it stands for.
@@ -123,10 +156,14 @@ class Table:
     columns
         The attributes.
     weights
-        The number of records of each row.
+        The number of records of each row: a count of equal rows, not a survey weight.
     person_of
         The person of each row, numbered from 0, where somebody has several records; equal rows of two
         people are then two rows. Without it every record is another person's.
+    survey_weights
+        Where the records are a sample, how many people of the population those of each row stand for.
+    households
+        Where it is known who lives together, the household of each record.
 
     Examples
     --------
@@ -140,12 +177,16 @@ class Table:
     columns: Mapping[str, Column]
     weights: Integers = field(repr=False)
     person_of: Integers | None = field(default=None, repr=False)
+    survey_weights: Floats | None = field(default=None, repr=False)
+    households: Membership | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))
         object.__setattr__(self, "columns", dict(self.columns))
         if self.person_of is not None:
             object.__setattr__(self, "person_of", frozen(self.person_of, np.int64))
+        if self.survey_weights is not None:
+            object.__setattr__(self, "survey_weights", frozen(self.survey_weights, np.float64))
 
     def __getitem__(self, name: str) -> Column:
         if name not in self.columns:
@@ -183,6 +224,11 @@ class Table:
         digest.update(np.ascontiguousarray(self.weights, dtype="<i8").tobytes())
         if self.person_of is not None:
             digest.update(b"people" + np.ascontiguousarray(self.person_of, dtype="<i8").tobytes())
+        if self.survey_weights is not None:
+            digest.update(np.ascontiguousarray(self.survey_weights, dtype="<f8").tobytes())
+        if self.households is not None:
+            for part in (self.households.row_of, self.households.household_of):
+                digest.update(np.ascontiguousarray(part, dtype="<i8").tobytes())
         return digest.hexdigest()
 
     def people(self, rows: Integers | None = None) -> People | None:
@@ -198,11 +244,11 @@ class Table:
 
     def without_people(self) -> Table:
         """Return the table in which every record is another person's."""
-        return compacted(self.columns, self.weights)
+        return compacted(self.columns, self.weights, None, self.survey_weights, self.households)
 
     def select(self, names: Iterable[str]) -> Table:
         """Return the table of these columns, with rows that have become equal put together."""
-        return compacted({name: self[name] for name in names}, self.weights, self.person_of)
+        return self.with_columns({name: self[name] for name in names})
 
     def take(self, rows: Integers) -> Table:
         """Return the table of these rows, each domain reduced to the values that still occur."""
@@ -210,13 +256,19 @@ class Table:
         return replace(part, columns={name: column.tightened() for name, column in part.columns.items()})
 
     def part(self, rows: Integers, weights: Integers) -> Table:
-        """Return these rows with so many records each; the domains stay, so that codes mean the same."""
-        people = None if self.person_of is None else np.unique(self.person_of[rows], return_inverse=True)[1]
-        return Table({name: column.take(rows) for name, column in self.columns.items()}, weights, people)
+        """Return so many records of each of these rows; the domains stay, so that codes mean the same."""
+        people, survey = self.person_of, self.survey_weights
+        return Table(
+            {name: column.take(rows) for name, column in self.columns.items()},
+            weights,
+            None if people is None else np.unique(people[rows], return_inverse=True)[1],
+            None if survey is None else sealed(survey[rows] * (weights / self.weights[rows])),
+            None if self.households is None else self.households.take(rows, weights),
+        )
 
     def with_columns(self, columns: Mapping[str, Column]) -> Table:
         """Return the table with these columns instead, rows that have become equal put together."""
-        return compacted(columns, self.weights, self.person_of)
+        return compacted(columns, self.weights, self.person_of, self.survey_weights, self.households)
 
     @classmethod
     def read(
@@ -290,7 +342,13 @@ class Table:
         return table_html(self)
 
 
-def compacted(columns: Mapping[str, Column], weights: Integers, person_of: Integers | None = None) -> Table:
+def compacted(
+    columns: Mapping[str, Column],
+    weights: Integers,
+    person_of: Integers | None = None,
+    survey_weights: Floats | None = None,
+    households: Membership | None = None,
+) -> Table:
     """Put equal rows (of the same person, where that is known) together and add up their weights."""
     from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 
@@ -301,11 +359,22 @@ def compacted(columns: Mapping[str, Column], weights: Integers, person_of: Integ
         cardinalities.append(int(person_of.max()) + 1)
     number, n_distinct = number_rows(codes, cardinalities, len(weights))
     if n_distinct == len(weights):
-        return Table(columns, weights, person_of)
+        return Table(columns, weights, person_of, survey_weights, households)
     first = first_row_of_group(number, n_distinct)
     totals = sum_by_group(number, n_distinct, weights)
-    people = None if person_of is None else sealed(person_of[first])
-    return Table({name: column.take(first) for name, column in columns.items()}, sealed(totals), people)
+    return Table(
+        {name: column.take(first) for name, column in columns.items()},
+        sealed(totals),
+        None if person_of is None else sealed(person_of[first]),
+        None if survey_weights is None else _summed(number, survey_weights, n_distinct),
+        None
+        if households is None
+        else Membership(sealed(number[households.row_of]), households.household_of),
+    )
+
+
+def _summed(group: Integers, amounts: Floats, n_groups: int) -> Floats:
+    return sealed(np.bincount(group, amounts, n_groups).astype(np.float64, copy=False))
 
 
 def text(value: Value) -> str | None:

@@ -185,7 +185,7 @@ class TestPopulationSize:
     def test_without_a_population_there_is_no_journalist(self) -> None:
         (journalist,) = measure(self.release(), ["journalist-risk"])
         assert journalist.value is None
-        assert "give population or population-size" in journalist.detail["reason"]
+        assert "give population, population-size, or survey weights" in journalist.detail["reason"]
 
     def test_a_population_below_the_table_is_refused(self) -> None:
         with pytest.raises(ParameterError, match="population-size 5 is below the table's 6 records"):

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato import formatting
 from sfumato.exploring.singling_out import SinglingOut, singling_out
 from sfumato.kernels.grouping import number_rows, sum_by_group
+from sfumato.measures.base import Measurement, measure
+from sfumato.measures.households import HouseholdRisk
+from sfumato.measures.population import IndividualRisk, PopulationUniqueness
 from sfumato.measures.reidentification import ReidentificationRisk
 from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Project
@@ -92,6 +97,9 @@ class Inspection:
         The table and the schema that belong together: guessed roles are here to be confirmed.
     singling_out
         What each column adds to what tells people apart, where that was asked for.
+    survey
+        Where the records are a sample, or it is known who lives together: what follows for the risk, in
+        sentences.
     """
 
     n_records: int
@@ -102,6 +110,7 @@ class Inspection:
     table: Table = field(compare=False)
     schema: Schema = field(compare=False)
     singling_out: SinglingOut | None = None
+    survey: tuple[str, ...] = ()
 
     @property
     def n_people(self) -> int:
@@ -123,6 +132,7 @@ class Inspection:
             f"Half of the {whom} would share these with {_others(risk.median_class - 1)}; "
             f"somebody who knows these of a person would find that person's record with a chance of "
             f"{risk.average:.1%} on average, {risk.worst:.0%} at worst.",
+            *self.survey,
         )
         if self.schema.person is None:
             return told
@@ -245,10 +255,17 @@ def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
     known = Table.from_arrow(table, missing_values=missing) if missing else table
     guesses = guess(known)
     attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guesses)
+    told = {g.tells: g.name for g in guesses}
     decimal = decimal_mark(known)
     thousands = thousands_mark(known, decimal, frozenset())
-    person = next((g.name for g in guesses if g.tells_people), None)
-    return Schema(attributes, decimal=decimal, thousands=thousands, person=person).bind(known)
+    return Schema(
+        attributes,
+        decimal=decimal,
+        thousands=thousands,
+        person=told.get("person"),
+        survey_weight=told.get("weight"),
+        household=told.get("household"),
+    ).bind(known)
 
 
 def inspect_table(table: Table, schema: Schema) -> dict[str, Any]:
@@ -267,7 +284,31 @@ def _inspected(table: Table, schema: Schema) -> Inspection:
         alone_by_insensitive(as_it_is),
         table,
         schema,
+        survey=tuple(_survey(as_it_is)),
     )
+
+
+def _survey(release: Release) -> Iterator[str]:
+    """Say what survey weights and households tell of the risk."""
+    if release.survey_weights is not None:
+        individual, uniqueness = measure(release, [IndividualRisk(), PopulationUniqueness()])
+        yield (
+            f"The records stand for {uniqueness.detail['population']:,} people. Whoever does not know who "
+            f"was drawn would find the person behind a record among them with a chance of "
+            f"{formatting.share(individual.detail['average'])} on average, {_told(individual)} at worst; an "
+            f"estimated {_told(uniqueness)} of them are unique."
+        )
+    if release.original is not None and release.original.households is not None:
+        (household,) = measure(release, [HouseholdRisk()])
+        yield (
+            f"The records belong to {household.detail['households']:,} households. Whoever knows a whole "
+            f"household would find one of its members with a chance of "
+            f"{formatting.share(household.detail['average'])} on average, {_told(household)} at worst."
+        )
+
+
+def _told(taken: Measurement) -> str:
+    return "unknown share" if taken.value is None else formatting.share(taken.value)
 
 
 def _attribute(table: Table, schema: Schema, attribute: Attribute) -> InspectedAttribute:

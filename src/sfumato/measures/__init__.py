@@ -10,6 +10,7 @@ from sfumato.measures.adversary import (
 from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.contribution import QuasiIdentifierContribution
+from sfumato.measures.households import HouseholdRisk
 from sfumato.measures.loss import (
     AverageClassSize,
     Discernibility,
@@ -18,8 +19,10 @@ from sfumato.measures.loss import (
     SuppressionLoss,
     TotalLoss,
 )
+from sfumato.measures.population import IndividualRisk, PopulationUniqueness
 from sfumato.measures.reidentification import (
     JournalistRisk,
+    KMap,
     MarketerRisk,
     ReidentificationRisk,
     SizeCount,
@@ -42,9 +45,12 @@ __all__ = [
     "DisclosureQuotient",
     "GeneralLoss",
     "GoodUtility",
+    "HouseholdRisk",
+    "IndividualRisk",
     "InformationGain",
     "JournalistRisk",
     "KLDivergence",
+    "KMap",
     "KnowledgeGain",
     "LevelReached",
     "MarketerRisk",
@@ -52,6 +58,7 @@ __all__ = [
     "Measurement",
     "NearerAccuracyGain",
     "NearerKnowledgeGain",
+    "PopulationUniqueness",
     "Precision",
     "PrivacyLoss",
     "QuasiIdentifierContribution",

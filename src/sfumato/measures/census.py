@@ -61,6 +61,26 @@ def population_classes(release: Release, path: str) -> Integers:
     return totals
 
 
+def survey_classes(release: Release) -> Floats | None:
+    """Return for each class how many people of the population look like its records, by their survey weights.
+
+    ``None`` where there are none. The people of the records themselves are there in any case. Where somebody
+    has several records in a class, they stand for as many people as one of them does on average.
+    """
+    weights, classes, people = release.survey_weights, release.classes, release.people
+    if weights is None:
+        return None
+    if people is None:
+        stood_for = np.bincount(classes.class_of, weights, classes.n_classes)
+    else:
+        codes, cardinalities = [classes.class_of, people.person_of], [classes.n_classes, people.n_people]
+        pair, n_pairs = number_rows(codes, cardinalities, release.n_rows)
+        each = np.bincount(pair, weights, n_pairs) / sum_by_group(pair, n_pairs, release.weights)
+        first = first_row_of_group(pair, n_pairs)
+        stood_for = np.bincount(classes.class_of[first], each, classes.n_classes)
+    return np.maximum(stood_for, classes.people)
+
+
 @dataclass(frozen=True)
 class Fitted:
     """One column of the population over codes that the released sets know, and those sets."""

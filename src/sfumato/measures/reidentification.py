@@ -67,13 +67,13 @@ class ReidentificationRisk(_ClassMeasure):
     )
 
     def __post_init__(self) -> None:
-        _check_threshold(self.threshold)
+        check_threshold(self.threshold)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the risk of the record that is easiest to find."""
         people = release.classes.people
         uniques = int(_weights_where(release, people == 1))
-        detail = {**_risk_detail(release, people, self.threshold), "uniques": uniques}
+        detail = {**risk_detail(release, people, self.threshold), "uniques": uniques}
         return (self.taken(1 / int(people.min()), detail=detail),)
 
 
@@ -92,28 +92,57 @@ class _PopulationRisk(_ClassMeasure):
         # the population is not published, and the published labels alone do not tell which values they hold
         object.__setattr__(self, "needs", "release" if self.population is None else "original")
 
-    def alike(self, release: Release) -> Floats:
-        """Return for each class how many people of the population look like its records."""
-        from sfumato.measures.census import population_classes
+    def alike(self, release: Release) -> Floats | None:
+        """Return for each class how many people of the population look like its records, if that is known."""
+        from sfumato.measures.census import population_classes, survey_classes
 
-        people = release.classes.people.astype(np.float64)
         if self.population is not None:
             return population_classes(release, self.population).astype(np.float64)
         if self.population_size is None:
-            return people
-        n_people = release.n_original_people
-        if self.population_size < n_people:
-            raise ParameterError(
-                f"population-size {self.population_size:,} is below the table's {n_people:,} "
-                f"{'records' if release.people is None else 'people'}; give the size of the population that "
-                "the table was drawn from"
-            )
-        return people * (self.population_size / n_people)
+            return survey_classes(release)
+        return people_of_size(release, self.population_size)
+
+
+def people_of_size(release: Release, size: int) -> Floats:
+    """Return for each class how many people look alike in a population of this size, all drawn alike."""
+    check_population_size(release, size)
+    return release.classes.people.astype(np.float64) * (size / release.n_original_people)
+
+
+def check_population_size(release: Release, size: int) -> None:
+    """Refuse a population that is smaller than the table."""
+    n_people = release.n_original_people
+    if size < n_people:
+        raise ParameterError(
+            f"population-size {size:,} is below the table's {n_people:,} "
+            f"{'records' if release.people is None else 'people'}; give the size of the population that "
+            "the table was drawn from"
+        )
+
+
+class _AgainstPopulation(_PopulationRisk):
+    """A risk that says nothing without a population."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.population is None and self.population_size is None:
+            # then the survey weights tell the population, and they belong to records
+            object.__setattr__(self, "needs", "records")
+
+    def in_population(self, release: Release) -> Floats:
+        """Return for each class how many people of the population look like its records."""
+        alike = self.alike(release)
+        if alike is None:
+            raise NotApplicable(NO_POPULATION)
+        return alike
+
+
+NO_POPULATION = "no population is given; give population, population-size, or survey weights"
 
 
 @register
 @dataclass(frozen=True)
-class JournalistRisk(_PopulationRisk):
+class JournalistRisk(_AgainstPopulation):
     """The largest chance that a record is matched with its person when nobody knows who is in the table.
 
     1 / the smallest class of the population, over the classes of the release. The detail has the
@@ -128,7 +157,8 @@ class JournalistRisk(_PopulationRisk):
     population_size
         The number of people in the population, where no such file is at hand. Every class is then taken
         to be the same share of its class in the population: an estimate, and a rough one for small
-        classes.
+        classes. Where neither is given, the survey weights
+        of the table tell how many people look like its records.
     threshold
         The risk above which a record counts as at risk.
 
@@ -170,15 +200,60 @@ class JournalistRisk(_PopulationRisk):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_threshold(self.threshold)
+        check_threshold(self.threshold)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the risk of the record that is easiest to find."""
-        if self.population is None and self.population_size is None:
-            raise NotApplicable("no population is given; give population or population-size")
-        alike = self.alike(release)
-        detail = _risk_detail(release, alike, self.threshold)
+        alike = self.in_population(release)
+        detail = risk_detail(release, alike, self.threshold)
         return (self.taken(1 / float(alike.min()), detail={**detail, "smallest": float(alike.min())}),)
+
+
+@register
+@dataclass(frozen=True)
+class KMap(_AgainstPopulation):
+    """How many people of the population look like a record at least: the k of k-map.
+
+    The same as k-anonymity's k, with the classes of the population in place of those of the release: it is
+    never less, and a record that is alone in the table may be one of many. It is 1 / journalist risk.
+
+    Parameters
+    ----------
+    population, population_size
+        As of `journalist-risk`; where neither is given, survey weights tell.
+
+    References
+    ----------
+    L. Sweeney, "k-anonymity: a model for protecting privacy", 2002; K. El Emam, F. Dankar, "Protecting
+    privacy using k-anonymity", 2008.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
+    >>> measure(release, [KMap(population_size=1200)])[0].value
+    300.0
+    """
+
+    better: ClassVar[Better] = "higher"
+    needs: ClassVar[Needs] = "records"
+    against: ClassVar[Attacker] = JournalistRisk.against
+    words: ClassVar[Words] = Words(
+        "k-map",
+        "How many people of the population look like a record, for the record that the fewest look like.",
+        "1: somebody in the table is unique in the whole population. 20: everybody looks like at least 19 "
+        "others.",
+        "1 to the size of the population",
+        sentence="everybody in the release looks like at least {} people of the population",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "needs", "records" if self.population is None else "original")
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the smallest class of the population."""
+        return (self.taken(float(self.in_population(release).min())),)
 
 
 @register
@@ -188,7 +263,8 @@ class MarketerRisk(_PopulationRisk):
 
     The average over the records of 1 / the people who look like a record: those of the population if
     one is given, else those of the release itself, which makes it classes / records. The detail has
-    the number of records that are matched rightly.
+    the number of records that are matched rightly. With survey weights in place of a population it is the
+    average in the detail of `journalist-risk`: whoever reads a release knows no weights.
 
     Parameters
     ----------
@@ -231,8 +307,10 @@ class MarketerRisk(_PopulationRisk):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the expected share of right matches."""
+        asked = self.population is not None or self.population_size is not None
+        alike = self.alike(release) if asked else None
         people = release.classes.people
-        matched = float((people / self.alike(release)).sum())
+        matched = float((people / (people if alike is None else alike)).sum())
         return (self.taken(matched / int(people.sum()), detail={"matched": matched}),)
 
 
@@ -312,7 +390,7 @@ def class_sizes(release: Release) -> tuple[SizeCount, ...]:
     )
 
 
-def _risk_detail(release: Release, alike: Floats | Integers, threshold: float) -> dict[str, Any]:
+def risk_detail(release: Release, alike: Floats | Integers, threshold: float) -> dict[str, Any]:
     """Return the average risk and the share at risk, of records or, where somebody has several, of people.
 
     The risk of a person is that of the record by which the person is found best.
@@ -337,6 +415,7 @@ def _weights_where(release: Release, chosen: Booleans) -> int:
     return len(np.unique(release.people.person_of[chosen[release.classes.class_of]]))
 
 
-def _check_threshold(threshold: float) -> None:
+def check_threshold(threshold: float) -> None:
+    """Refuse a threshold that is no risk."""
     if not 0 <= threshold <= 1:
         raise ParameterError(f"threshold must be a risk between 0 and 1, not {threshold:g}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,7 +54,7 @@ class _ResearchLoss(Measure):
         if not release.schema.quasi_identifiers:
             raise NotApplicable("the release has no quasi-identifier")
         try:
-            table = original_of(release)
+            table = _counted_alike(original_of(release), release)
             return self.of_attributes(release, table, tuple(self.attributes(release)))
         except (Unreadable, TooFewQueries) as reason:
             raise NotApplicable(str(reason)) from None
@@ -88,7 +88,8 @@ class UtilityLoss(_ResearchLoss):
     that speak of up to so many quasi-identifiers, ``attributes-together`` in the detail, that they are not.
     The choice depends on the original alone, so that all its releases are compared by the same populations.
     The baseline is the same figure when all quasi-identifiers are withheld. A population of which no record
-    is released is estimated to be like all released records.
+    is released is estimated to be like all released records. Where the records have survey weights, each
+    counts as the people that it stands for; which populations are large, the records decide.
 
     Parameters
     ----------
@@ -204,7 +205,8 @@ class QueryError(_ResearchLoss):
     them, d being the number of quasi-identifiers: neighbours if they are numbers, else any. Queries that
     no record satisfies are drawn again. The value is a share: 0.05 is an error of 5%. The interval has
     the true mean over all such queries with 95% confidence (normal approximation); the baseline is the
-    error when all quasi-identifiers are withheld. The same seed asks every release the same queries.
+    error when all quasi-identifiers are withheld. The same seed asks every release the same queries. Where
+    the records have survey weights, a query asks for the people that they stand for.
 
     Parameters
     ----------
@@ -297,7 +299,8 @@ class KLDivergence(_ResearchLoss):
     record may be anything, with the sensitive values of the released ones and of one pseudo-record that is
     spread evenly over all values: without it a value that only suppressed records have would be ruled out
     and the divergence infinite. Infinite where the release rules out a record that is there, which only
-    noise does. The baseline is the figure when all quasi-identifiers are withheld.
+    noise does. The baseline is the figure when all quasi-identifiers are withheld. Where the records have
+    survey weights, the distributions are those of the people that they stand for.
 
     Parameters
     ----------
@@ -338,7 +341,7 @@ class KLDivergence(_ResearchLoss):
         truth = true_estimate(table, release.schema, name)
         estimate = reconstructed(release, name, self.reconstruction)
         if release.n_suppressed > 0:
-            estimate = estimate.with_suppressed(release.n_suppressed)
+            estimate = estimate.with_suppressed(float(truth.weights.sum() - estimate.weights.sum()))
         baseline = _information(truth, blind_estimate(truth))
         return self.taken(_information(truth, estimate), attribute=name, baseline=baseline)
 
@@ -369,7 +372,8 @@ class _TruePopulations:
     ) -> _TruePopulations:
         truth = uniform_estimate_of_all(released(table, release.schema, {}), names)
         small = len(populations) * truth.mixtures.n_values <= _KEPT
-        precision = np.float32 if truth.weights.sum() <= _EXACT else np.float64
+        whole = table.survey_weights is None and truth.weights.sum() <= _EXACT
+        precision = np.float32 if whole else np.float64
         counts = tuple(b.astype(precision) for b in truth.in_populations(populations)) if small else None
         unknowing = cls(populations, truth, counts, np.zeros(0)).losses(blind_estimate(truth))
         return cls(populations, truth, counts, unknowing.mean(axis=1))
@@ -386,6 +390,13 @@ class _TruePopulations:
         if self.counts is None:
             return self.truth.in_populations(self.populations)
         return (block.astype(np.float64) for block in self.counts)
+
+
+def _counted_alike(table: Table, release: Release) -> Table:
+    """Return the original without survey weights where the release does not know which record has which."""
+    if table.survey_weights is None or release.survey_weights is not None:
+        return table
+    return replace(table, survey_weights=None)
 
 
 def _relative(answers: Floats, true: Floats) -> Floats:

@@ -21,22 +21,30 @@ PRIVACY_MEASURES: tuple[Written, ...] = (
     "t-closeness",
 )
 UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "total-loss", "discernibility")
+OF_SAMPLES: tuple[Written, ...] = ("journalist-risk", "population-uniqueness")
+OF_HOUSEHOLDS: tuple[Written, ...] = ("household-risk",)
 AS_NUMBERS: Written = {"t-closeness": {"distance": "natural"}}
 """What takes the place of t-closeness where some sensitive values are numbers."""
 
 
-def default_measures(schema: Schema) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
+def default_measures(
+    schema: Schema, *, size_is_known: bool = False
+) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
     """Return the privacy and the utility measures of a project that names none, the axes first.
 
     Where a sensitive attribute is numeric, groups are compared as numbers: by how far the values lie apart,
-    not by which of them occur.
+    not by which of them occur. Where it is known of how large a population the records are a sample, or who
+    lives together, the risks that follow are measured as well.
     """
+    of_sample = OF_SAMPLES if size_is_known or schema.survey_weight is not None else ()
+    more = (*of_sample, *(OF_HOUSEHOLDS if schema.household is not None else ()))
     if not schema.sensitive:
-        return tuple(filter(_guards_identity, PRIVACY_MEASURES)), UTILITY_MEASURES
+        return (*filter(_guards_identity, PRIVACY_MEASURES), *more), UTILITY_MEASURES
     utility = ("utility-loss", *UTILITY_MEASURES) if schema.quasi_identifiers else UTILITY_MEASURES
     if any(schema[name].kind == "numeric" for name in schema.sensitive):
-        return (AS_NUMBERS, *(each for each in PRIVACY_MEASURES if each != "t-closeness")), utility
-    return PRIVACY_MEASURES, utility
+        numbers = (AS_NUMBERS, *(each for each in PRIVACY_MEASURES if each != "t-closeness"))
+        return (*numbers, *more), utility
+    return (*PRIVACY_MEASURES, *more), utility
 
 
 def _guards_identity(written: Written) -> bool:

@@ -41,6 +41,27 @@ class Data(Section, frozen=True):
     missing: Literal["category", "drop"] = "category"
     missing_values: list[str] = msgspec.field(default_factory=list)
     person: str | None = None
+    weight: str | None = None
+    household: str | None = None
+
+
+class Population(Section, frozen=True):
+    """The section ``[population]``: everybody from whom the records were drawn, as a number or as a file."""
+
+    size: int | None = None
+    path: str | None = None
+
+    def given_to(self, written: Written) -> Written:
+        """Let a measure that asks for the population and names none have this one."""
+        name, parameters = registry.name_and_parameters(written)
+        cls = registry.find("measure", name)
+        known = () if cls is None else registry.parameters_of(cls)
+        told = {"population": self.path, "population-size": self.size}
+        wanted = {key: value for key, value in told.items() if value is not None and key in known}
+        return {name: {**wanted, **parameters}} if wanted and not told.keys() & parameters.keys() else written
+
+
+NO_POPULATION = Population()
 
 
 class _Attribute(Section, frozen=True):
@@ -136,6 +157,7 @@ class _File(Section, frozen=True):
     explore: dict[str, Any] = msgspec.field(default_factory=dict)
     policy: dict[str, Any] = msgspec.field(default_factory=dict)
     publication: dict[str, Any] = msgspec.field(default_factory=dict)
+    population: dict[str, Any] = msgspec.field(default_factory=dict)
     scenarios: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
@@ -161,6 +183,8 @@ class Project:
         What a reader of the report should know.
     budget
         After how many seconds an exploration stops; by default when all is made.
+    population
+        The section ``[population]``.
     """
 
     path: Path
@@ -172,6 +196,7 @@ class Project:
     policy: Mapping[str, Limit]
     publication: Publication
     budget: float | None = None
+    population: Population = NO_POPULATION
 
     @classmethod
     def load(cls, path: str | Path) -> Project:
@@ -202,7 +227,8 @@ class Project:
     def measures(self) -> tuple[Written, ...]:
         """Everything to measure: both sides and what the policy speaks of."""
         listed = (*self.privacy, *self.utility)
-        return (*listed, *unnamed(self.policy, listed))
+        asked = (self.population.given_to(name) for name in unnamed(self.policy, listed))
+        return (*listed, *(_placed(each, self.path.parent) for each in asked))
 
     @property
     def axes(self) -> tuple[str, str]:
@@ -258,15 +284,18 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     data = section(Data, file.data, "data")
     attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
     schema = Schema(
-        attributes,
+        (*attributes, *_undescribed(data, file.attributes)),
         missing=data.missing,
         decimal=data.decimal,
         thousands=data.thousands,
         person=data.person,
+        survey_weight=data.weight,
+        household=data.household,
     )
+    population = _population(section(Population, file.population, "population"), data)
     measure = section(_Measure, file.measure, "measure")
     scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
-    defaults = default_measures(schema)
+    defaults = default_measures(schema, size_is_known=population.size is not None)
     privacy, utility = (
         tuple(in_scenario(written, scenarios, where) for written in listed or default)
         for where, listed, default in (
@@ -276,6 +305,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     )
     for where, measures in (("measure.privacy", privacy), ("measure.utility", utility)):
         _check_measures(measures, where)
+    privacy, utility = (tuple(map(population.given_to, side)) for side in (privacy, utility))
     labels = {registry.build_measure(written).label for written in (*privacy, *utility)}
     named, limited = _policy(file.policy)
     _check_measures([name for name in limited if name not in labels], "policy")
@@ -291,7 +321,24 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         policy=policy,
         publication=section(Publication, file.publication, "publication"),
         budget=_budget(section(_Explore, file.explore, "explore")),
+        population=population,
     )
+
+
+def _undescribed(data: Data, described: Mapping[str, Any]) -> tuple[Attribute, ...]:
+    """Return the columns of weights and households that are given no role: they are not released."""
+    named = [name for name in (data.weight, data.household) if name is not None and name not in described]
+    return tuple(Attribute(name, "withheld") for name in dict.fromkeys(named))
+
+
+def _population(given: Population, data: Data) -> Population:
+    if given.size is not None and given.path is not None:
+        raise ProjectError("population: give size or path, not both: a file tells its size")
+    if given.size is not None and data.weight is not None:
+        raise ProjectError("population.size: data.weight tells the size already; give one of them")
+    if given.size is not None and given.size < 1:
+        raise ProjectError(f"population.size: must be at least 1, not {given.size}")
+    return given
 
 
 def _budget(given: _Explore) -> float | None:

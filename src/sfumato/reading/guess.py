@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -53,8 +54,10 @@ class Guess:
         How many records lack a value.
     kind_in_table
         The kind that the table gives the column where the project file does not say another.
-    tells_people
-        Whether the column tells whose a record is, and some people have several; of one column at most.
+    tells
+        ``person`` where it tells whose a record is and some people have several, ``weight`` where it says for
+        how many people a record stands, ``household`` where it says who lives together; nothing elsewhere.
+        Of one column each at most.
     """
 
     name: str
@@ -65,7 +68,7 @@ class Guess:
     n_distinct: int
     n_missing: int
     kind_in_table: Kind = "categorical"
-    tells_people: bool = False
+    tells: Literal["", "person", "weight", "household"] = ""
 
 
 def guess(table: Table) -> tuple[Guess, ...]:
@@ -91,7 +94,8 @@ def guess(table: Table) -> tuple[Guess, ...]:
     first = {name: _guess(column) for name, column in evidence.items()}
     numbers = _person_numbers(first, evidence, found)
     named = _with_person({**first, **numbers}, numbers, evidence)
-    single = _without_copies(named, evidence, found)
+    surveyed = {**named, **_weights(named, evidence), **_households(named, evidence)}
+    single = _without_copies(surveyed, evidence, found)
     protected = _limited(single, evidence, "sensitive")
     return tuple(_limited(_without_tellers(protected, table), evidence, "quasi-identifying").values())
 
@@ -341,7 +345,7 @@ def _with_person(
         return guesses
     chosen = max(telling, key=lambda name: guesses[name].n_distinct)
     found = replace(
-        guesses[chosen], tells_people=True, reason=f"{guesses[chosen].reason} Several records have the same."
+        guesses[chosen], tells="person", reason=f"{guesses[chosen].reason} Several records have the same."
     )
     return {**guesses, chosen: found}
 
@@ -360,6 +364,54 @@ def _may_number_people(column: _Evidence) -> bool:
     per_value = column.n_present / column.n_distinct
     whole = column.numbers is None or bool((column.numbers % 1 == 0).all())
     return 1.2 <= per_value <= 60 and whole and all(len(value) <= 40 for value in column.values[:1000])
+
+
+def _weights(guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence]) -> dict[str, Guess]:
+    """Return the first column of survey weights; more of them weigh for other questions."""
+    name = next((name for name, column in evidence.items() if _are_survey_weights(column)), None)
+    if name is None:
+        return {}
+    reason = (
+        "Named like survey weights, which say for how many people a record stands; withheld, as they tell "
+        "how it was drawn, until you give it a role."
+    )
+    return {name: replace(guesses[name], role="withheld", hierarchy=None, reason=reason, tells="weight")}
+
+
+def _are_survey_weights(column: _Evidence) -> bool:
+    """Whether every record has a number of people; what may also be a body's weight must be large."""
+    numbers = column.numbers
+    if numbers is None or column.n_missing or not len(numbers) or float(numbers.min()) <= 0:
+        return False
+    mean = float(numbers @ column.counts) / column.n_present
+    if vocabulary.SURVEY_WEIGHT.search(column.words):
+        return mean > 1
+    spread = float(numbers.max()) / float(numbers.min())
+    return bool(vocabulary.WEIGHT.search(column.words)) and mean > _HEAVIEST and spread > _WIDEST
+
+
+_HEAVIEST, _WIDEST = 300.0, 20.0
+"""No body weighs so much in any common unit but grams, and newborn ones in grams differ less."""
+
+
+def _households(guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence]) -> dict[str, Guess]:
+    """Return the first column that numbers households: a few records share each value."""
+    for name, column in evidence.items():
+        if vocabulary.HOUSEHOLD_NUMBER.search(column.words) and _is_shared_by_a_few(column):
+            reason = f"Named like the number of a household, {_POINTS} or a few."
+            told = replace(
+                guesses[name], role="identifying", hierarchy=None, reason=reason, tells="household"
+            )
+            return {name: told}
+    return {}
+
+
+def _is_shared_by_a_few(column: _Evidence) -> bool:
+    return 1 < column.n_distinct < column.n_present <= _MOST_MEMBERS * column.n_distinct
+
+
+_MOST_MEMBERS = 12
+"""So many records a household has at most on average."""
 
 
 def _is_of_people(column: _Evidence) -> bool:

@@ -46,6 +46,11 @@ search = "suited"
 [explore]
 budget = "2m"                         # or "none": all that is tried, and nothing else
 """
+_TOLD = {
+    "person": "records with the same value are one person's: people are counted, not records",
+    "weight": "a guess: for how many people each record stands",
+    "household": "a guess: who lives together",
+}
 _MEASURES = """\
 # [measure]                           # what is measured; the first of each side is an axis of the frontier
 # privacy = {}
@@ -127,13 +132,7 @@ def project_text(
     return "\n".join(
         [
             _HEADER,
-            _data_section(
-                data_path,
-                tuple(missing_values),
-                (decimal, thousands),
-                dialect or {},
-                next((each.name for each in guesses if each.tells_people), None),
-            ),
+            _data_section(data_path, tuple(missing_values), (decimal, thousands), dialect or {}, guesses),
             *map(_attribute_section, guesses),
             *_notes(roles),
             _PLAN,
@@ -148,7 +147,7 @@ def _data_section(
     missing_values: Sequence[str],
     marks: tuple[str, str],
     dialect: Mapping[str, str],
-    person: str | None,
+    guesses: Sequence[Guess],
 ) -> str:
     lines = ["[data]", f"path = {_toml(path)}"]
     lines += [f"{key} = {_toml(value)}" for key, value in dialect.items()]
@@ -158,11 +157,8 @@ def _data_section(
     for key, mark, usual in zip(("decimal", "thousands"), marks, (".", ""), strict=True):
         if mark != usual:
             lines.append(f"{key} = {_toml(mark)}")
-    if person is not None:
-        lines += [
-            "# records with the same value are one person's: people are counted, not records",
-            f"person = {_toml(person)}",
-        ]
+    told = {column.tells: column.name for column in guesses if column.tells}
+    lines += [f"{key} = {_toml(told[key])}".ljust(36) + f" # {_TOLD[key]}" for key in _TOLD if key in told]
     return "\n".join(lines) + "\n"
 
 
@@ -189,7 +185,9 @@ def _notes(roles: set[Role]) -> list[str]:
 
 
 def _measure_section(guesses: Sequence[Guess]) -> str:
-    schema = Schema(tuple(Attribute(each.name, each.role, each.kind) for each in guesses))
+    told = {each.tells: each.name for each in guesses}
+    attributes = tuple(Attribute(each.name, each.role, each.kind) for each in guesses)
+    schema = Schema(attributes, survey_weight=told.get("weight"), household=told.get("household"))
     return _MEASURES.format(*(_toml_list(side) for side in default_measures(schema)))
 
 

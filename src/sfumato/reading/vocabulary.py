@@ -200,6 +200,20 @@ NUMBERED = re.compile(
 )
 """Words for a running number or a code."""
 
+SURVEY_WEIGHT = re.compile(
+    r"\b(?:perwt|hhwt|wtfinl|asecwt|fnlwgt|pwgtp|wgtp|finalwt|pweight|pwt|wtmec2yr|wtint2yr|pspwght|dweight)\b"
+    "|(?:survey|sampl(?:e|ing)|design|person|household|final|post ?stratification) ?(?:weight|wgt|wt)"
+    "|expansion ?factor|factor ?(?:de )?expansion|hochrechnung|ponderation|ponderacion|poids ?de ?sondage"
+)
+"""Words for survey weights and nothing else."""
+WEIGHT = re.compile(r"\b(?:weights?|wgt|wt|gewicht|gewichtung|poids|peso|pesos)\b")
+"""Words for a weight, of a record or of a body."""
+HOUSEHOLD_NUMBER = re.compile(
+    r"\b(?:hh|household|haushalts?|menage|hogar|family|familien?) ?(?:ids?|no|nr|num|number|nummer|numero)\b"
+    r"|\b(?:hhid|idhh|hhidp?n|haushaltsnummer|id ?(?:hogar|menage|haushalt|household))\b"
+)
+"""Words for the number of a household."""
+
 
 def topic_of(words: str) -> Topic | None:
     """Return the first topic that occurs in the words of a name, as `folded` gives them."""

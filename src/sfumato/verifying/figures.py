@@ -89,7 +89,7 @@ def _risk(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
 
 def _journalist(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
     if given["population-size"] is None:
-        raise DoesNotApply("no population is given; give population or population-size")
+        raise DoesNotApply("no population is given; give population, population-size, or survey weights")
     scale = _scale(seen, given)
     smallest = min(seen.sizes) * scale
     detail = {**_at_risk(seen.sizes, scale, given["threshold"]), "smallest": smallest}

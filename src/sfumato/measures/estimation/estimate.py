@@ -256,8 +256,8 @@ class Estimate:
         )
         return found
 
-    def with_suppressed(self, n_suppressed: int) -> Estimate:
-        """Return this estimate with records that may be anything.
+    def with_suppressed(self, n_suppressed: float) -> Estimate:
+        """Return this estimate with records, or people that records stand for, that may be anything.
 
         Their sensitive values are those of the others; one more record, spread over all values, keeps
         a value that none of the others has from being impossible.

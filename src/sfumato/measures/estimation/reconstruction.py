@@ -8,10 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Codes
+from sfumato.arrays import Codes, Floats
 from sfumato.cells import Cells
+from sfumato.classes import SensitiveCounts
 from sfumato.kernels.estimating import add_up
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
 from sfumato.measures.estimation.maximum_entropy import maximum_entropy_estimate
 from sfumato.release import Release, released
@@ -46,7 +47,8 @@ def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
 
     Every value that a released one may stand for, and that occurs in the data, is equally likely; every
     record of a group is equally likely to have any of the group's sensitive values. A noisy number
-    counts as the nearest original value. A withheld sensitive value may be any that it stands for.
+    counts as the nearest original value. A withheld sensitive value may be any that it stands for. Where the
+    records have survey weights, each counts as the people that it stands for.
 
     Parameters
     ----------
@@ -77,11 +79,11 @@ def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
         release.n_rows,
     )
     first = first_row_of_group(unit_of, n_units)
-    weights = sum_by_group(unit_of, n_units, release.weights)
+    weights = add_up(unit_of, counted_as(release), n_units)
     order = np.argsort(group_of[first], kind="stable")
     units = first[order]
     return Estimate(
-        weights[order].astype(np.float64),
+        weights[order],
         tuple(spread.take(units) for spread in spreads),
         group_of[units],
         _mixtures(release, table, sensitive),
@@ -119,6 +121,11 @@ def original_of(release: Release) -> Table:
     if release.original is None:
         raise Unreadable("the original is needed, and the release was read from files alone")
     return release.original
+
+
+def counted_as(release: Release) -> Floats:
+    """Return for each released row how many people a researcher counts: by survey weights where there are."""
+    return release.weights.astype(np.float64) if release.survey_weights is None else release.survey_weights
 
 
 def _anything(n_codes: int) -> Spread:
@@ -167,15 +174,26 @@ def _mixtures(release: Release, table: Table, sensitive: str | None) -> Mixtures
     counted = release.groups.sensitive[sensitive]
     n_values = len(table[sensitive].domain)
     sizes = np.diff(sets.starts)
+    people = _counted_people(release, sensitive, counted)
     if (sizes == 1).all():
-        counts = counted.counts.astype(np.float64)
-        return Mixtures(counted.starts, sets.members[counted.values], counts, n_values)
+        return Mixtures(counted.starts, sets.members[counted.values], people, n_values)
     group = np.repeat(np.arange(release.groups.n_classes), np.diff(counted.starts))
     spread = sizes[counted.values]
     entry = np.repeat(np.arange(len(spread)), spread)
     offset = np.arange(len(entry)) - np.repeat(np.cumsum(spread) - spread, spread)
     members = sets.members[sets.starts[counted.values][entry] + offset]
     key, place = np.unique(group[entry] * n_values + members, return_inverse=True)
-    counts = add_up(place, (counted.counts / spread)[entry], len(key))
+    counts = add_up(place, (people / spread)[entry], len(key))
     starts = np.searchsorted(key, np.arange(release.groups.n_classes + 1) * n_values)
     return Mixtures(starts, (key % n_values).astype(np.int32), counts, n_values)
+
+
+def _counted_people(release: Release, sensitive: str, counted: SensitiveCounts) -> Floats:
+    """Return for each sensitive value of each group how many people a researcher counts."""
+    if release.survey_weights is None:
+        return counted.counts.astype(np.float64)
+    cells, groups = release.cells[sensitive], release.groups
+    group = np.repeat(np.arange(groups.n_classes), np.diff(counted.starts))
+    entry = group * len(cells.labels) + counted.values
+    of_row = np.searchsorted(entry, groups.class_of * len(cells.labels) + cells.codes)
+    return add_up(of_row, release.survey_weights, len(entry))

@@ -1,0 +1,115 @@
+"""How well somebody finds a household: any of its members is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
+from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.census import survey_classes
+from sfumato.measures.population import individual_risks
+from sfumato.measures.reidentification import check_threshold
+from sfumato.registry import register
+from sfumato.release import Release
+
+
+@register
+@dataclass(frozen=True)
+class HouseholdRisk(Measure):
+    """The largest chance that some member of a household is matched with a record: 1 - Π(1 - r).
+
+    Whoever finds one member of a household has found all, where they are published as a household or are
+    known to live together. The members' risks r are individual risks where the table has survey weights and
+    1 / the class elsewhere, and are taken to be independent. A member who is left out of the release runs
+    none, and one with several records that of the record which is found best. The detail has the
+    average over the households with a released record, the share of these at a risk above the threshold, and
+    how many they are. Of records that are equal in the original, one stands for all.
+
+    Parameters
+    ----------
+    threshold
+        The risk above which a household counts as at risk.
+
+    References
+    ----------
+    L. Franconi, S. Polettini, "Individual risk estimation in mu-Argus: a review", 2004; it is what sdcMicro
+    calls the hierarchical risk.
+
+    Examples
+    --------
+    >>> from sfumato import AsIs, Attribute, Schema, Table, measure, sanitize
+    >>> table = Table.from_arrow({"age": [31, 31, 42, 42], "home": [1, 2, 1, 3]})
+    >>> schema = Schema((Attribute("age", "quasi-identifying"),), household="home")
+    >>> measure(sanitize(table, schema, AsIs()), ["household-risk"])[0].value
+    0.75
+    """
+
+    threshold: float = 0.2
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "identity"
+    needs: ClassVar[Needs] = "records"
+    against: ClassVar[Attacker] = Attacker(
+        "The neighbour",
+        "Knows everybody who lives in a household and has found it when the record of any of them is found.",
+    )
+    words: ClassVar[Words] = Words(
+        "household risk",
+        "The chance that the record of at least one member of a household is picked rightly, for the "
+        "household that is easiest to find.",
+        "100%: some member of a household is unique. With classes of 20, a household of four has 18.5%.",
+        "above 0% to 100%",
+        "share",
+        sentence="nobody who knows a whole household finds one of its members with a chance above {}",
+        details={
+            "average": Detail("average over the households"),
+            "share-at-risk": Detail("households above the threshold", "share"),
+            "households": Detail("households with a released record", "number"),
+        },
+    )
+
+    def __post_init__(self) -> None:
+        check_threshold(self.threshold)
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the risk of the household that is easiest to find."""
+        risks = household_risks(release)
+        detail = {
+            "average": float(risks.mean()),
+            "share-at-risk": float((risks > self.threshold).mean()),
+            "households": len(risks),
+        }
+        return (self.taken(float(risks.max()), detail=detail),)
+
+
+def household_risks(release: Release) -> Floats:
+    """Return the risk of every household that has a released record."""
+    table = release.original
+    if table is None or release.rows is None or table.households is None:
+        raise NotApplicable("nobody says who lives together; name the column with the household")
+    classes, alike = release.classes, survey_classes(release)
+    of_class = 1 / classes.people if alike is None else individual_risks(classes.people, alike)
+    found = np.bincount(release.rows, release.weights * of_class[classes.class_of], table.n_rows)
+    of_record = np.minimum(found / table.weights, 1.0)
+    row_of, household_of = table.households.row_of, table.households.household_of
+    is_released = np.bincount(household_of, release.kept[row_of]) > 0
+    risks = of_record[row_of]
+    if table.person_of is not None:
+        risks, household_of = _of_people(risks, table.person_of[row_of], household_of)
+    with np.errstate(divide="ignore"):
+        missed = np.bincount(household_of, np.log1p(-risks))
+    return -np.expm1(missed[is_released])
+
+
+def _of_people(risks: Floats, person_of: Integers, household_of: Integers) -> tuple[Floats, Integers]:
+    """Return the largest risk of each member with several records, and the member's household."""
+    order = np.lexsort((person_of, household_of))
+    person_of, household_of = person_of[order], household_of[order]
+    is_first = np.append(True, (np.diff(person_of) != 0) | (np.diff(household_of) != 0))
+    first = np.flatnonzero(is_first)
+    return np.maximum.reduceat(risks[order], first), household_of[first]

@@ -1,0 +1,83 @@
+"""Survey: the columns that say whom a record stands for, and with whom its person lives.
+
+Both are read when a schema is bound and then belong to the rows; neither is an attribute of a release unless
+somebody gives it a role.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.arrays import Floats, sealed
+from sfumato.errors import SchemaError, suggestion
+from sfumato.table import Membership, Table, number
+
+
+def surveyed(
+    table: Table, weight: str | None, household: str | None, decimal: str = ".", thousands: str = ""
+) -> Table:
+    """Return a table that knows its survey weights and households.
+
+    Parameters
+    ----------
+    table
+        The records; one that has these already and no such column any more is left as it is.
+    weight, household
+        The columns, where there are any.
+    decimal, thousands
+        The marks in numbers that are written as text.
+
+    Examples
+    --------
+    >>> table = Table.from_arrow({"age": [31, 42, 42], "perwt": [120.5, 80, 80]})
+    >>> surveyed(table, "perwt", None).survey_weights.tolist()
+    [120.5, 160.0]
+    """
+    if weight is not None and _is_to_read(table, weight, "weight", table.survey_weights is not None):
+        table = replace(table, survey_weights=_weights(table, weight, decimal, thousands))
+    if household is not None and _is_to_read(table, household, "household", table.households is not None):
+        table = replace(table, households=_membership(table, household))
+    return table
+
+
+def _is_to_read(table: Table, name: str, what: str, known: bool) -> bool:
+    if name in table.columns:
+        return True
+    if not known:
+        hint = suggestion(name, table.columns) or f"; it has {', '.join(table.columns)}"
+        raise SchemaError(f"{what}: no column {name!r} in the data{hint}")
+    return False
+
+
+def _weights(table: Table, name: str, decimal: str, thousands: str) -> Floats:
+    """Return how many people the records of each row stand for."""
+    column = table[name]
+    read = [number(value, decimal, thousands) if isinstance(value, str) else value for value in column.domain]
+    each = np.array([np.nan if value is None else float(value) for value in read])[column.codes]
+    wrong = int(table.weights[~(each > 0)].sum())
+    if wrong:
+        raise SchemaError(
+            f"weight {name!r}: {wrong:,} of {table.n_records:,} records have none above 0; give every record "
+            "the number of people that it stands for, or leave these records out"
+        )
+    total = float(each @ table.weights)
+    # weights that were made to add up to the records may miss them by rounding
+    if total < table.n_records * (1 - 1e-6):
+        raise SchemaError(
+            f"weight {name!r}: the weights add up to {total:,.6g} people, fewer than the {table.n_records:,} "
+            "records; multiply them so that they add up to the population"
+        )
+    return sealed(each * table.weights)
+
+
+def _membership(table: Table, name: str) -> Membership:
+    """Return the household of each record; a record that lacks one is taken to live alone."""
+    column = table[name]
+    row_of = np.repeat(np.arange(table.n_rows), table.weights)
+    household_of = column.codes[row_of].astype(np.int64)
+    if column.missing_code is not None:
+        alone = np.flatnonzero(household_of == column.missing_code)
+        household_of[alone] = len(column.domain) + np.arange(len(alone))
+    return Membership(sealed(row_of), sealed(np.unique(household_of, return_inverse=True)[1]))
