@@ -39,6 +39,37 @@ MAY_BE_SKIPPED = {
     "needs a POSIX shell": "only POSIX has one",
 }
 
+# The files that take longest. Workers begin with them, so that none is left alone with one at the end:
+# first those that compile most kernels, since processes that other tests start would compile them once more.
+LONGEST = (
+    "contracts/test_sanitizers.py",
+    "contracts/test_measures.py",
+    "reproduce/test_quick.py",
+    "external/test_round_trip.py",
+    "sanitizers/test_local_recoding.py",
+    "browser/test_explore.py",
+    "exploring/test_run.py",
+    "browser/test_journey.py",
+    "browser/test_data.py",
+    "browser/test_clinic.py",
+    "sanitizers/test_cell_suppression.py",
+    "cli/test_commands.py",
+    "workbench/state/test_jobs.py",
+    "miners/test_runner.py",
+    "measures/test_workload.py",
+    "verifying/test_tampering.py",
+    "models/test_by_brute_force.py",
+    "plugin/test_plugin.py",
+    "plugin/test_misbehaving.py",
+    "models/test_bounds.py",
+    "search/lattice/test_optimum.py",
+    "search/evolution/test_problems.py",
+    "report/test_page.py",
+    "vectors/test_arx_optima.py",
+    "contracts/test_models.py",
+    "models/test_pycanon.py",
+)
+
 Bound = tuple[Table, Schema]
 
 LETTERS = ("a", "b", "c", "d", "e", "f")
@@ -58,6 +89,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(FailSkipped())
     if hasattr(config, "workerinput") and os.name == "posix":
         compile_every_kernel_in_one_worker()
+
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False  # xdist would begin with the files that have most tests
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        rank = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 def pytest_collection_finish() -> None:
