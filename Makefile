@@ -142,4 +142,5 @@ ifdef LOCKED
 else
 	@{ $(INSTALL) 'pip>=25.1' && $(INSTALL) --editable . --group dev && $(JUDGES) $(ORACLES); } || $(FAILED)
 endif
+	@$(BIN)/python -m pytest --collect-only > /dev/null 2>&1 || true  # compiles once what every worker imports
 	@touch $(RUNTIME) $@
