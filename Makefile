@@ -4,7 +4,8 @@ PYTHON ?= python3
 # Where Python may not keep what it compiled, every process that the tests start compiles the whole library anew.
 unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# What is imported is compiled then: that is a small part of what is installed.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Independent judges in tests, installed beside the rest and without what they require: pyCANON pins exact versions
 # of pandas and NumPy; of CycloneDX only the schema is read.
 ORACLES := cyclonedx-python-lib fastjsonschema pycanon
@@ -46,8 +47,11 @@ help: ## list the targets
 demo: python $(RUNTIME) ## explore, compare and report on the embedded example
 	$(BIN)/sfumato demo
 
-test: lint browser ## lint, then run all tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+# The types are checked by one processor while the tests have the others.
+test: python $(DEVELOPMENT) browser ## lint, and run all tests
+	@make --no-print-directory lint & linted=$$!; \
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile; tested=$$?; \
+	wait $$linted && exit $$tested
 
 quick: lint ## lint, then run the tests that are soon done
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(QUICK)
@@ -138,4 +142,5 @@ ifdef LOCKED
 else
 	@{ $(INSTALL) 'pip>=25.1' && $(INSTALL) --editable . --group dev && $(JUDGES) $(ORACLES); } || $(FAILED)
 endif
+	@$(BIN)/python -m pytest --collect-only > /dev/null 2>&1 || true  # compiles once what every worker imports
 	@touch $(RUNTIME) $@

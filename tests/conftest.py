@@ -39,6 +39,37 @@ MAY_BE_SKIPPED = {
     "needs a POSIX shell": "only POSIX has one",
 }
 
+# The files that take longest. Workers begin with them, so that none is left alone with one at the end:
+# first those that compile most kernels, since processes that other tests start would compile them once more.
+LONGEST = (
+    "contracts/test_sanitizers.py",
+    "contracts/test_measures.py",
+    "reproduce/test_quick.py",
+    "external/test_round_trip.py",
+    "sanitizers/test_local_recoding.py",
+    "browser/test_explore.py",
+    "exploring/test_run.py",
+    "browser/test_journey.py",
+    "browser/test_data.py",
+    "browser/test_clinic.py",
+    "sanitizers/test_cell_suppression.py",
+    "cli/test_commands.py",
+    "workbench/state/test_jobs.py",
+    "miners/test_runner.py",
+    "measures/test_workload.py",
+    "verifying/test_tampering.py",
+    "models/test_by_brute_force.py",
+    "plugin/test_plugin.py",
+    "plugin/test_misbehaving.py",
+    "models/test_bounds.py",
+    "search/lattice/test_optimum.py",
+    "search/evolution/test_problems.py",
+    "report/test_page.py",
+    "vectors/test_arx_optima.py",
+    "contracts/test_models.py",
+    "models/test_pycanon.py",
+)
+
 Bound = tuple[Table, Schema]
 
 LETTERS = ("a", "b", "c", "d", "e", "f")
@@ -58,6 +89,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(FailSkipped())
     if hasattr(config, "workerinput") and os.name == "posix":
         compile_every_kernel_in_one_worker()
+
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False  # xdist would begin with the files that have most tests
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        rank = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 def pytest_collection_finish() -> None:
@@ -190,30 +230,46 @@ def example(request: pytest.FixtureRequest, hospital: Bound) -> Bound:
     return schema.bind(table)
 
 
-@st.composite
-def letter_hierarchies(draw: st.DrawFn) -> Hierarchy:
-    """Draw a random tree over the letters. A node may be called like a letter that lies elsewhere."""
+# Described once: to describe them anew for each attribute takes longer than to draw them.
+LEVELS: Any = [st.none() | st.tuples(*[st.sampled_from(names)] * len(LETTERS)) for names in ("PQRa", "XY")]
+KINDS: Any = st.sampled_from(["numeric", "categorical"])
+VALUES: Any = {"numeric": st.none() | st.integers(0, 9), "categorical": st.none() | st.sampled_from(LETTERS)}
+TYPES: Any = {"numeric": pa.int64(), "categorical": pa.string()}
+WEIGHTS = st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0])
+LOWEST = st.sampled_from([0, 1, 2])
+TIMES = st.integers(1, 3)
+ROLES = {
+    "quasi-identifying": st.integers(1, 3),
+    "insensitive": st.integers(0, 2),
+    "sensitive": st.integers(1, 2),
+}
+
+
+def letter_hierarchy(drawn: tuple[Any, ...]) -> Hierarchy:
+    """Make a tree over the letters. A node may be called like a letter that lies elsewhere."""
     levels: list[list[str]] = []
     below = list(LETTERS)
-    for names in (["P", "Q", "R", "a"], ["X", "Y"]):
-        if draw(st.booleans()):
-            parents = {node: draw(st.sampled_from(names)) for node in dict.fromkeys(below)}
-            below = [parents[node] for node in below]
+    for parents in drawn:
+        if parents is not None:
+            parent = dict(zip(dict.fromkeys(below), parents, strict=False))
+            below = [parent[node] for node in below]
             levels.append(below)
     return Hierarchy.of_levels(LETTERS, levels)
 
 
-@st.composite
-def attributes(draw: st.DrawFn, name: str, role: Any, *, floors: bool) -> Attribute:
-    kind: Any = draw(st.sampled_from(["numeric", "categorical"]))
-    some: Any = (
-        st.sampled_from([Intervals((5,)), Intervals((2, 4))]) if kind == "numeric" else letter_hierarchies()
-    )
-    weight = draw(st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0]))
-    hierarchy = draw(st.none() | some)
+HIERARCHIES: Any = {
+    "numeric": st.none() | st.sampled_from([Intervals((5,)), Intervals((2, 4))]),
+    "categorical": st.none() | st.tuples(*LEVELS).map(letter_hierarchy),
+}
+
+
+def attribute(draw: st.DrawFn, name: str, role: Any, *, floors: bool) -> Attribute:
+    kind = draw(KINDS)
+    weight = draw(WEIGHTS)
+    hierarchy = draw(HIERARCHIES[kind])
     lowest = 0
     if floors and role == "quasi-identifying":
-        lowest = min(draw(st.sampled_from([0, 1, 2])), _height(hierarchy))
+        lowest = min(draw(LOWEST), _height(hierarchy))
     return Attribute(name, role, kind, hierarchy, weight, lowest)
 
 
@@ -229,19 +285,16 @@ def bound_tables(draw: st.DrawFn, *, floors: bool = False) -> Bound:
 
     With floors some quasi-identifiers have a lowest level.
     """
-    wanted = {"quasi-identifying": (1, 3), "insensitive": (0, 2), "sensitive": (1, 2)}
     described = [
-        draw(attributes(f"{role[0]}{place}", role, floors=floors))
-        for role, (least, most) in wanted.items()
-        for place in range(draw(st.integers(least, most)))
+        attribute(draw, f"{role[0]}{place}", role, floors=floors)
+        for role, many in ROLES.items()
+        for place in range(draw(many))
     ]
-    values = {"numeric": st.integers(0, 9), "categorical": st.sampled_from(LETTERS)}
-    record = st.tuples(*(st.none() | values[a.kind or "categorical"] for a in described))
-    repeated = draw(st.lists(st.tuples(record, st.integers(1, 3)), min_size=1, max_size=10))
-    records = [record for record, times in repeated for _ in range(times)]
-    types = {"numeric": pa.int64(), "categorical": pa.string()}
+    drawn = st.tuples(TIMES, *(VALUES[a.kind] for a in described))
+    repeated = draw(st.lists(drawn, min_size=1, max_size=10))
+    records = [record for times, *record in repeated for _ in range(times)]
     columns: dict[str, Any] = {
-        a.name: pa.array([record[place] for record in records], types[a.kind or "categorical"])
+        a.name: pa.array([record[place] for record in records], TYPES[a.kind])
         for place, a in enumerate(described)
     }
     columns["name"] = [f"person {place}" for place in range(len(records))]

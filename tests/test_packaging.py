@@ -167,6 +167,28 @@ def test_a_commit_is_checked_like_the_whole() -> None:
     assert set(re.findall(r"(?:repo|language): (.*)", hooks)) == {"local", "system"}
 
 
+def test_the_tests_take_nothing_away_from_lint_that_runs_beside_them(tmp_path: Path) -> None:
+    """Whichever of the two fails, and whichever ends first, `make test` fails."""
+    asked = "\n".join(recipe("test"))
+    for linted, tested in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        (tmp_path / "make").write_text(f"#!/bin/sh\nsleep 0.1\nexit {linted}\n")
+        (tmp_path / "python").write_text(f"#!/bin/sh\nexit {tested}\n")
+        for name in ("make", "python"):
+            (tmp_path / name).chmod(0o755)
+        script = asked.lstrip("@").replace(".venv/bin/python", "python").replace("$$", "$")
+        environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+        done = subprocess.run(["sh", "-c", script], env=environment, check=False)
+        assert (done.returncode != 0) == bool(linted or tested)
+
+
+def test_the_tests_that_are_begun_with_are_there() -> None:
+    conftest = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^LONGEST = \(\n((?:    .*\n)+)\)", conftest, re.MULTILINE)
+    names = re.findall(r'"(.+)"', listed)
+    assert names
+    assert [name for name in names if not (ROOT / "tests" / name).is_file()] == []
+
+
 @pytest.mark.parametrize("variable", ["QUICK", "REACHED"])
 def test_the_tests_that_the_makefile_names_are_there(variable: str) -> None:
     (listed,) = re.findall(rf"^{variable} := ((?:.*\\\n)*.*)$", MAKEFILE, re.MULTILINE)

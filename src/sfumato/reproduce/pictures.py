@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +24,9 @@ _DECADES = 2
 """Up to how many decades a logarithmic axis has room for 2 and 5 as well."""
 
 
+@lru_cache(maxsize=128)
 def chart_svg(chart: Chart) -> str:
-    """Draw a chart as an SVG element."""
+    """Draw a chart as an SVG element, once for the page and its own file."""
 
     def draw(axes: Axes) -> None:
         axes.set(xlabel=chart.x_label, ylabel=chart.y_label)

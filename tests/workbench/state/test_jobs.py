@@ -26,7 +26,8 @@ from ..conftest import PROJECT
 # as long as other tests wait: on a busy machine the first generation of a search takes its time
 PATIENCE = 300.0
 MANY = PROJECT.replace("k = [2, 3]", f"k = {list(range(1, 400))}")
-SLOW = PROJECT + '\n[[try]]\nsearch = "evolution"\npopulation = 300\ngenerations = 3000\n'
+# told after every tenth of its generations: soon for the first time, and long before the last
+SLOW = PROJECT + '\n[[try]]\nsearch = "evolution"\npopulation = 300\ngenerations = 200\n'
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def until(true: Callable[[], object]) -> None:
     end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end, "it never happened"
-        time.sleep(0.05)
+        time.sleep(0.2)
 
 
 def stored(path: Path) -> tuple[Candidate, ...]:
