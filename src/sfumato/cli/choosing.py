@@ -111,7 +111,7 @@ def explore(
     project = without(loaded(found_project(project_file)), left_out)
     limit = _limit(project.budget if budget is None else budget)
     if dry_run:
-        found = foreseen(project, workers)
+        found = foreseen(project, workers, limit)
         if as_json:
             print_json(forecast_facts(found, limit))
         else:

@@ -231,8 +231,9 @@ def print_forecast(found: Forecast, budget: float | None) -> None:
     """Print what an exploration would do."""
     searches = "one search" if found.n_searches == 1 else f"{found.n_searches} searches"
     more = f", and what {searches} will propose" if found.n_searches else ""
-    echo(f"{found.n_open:,} candidates to make, {found.n_known:,} are known{more}")
-    if found.seconds is not None and found.n_open:
+    gaps = "" if budget is None else "; then some more in gaps of the frontier, as long as they improve it"
+    echo(f"{found.n_open:,} candidates to make, {found.n_known:,} are known{more}{gaps}")
+    if found.seconds:
         basis = (
             "a rough guess from trying methods on a few of the rows"
             if found.n_sampled
@@ -240,7 +241,7 @@ def print_forecast(found: Forecast, budget: float | None) -> None:
         )
         echo(f"About {_duration(found.seconds)}, {basis}")
     if budget is not None:
-        echo(f"The budget is {_duration(budget)}")
+        echo(f"Never more than the budget of {_duration(budget)}")
     echo(f"About {found.memory / 1e9:.2g} GB of memory")
 
 
