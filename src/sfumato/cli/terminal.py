@@ -261,11 +261,15 @@ def print_frontier(
     project: Project, found: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool
 ) -> None:
     """Print the candidates as a table, what cannot be compared, and what could not be made."""
+    from sfumato.measures.base import by_attribute, label_apart
+
     efficient, knee = found.efficient(), found.knee()
     listed = found.candidates if everything else efficient
     allowed = set(found.within(project.policy))
-    more = [name for name in ("k-anonymity", "suppression-loss") if name not in found.axes]
-    shown = [*found.axes, *(name for name in more if any(c.value(name) is not None for c in listed))]
+    apart = {label_apart(m): m.label for c in listed for m in by_attribute(c.measurements)}
+    more = ["k-anonymity", "suppression-loss", *(name for name in apart if apart[name] in found.axes)]
+    told = [name for name in more if any(c.value(name) is not None for c in listed)]
+    shown = list(dict.fromkeys([*found.axes, *told]))
     rows = [
         [
             candidate.id,

@@ -143,7 +143,8 @@ def done_apart(
                 written = written or pickle.dumps((work, original))
                 _fill(crew, min(n_processes, len(waiting) + n_busy), written)
             n_here = 0
-            for n_here, done in enumerate(meanwhile, start=1):
+            for done in meanwhile:
+                n_here += 1
                 yield done
             if not waiting and not n_busy and not n_here:
                 return

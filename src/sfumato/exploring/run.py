@@ -444,7 +444,7 @@ class _Course:
         return None if planned is None or more is None else max(min(planned + more, self.ends - now), 0.0)
 
     def _on_front(self) -> list[str]:
-        """Return the methods of the efficient candidates, looked up again when there is a tenth more of all."""
+        """Return the methods of the efficient candidates, looked up when there is a tenth more of all."""
         if 10 * len(self.made) >= 11 * self.n_compared:
             self.n_compared = len(self.made)
             placed = tuple(c for c in self.made.values() if None not in map(c.value, self.axes))
@@ -485,7 +485,8 @@ class _Refining:
         """Return the seconds that are left, at the pace so far: what is usual, or until it was in vain."""
         n_tried = n_done - self.n_before
         n_last = max(self.volumes, default=self.n_before)
-        n_grown = next((n for n, v in self.volumes.items() if self.volumes[n_last] <= v * (1 + SMALL)), n_last)
+        enough = self.volumes.get(n_last, 0.0) / (1 + SMALL)
+        n_grown = next((n for n, volume in self.volumes.items() if volume >= enough), n_last)
         n_left = max(self.n_usual - n_tried, n_grown + _VAIN - n_done, 0)
         return n_left * (now - self.since) / n_tried
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.caching import kept_on, taken_before
-from sfumato.errors import Infeasible, MethodFailed
+from sfumato.errors import Infeasible, MethodFailed, SfumatoError
 from sfumato.exploring.apart import Limits, Lost, Original, done_apart
 from sfumato.exploring.equal import fingerprint_of
 from sfumato.faults import named
@@ -178,7 +178,7 @@ def _load(task: Task, table: Table, schema: Schema) -> None:
     """Make and measure a candidate of a few rows, so that what is loaded then is not taken for its cost."""
     if table.n_rows <= _FEW or _is_plugged_in(task):
         return
-    with kept_on(None), listening(_nobody), suppress(Infeasible, MethodFailed):
+    with kept_on(None), listening(_nobody), suppress(SfumatoError):
         release = sanitize(few_rows(table, _FEW), schema, task.recipe)
         measure(release, [written for _, written in task.asked])
 

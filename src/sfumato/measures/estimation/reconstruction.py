@@ -66,10 +66,21 @@ def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
     >>> uniform_estimate(release, "diagnosis").n_units
     1
     """
+    return _estimate(release, sensitive, _tells_values_apart(release, [sensitive] if sensitive else []))
+
+
+def _tells_values_apart(release: Release, sensitive: Sequence[str]) -> bool:
+    """Return whether any sensitive attribute has more than one released value."""
+    columns = (release.cells[name].codes for name in sensitive if name in release.cells)
+    return any((codes != codes[:1]).any() for codes in columns)
+
+
+def _estimate(release: Release, sensitive: str | None, by_class: bool) -> Estimate:
+    """Read a release; where nobody's sensitive value is told apart, all classes are one group."""
     table = original_of(release)
     names = release.schema.quasi_identifiers
-    group_of = release.groups.class_of if sensitive else np.zeros(release.n_rows, dtype=np.int64)
-    n_groups = release.groups.n_classes if sensitive else 1
+    group_of = release.groups.class_of if by_class else np.zeros(release.n_rows, dtype=np.int64)
+    n_groups = release.groups.n_classes if by_class else 1
     spreads = [_spread(name, release.cells[name], table[name]) for name in names]
     unit_of, n_units = number_rows(
         [group_of, *(spread.label_of for spread in spreads)],
@@ -84,7 +95,7 @@ def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
         weights[order].astype(np.float64),
         tuple(spread.take(units) for spread in spreads),
         group_of[units],
-        _mixtures(release, table, sensitive),
+        _mixtures(release, table, sensitive, by_class),
     )
 
 
@@ -93,10 +104,11 @@ def uniform_estimate_of_all(release: Release, sensitive: Sequence[str]) -> Estim
 
     What the release says of the quasi-identifiers is the same for all of them and is read once.
     """
-    first, table = uniform_estimate(release, sensitive[0]), original_of(release)
+    by_class, table = _tells_values_apart(release, sensitive), original_of(release)
+    first = _estimate(release, sensitive[0], by_class)
     if len(sensitive) == 1:
         return first
-    others = [_mixtures(release, table, name) for name in sensitive[1:]]
+    others = [_mixtures(release, table, name, by_class) for name in sensitive[1:]]
     return replace(first, mixtures=Mixtures.beside([first.mixtures, *others]))
 
 
@@ -154,7 +166,7 @@ def _nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
     )
 
 
-def _mixtures(release: Release, table: Table, sensitive: str | None) -> Mixtures:
+def _mixtures(release: Release, table: Table, sensitive: str | None, by_class: bool) -> Mixtures:
     """Return the distribution of the sensitive values in each group, over the original's codes."""
     if sensitive is None:
         only = np.zeros(1, dtype=np.int32)
@@ -167,6 +179,10 @@ def _mixtures(release: Release, table: Table, sensitive: str | None) -> Mixtures
     counted = release.groups.sensitive[sensitive]
     n_values = len(table[sensitive].domain)
     sizes = np.diff(sets.starts)
+    if not by_class and release.n_rows:
+        members = sets.members[slice(*sets.starts[release.cells[sensitive].codes[0] :][:2])]
+        even = np.full(len(members), release.n_records / len(members))
+        return Mixtures(np.array([0, len(members)]), members, even, n_values)
     if (sizes == 1).all():
         counts = counted.counts.astype(np.float64)
         return Mixtures(counted.starts, sets.members[counted.values], counts, n_values)

@@ -21,7 +21,7 @@ from sfumato.choosing.question import (
 )
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, broken_limits
-from sfumato.measures.base import Measurement
+from sfumato.measures.base import Measurement, by_attribute, label_apart
 from sfumato.workbench.pages import page, sentence
 from sfumato.workbench.state.addressed import findings_of
 from sfumato.workbench.state.findings import Findings
@@ -170,7 +170,8 @@ def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
     """Return what may be written: the word, what kind of word it is, and what it means."""
     from sfumato import formatting
 
-    labels = list(dict.fromkeys(m.label for m in measurements))
+    apart = map(label_apart, by_attribute(measurements))
+    labels = list(dict.fromkeys([*(m.label for m in measurements), *apart]))
     names = {m.measure for m in measurements}
     short = [(word, full_name(word)) for word in SHORT_NAMES if full_name(word) in names]
     return [

@@ -290,7 +290,7 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
     figures = [
         (column, shown_value(column.label, values.get(column.label)), column.label in view.axes)
         for column in seen.sheet.columns
-        if any(m.label == column.label for m in chosen.measurements)
+        if column.label in values or any(m.label == column.label for m in chosen.measurements)
     ]
     return {
         "id": chosen.id,
