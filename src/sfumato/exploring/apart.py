@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection, resource_tracker
@@ -113,7 +113,7 @@ def done_apart(
     n_processes: int,
     limits: Limits,
     ends: float = math.inf,
-    meanwhile: Iterator[tuple[Any, Any]] = iter(()),
+    meanwhile: Iterable[tuple[Any, Any]] = (),
 ) -> Generator[tuple[Any, Any]]:
     """Yield each piece with what came of it, as it is finished; `Lost` where its process was.
 
@@ -142,11 +142,10 @@ def done_apart(
             if waiting or n_busy:
                 written = written or pickle.dumps((work, original))
                 _fill(crew, min(n_processes, len(waiting) + n_busy), written)
-            n_here = 0
-            for done in meanwhile:
-                n_here += 1
-                yield done
-            if not waiting and not n_busy and not n_here:
+            was_idle = not waiting and not n_busy and not meanwhile
+            yield from meanwhile
+            meanwhile = ()
+            if was_idle:
                 return
             for hand in crew:
                 if hand.is_ready and not hand.is_busy and waiting:

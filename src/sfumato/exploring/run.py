@@ -42,6 +42,8 @@ _LONG = 10.0
 """So many seconds are never too long for a candidate, nor for a whole run: no measure was slow then."""
 _VAIN = 20
 """After so many refined candidates that add next to nothing, nothing is refined any more."""
+_LONGER = 1.5
+"""How many times longer than in vain refining lasts, since some candidates still add something."""
 
 
 @dataclass(frozen=True)
@@ -343,7 +345,7 @@ class _Course:
         self.made = {candidate.id: candidate for candidate in only_made(stored)}
         self.ids |= {candidate.id for candidate in stored} | store.aliases().keys()
         tried = store.proposals(self._refinements)
-        self.refining = _Refining(monotonic(), self.state.done, self._n_refined)
+        self.refining = _Refining(monotonic(), self.state.done)
         while self.refining.is_worth_it(
             frontier := Frontier(tuple(self.made.values()), self.axes), self.state.done
         ):
@@ -472,23 +474,20 @@ class _Refining:
         When it began, by the monotonic clock.
     n_before
         How many candidates were finished then.
-    n_usual
-        How many are tried in gaps as a rule.
     """
 
-    def __init__(self, since: float, n_before: int, n_usual: int) -> None:
-        self.since, self.n_before, self.n_usual = since, n_before, n_usual
+    def __init__(self, since: float, n_before: int) -> None:
+        self.since, self.n_before = since, n_before
         self.reference: tuple[float, ...] | None = None
         self.volumes: dict[int, float] = {}
 
     def left(self, n_done: int, now: float) -> float:
-        """Return the seconds that are left, at the pace so far: what is usual, or until it was in vain."""
-        n_tried = n_done - self.n_before
+        """Return the seconds that are left at the pace so far, if the front grows a little further."""
         n_last = max(self.volumes, default=self.n_before)
         enough = self.volumes.get(n_last, 0.0) / (1 + SMALL)
         n_grown = next((n for n, volume in self.volumes.items() if volume >= enough), n_last)
-        n_left = max(self.n_usual - n_tried, n_grown + _VAIN - n_done, 0)
-        return n_left * (now - self.since) / n_tried
+        n_left = max(n_grown + _VAIN - n_done, 0)
+        return _LONGER * n_left * (now - self.since) / (n_done - self.n_before)
 
     def is_worth_it(self, frontier: Frontier, n_done: int) -> bool:
         """Return whether the last candidates added anything, or there are too few to say.

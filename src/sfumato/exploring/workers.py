@@ -29,6 +29,8 @@ from sfumato.table import Table
 
 _FEW = 100
 """On how many rows a method is tried before it is timed."""
+_BRIEF = 1.0
+"""After how many seconds no further measure is tried so: what takes longer is not slow for being loaded."""
 _loaded: set[str] = set()
 """The sanitizers that this process has used."""
 
@@ -178,9 +180,12 @@ def _load(task: Task, table: Table, schema: Schema) -> None:
     """Make and measure a candidate of a few rows, so that what is loaded then is not taken for its cost."""
     if table.n_rows <= _FEW or _is_plugged_in(task):
         return
+    ends = monotonic() + _BRIEF
     with kept_on(None), listening(_nobody), suppress(SfumatoError):
         release = sanitize(few_rows(table, _FEW), schema, task.recipe)
-        measure(release, [written for _, written in task.asked])
+        for _, written in task.asked:
+            if monotonic() < ends:
+                measure(release, [written])
 
 
 def few_rows(table: Table, n_rows: int) -> Table:
