@@ -73,7 +73,7 @@ def test_with_parameters_it_goes_by_its_label() -> None:
     label = "t-closeness distance=js of occupation"
     assert label in map(label_apart, by_attribute(found))
     assert named(found, label) == named(found, "t-closeness of occupation")
-    assert measure_words(label).title == "t (distance=js) of occupation"
+    assert measure_words(label).title == "t-closeness (distance=js) of occupation"
 
 
 def candidate(name: str, income: float, disease: float, loss: float) -> Candidate:
