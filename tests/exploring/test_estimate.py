@@ -50,14 +50,6 @@ def test_what_is_at_work_takes_what_is_left_of_its_usual_time_or_as_long_again()
     assert costs.of_all([task("mondrian")], ages={"mondrian": 20.0}) == 20.0
 
 
-def test_a_method_that_finished_nothing_yet_is_taken_to_be_halfway() -> None:
-    costs = Costs({("mondrian", MAKING): Cost(1, 5.0, 5.0)})
-    begun = costs.with_begun([("anatomy", 30.0), ("mondrian", 30.0)])
-    assert (begun.of("anatomy", []), begun.of("mondrian", [])) == (60.0, 5.0)
-    assert costs.with_begun([("anatomy", 1.0)]).of("anatomy", []) == 5.0, "no less than the others"
-    assert not costs.has("anatomy"), "nothing is noted"
-
-
 def test_refining_costs_what_the_methods_of_the_front_do() -> None:
     costs = Costs({("mondrian", MAKING): Cost(1, 2.0, 2.0), ("clustering", MAKING): Cost(1, 8.0, 8.0)})
     costs.note("as-is", {MAKING: 100.0})

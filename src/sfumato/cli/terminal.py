@@ -80,7 +80,7 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
         task = bar.add_task("", total=None, left="")
 
         def update(state: Progress) -> None:
-            left = "" if state.remaining is None else f"{_duration(state.remaining)} left"
+            left = _left(state)
             bar.update(
                 task,
                 completed=state.done,
@@ -127,8 +127,15 @@ def _now_and_then() -> Callable[[str], None]:
 def _progress_line(state: Progress) -> None:
     tenths = 10 * state.done // max(state.total, 1)
     if state.done and tenths > 10 * (state.done - 1) // state.total:
-        left = f", {_duration(state.remaining)} left" if state.remaining else ""
-        say(f"{state.done} of {state.total} candidates{left}")
+        left = _left(state)
+        say(f"{state.done} of {state.total} candidates" + (f", {left}" if left else ""))
+
+
+def _left(state: Progress) -> str:
+    """Say how long it will take; where that is not known yet, how long at most."""
+    if state.remaining is not None:
+        return f"{_duration(state.remaining)} left" if state.remaining else ""
+    return "" if state.within is None else f"ends within {_duration(state.within)}"
 
 
 def _duration(seconds: float) -> str:
@@ -204,8 +211,9 @@ def print_course(state: Progress, growth: Growth, budget: float | None) -> None:
     if growth.steps and state.done:
         (first, share), last = growth.shares[0], growth.steps[-1][0]
         echo(
-            f"A first frontier stood after {_duration(first)}, at {share:.0%} of the hypervolume of now; "
-            f"99% after {_duration(growth.reached(0.99))}, the last gain after {_duration(last)}"
+            f"A first frontier stood after {_duration(first)} and covered {share:.0%} of what it covers now "
+            f"(its hypervolume); 99% after {_duration(growth.reached(0.99))}, the last gain after "
+            f"{_duration(last)}"
         )
     if state.slow:
         echo(

@@ -100,20 +100,6 @@ class Costs:
             return None
         return n_refined * fmean(known) / workers if known else 0.0
 
-    def with_begun(self, ages: Iterable[tuple[str, float]]) -> Costs:
-        """Return the costs as they are if each method that finished nothing yet is halfway.
-
-        Parameters
-        ----------
-        ages
-            The methods at work, each with the seconds since it began.
-        """
-        now = dict(self.now)
-        for sanitizer, age in ages:
-            if not self.has(sanitizer):
-                now[sanitizer, MAKING] = Cost().plus(max(2 * age, self._part(sanitizer, MAKING) or 0.0))
-        return Costs(self.before, now)
-
     def has(self, sanitizer: str) -> bool:
         """Return whether this method was ever tried."""
         return (sanitizer, MAKING) in self.before or (sanitizer, MAKING) in self.now

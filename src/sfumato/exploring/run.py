@@ -66,6 +66,8 @@ class Progress:
         What is being searched or measured, in words, where that takes long.
     remaining
         The seconds that are left, estimated from what methods and measures cost so far, if that is known.
+    within
+        The seconds that are left of the budget, if there is one.
     equal
         Candidates of this run that are the same release as another.
     refined
@@ -84,6 +86,7 @@ class Progress:
     latest: str = ""
     now: str = ""
     remaining: float | None = None
+    within: float | None = None
     equal: int = 0
     refined: int = 0
     is_spent: bool = False
@@ -418,31 +421,34 @@ class _Course:
         """Tell what is being searched or measured."""
         if self.is_searching and monotonic() >= self.ends:
             raise _Spent
-        self.progress(
-            replace(self.state, elapsed=monotonic() - self.began, now=words, remaining=self._remaining())
-        )
+        self.progress(replace(self.state, now=words, **self._times()))
 
     def _say(self, **changed: Any) -> None:
         """Tell how far it has come."""
-        self.state = replace(self.state, elapsed=monotonic() - self.began, **changed)
-        self.state = replace(self.state, remaining=self._remaining())
+        self.state = replace(self.state, **changed)
+        self.state = replace(self.state, **self._times())
         self.progress(self.state)
 
-    def _remaining(self) -> float | None:
-        """Return the seconds that are left, as soon as every method that is to be used was at least begun."""
+    def _times(self) -> dict[str, float | None]:
+        """Return how long it took and will take."""
         now = monotonic()
-        ages = {identity: now - since for identity, since in self.begun.items()}
-        costs = self.costs.with_begun((self.open[each].recipe.sanitizer, age) for each, age in ages.items())
-        known = all(costs.has(task.recipe.sanitizer) for task in self.open.values())
+        within = None if self.ends == math.inf else max(self.ends - now, 0.0)
+        return {"elapsed": now - self.began, "remaining": self._remaining(), "within": within}
+
+    def _remaining(self) -> float | None:
+        """Return the seconds that are left, as soon as every method that is to be used was timed once."""
+        now = monotonic()
+        known = all(self.costs.has(task.recipe.sanitizer) for task in self.open.values())
         if self.is_searching or not known or not (self.costs.now or self.costs.before):
             return None
         if self.refining is not None and self.state.done > self.refining.n_before:
             return max(min(self.refining.left(self.state.done, now), self.ends - now), 0.0)
-        planned = costs.of_all(self.open.values(), self.workers, ages)
+        ages = {identity: now - since for identity, since in self.begun.items()}
+        planned = self.costs.of_all(self.open.values(), self.workers, ages)
         keys = [key for key, _ in self.ground.asked]
         more: float | None = 0.0
         if self.ends < math.inf:
-            more = costs.of_refining(self._on_front(), keys, self._n_refined, self.workers)
+            more = self.costs.of_refining(self._on_front(), keys, self._n_refined, self.workers)
         return None if planned is None or more is None else max(min(planned + more, self.ends - now), 0.0)
 
     def _on_front(self) -> list[str]:

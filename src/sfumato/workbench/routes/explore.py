@@ -210,6 +210,7 @@ def _job_facts(request: Request, seen: Seen) -> dict[str, Any]:
         "n_searches": counts.count(None),
         "stamp": seen.stamp,
         "remaining": _duration(report.remaining) if report else "",
+        "within": _duration(report.within) if report else "",
         "elapsed": _duration(report.elapsed) if report else "",
         "workers": job.workers if job else None,
         "processors": os.cpu_count() or 1,
