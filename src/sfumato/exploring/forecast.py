@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from time import monotonic
+from time import process_time
 
 from sfumato.exploring import memory
 from sfumato.exploring.apart import Original
@@ -25,7 +25,7 @@ from sfumato.table import Table
 _SMALL, _LARGE = 250, 1000
 """How many rows the samples have on which methods are tried that were never timed."""
 _PATIENCE = 10.0
-"""After how many seconds no further method is tried."""
+"""After how many seconds of work no further method is tried."""
 _START = 4.0
 """How many seconds reading, loading and starting processes take on an ordinary machine."""
 _STEEPEST = 2.0
@@ -114,11 +114,11 @@ def _listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
 
 def _sampled(tasks: Iterable[Task], costs: Costs, table: Table, schema: Schema) -> int:
     """Try one candidate of each method that was never timed, and note what it would cost; count them."""
-    ends = monotonic() + _PATIENCE
+    ends = process_time() + _PATIENCE
     n_sampled = 0
     small, large = (few_rows(table, n_rows) for n_rows in (_SMALL, _LARGE))
     for task in tasks:
-        if costs.has(task.recipe.sanitizer) or monotonic() > ends:
+        if costs.has(task.recipe.sanitizer) or process_time() > ends:
             continue
         if not n_sampled:
             # the first one sums up what the others compare with

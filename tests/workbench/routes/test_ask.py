@@ -122,7 +122,8 @@ def test_where_nothing_is_sensitive_the_page_says_so_instead_of_asking_for_a_mea
     tries = '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [2, 3] } }\n'
     explored(project, header + tries + '[measure]\nprivacy = ["k-anonymity"]\nutility = ["total-loss"]\n')
     said = "speaks of a sensitive attribute, and no column of this table is one"
-    assert said in Seen(ready("/projects/patients/ask").text).text
+    standing = Seen(ready("/projects/patients/ask").text).text.count(said)
+    assert standing == 2, "two of the four questions speak of l"
     page = asked(ready, "max l where loss <= 70%")
     assert page.status_code == 422
-    assert f"Probabilistic-diversity {said}" in Seen(page.text).text
+    assert Seen(page.text).text.count(said) == standing + 1
