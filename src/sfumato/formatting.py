@@ -32,8 +32,12 @@ _LONGEST_NAME = 80
 def measure_words(name: str) -> Words:
     """Return what a measure or a model means; one that declares no words speaks through its docstring.
 
-    A label's parameters are added to the title.
+    A label's parameters are added to the title, and the sensitive attribute where it names one.
     """
+    name, of, attribute = name.partition(" of ")
+    if of:
+        known = measure_words(name)
+        return replace(known, title=f"{known.title}{of}{attribute}")
     name, _, parameters = name.partition(" ")
     if parameters:
         known = measure_words(name)

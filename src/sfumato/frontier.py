@@ -13,7 +13,7 @@ from sfumato.arrays import Floats
 from sfumato.columns import Columns, Limit
 from sfumato.errors import ParameterError, suggestion
 from sfumato.facts import Better
-from sfumato.measures.base import Measurement, worst_value
+from sfumato.measures.base import Measurement, named, worst_value
 from sfumato.recipe import Recipe
 from sfumato.shown import Picture, as_pandas, listed
 
@@ -121,7 +121,7 @@ class Frontier:
         every = [m for candidate in self.candidates for m in candidate.measurements]
         measured = {m.label for m in every} | {m.measure for m in every}
         for axis in self.axes:
-            if measured and axis not in measured:
+            if measured and axis not in measured and not named(every, axis):
                 hint = suggestion(axis, measured) or f"; measured are {', '.join(sorted(measured))}"
                 raise ParameterError(f"{axis!r} was not measured{hint}")
 
@@ -137,11 +137,7 @@ class Frontier:
 
     def better(self, axis: str) -> Better:
         """Return whether lower or higher is better on an axis."""
-        for candidate in self.candidates:
-            for measurement in candidate.measurements:
-                if axis in (measurement.label, measurement.measure):
-                    return measurement.better
-        return "lower"
+        return next((m.better for c in self.candidates for m in named(c.measurements, axis)), "lower")
 
     def _picked(self, rows: Iterable[int]) -> tuple[Candidate, ...]:
         return tuple(self.candidates[row] for row in rows)

@@ -74,7 +74,7 @@ class TestThePapersQuestion:
 
     def test_in_words(self) -> None:
         text = str(self.answer)
-        assert text.startswith("b  mondrian")
+        assert text.startswith("b  Mondrian")
         assert "at 26% you could have k-anonymity 36 (c)" in text
         assert "at 15% you would have k-anonymity 5 (a)" in text
         assert "6 candidates compared, 2 keep the limits." in text

@@ -259,3 +259,15 @@ class TestPlaces:
     def test_a_measure_is_found_where_it_is_written(self) -> None:
         assert places_of("min  Privacy   Loss where k > 3", "privacy loss") == (5, 19)
         assert places_of("min loss", "k") is None
+
+
+def test_a_measure_of_one_of_several_sensitive_attributes_is_named_after_it() -> None:
+    of = ("income", "Province / Territory")
+    measured = [Measurement("privacy-loss", 0.1, "privacy", "lower", attribute=name) for name in of]
+    for written in ("privacy loss of INCOME", "ploss of income", "privacy-loss of income"):
+        assert label_of(written, measured) == "privacy-loss of income"
+    asked = resolve(parse('min ploss of "Province / Territory" where ploss of income <= 0.3'), measured)
+    assert asked.measures == ("privacy-loss of Province / Territory", "privacy-loss of income")
+    assert label_of("ploss", measured) == "privacy-loss"
+    with pytest.raises(ParameterError, match="no measure 'ploss of age'"):
+        label_of("ploss of age", measured)

@@ -93,7 +93,7 @@ class TestAsk:
     def test_answers_in_words(self, sfumato: Run, project: Path) -> None:
         code, out, err = sfumato("ask", "max k where loss <= 30% and suppression <= 10%", "-P", project)
         assert code == 0, err
-        assert "mondrian with k-anonymity (k = 8); variant = relaxed" in out
+        assert "Mondrian k=8, variant=relaxed" in out
         assert "looser:  at " in out
         assert "1 candidate left out: total-loss does not apply." in out
         assert "sfumato show" in out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -123,6 +124,19 @@ def test_the_estimate_never_exceeds_it(clock: Clock, tmp_path: Path) -> None:
     left = [(state.elapsed, state.remaining) for state in states if state.remaining is not None]
     assert left
     assert all(remaining <= 30.0 - elapsed for elapsed, remaining in left)
+
+
+def test_the_estimate_counts_what_will_be_tried_in_gaps(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the clock moves when a candidate is told, so the watch must say about the same
+    ticks = itertools.count()
+    monkeypatch.setattr(workers_module, "perf_counter", lambda: 3.0 * next(ticks))
+    _, states = explored(clock, tmp_path / "s", budget=1e6)
+    ended = clock.now
+    tenth = next(state for state in states if state.elapsed >= ended / 10 and state.remaining is not None)
+    assert tenth.refined == 0
+    assert 0.5 <= (tenth.remaining or 0.0) / (ended - tenth.elapsed) <= 2.0
 
 
 def test_a_search_runs_after_what_is_listed_and_is_broken_off_when_it_is_spent(

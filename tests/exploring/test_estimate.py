@@ -37,6 +37,27 @@ def test_a_method_that_was_never_tried_costs_what_the_others_do() -> None:
     assert Costs().of_all([task("anatomy")]) is None
 
 
+def test_several_at_once_take_no_less_than_the_one_that_takes_longest() -> None:
+    costs = Costs({("mondrian", MAKING): Cost(1, 1.0, 1.0), ("clustering", MAKING): Cost(1, 9.0, 9.0)})
+    tasks = [task("mondrian")] * 3 + [task("clustering")]
+    assert costs.of_all(tasks, workers=1) == 12.0
+    assert costs.of_all(tasks, workers=4) == 9.0
+
+
+def test_what_is_at_work_takes_what_is_left_of_its_usual_time_or_as_long_again() -> None:
+    costs = Costs({("mondrian", MAKING): Cost(1, 5.0, 5.0)})
+    assert costs.of_all([task("mondrian")], ages={"mondrian": 2.0}) == 3.0
+    assert costs.of_all([task("mondrian")], ages={"mondrian": 20.0}) == 20.0
+
+
+def test_refining_costs_what_the_methods_of_the_front_do() -> None:
+    costs = Costs({("mondrian", MAKING): Cost(1, 2.0, 2.0), ("clustering", MAKING): Cost(1, 8.0, 8.0)})
+    costs.note("as-is", {MAKING: 100.0})
+    front = ["as-is", "mondrian", "mondrian", "clustering"]
+    assert costs.of_refining(front, [], 10, workers=2) == pytest.approx(10 * 4.0 / 2)
+    assert costs.of_refining(["as-is"], [], 10) == 0.0, "nothing lies between"
+
+
 def test_this_run_counts_more_than_earlier_ones_as_soon_as_it_knows() -> None:
     costs = Costs({("mondrian", MAKING): Cost(2, 2.0, 1.0)})
     costs.note("mondrian", {MAKING: 30.0})

@@ -59,8 +59,21 @@ def test_takes_what_methods_cost_before_where_that_is_known(project: Project, tm
                 store.keep_costs("another table", 2 * table.n_rows, sanitizer, {MAKING: seconds})
         found = forecast(project, store, workers=2)
     assert found.n_sampled == 0
-    # half the rows, so half the time, by two at once
-    assert found.seconds == pytest.approx((5.0 + 2 * 50.0) / 2)
+    # half the rows, so half the time, by two at once, and four seconds to start
+    assert found.seconds == pytest.approx(4.0 + (5.0 + 2 * 50.0) / 2)
+
+
+def test_with_a_budget_counts_what_is_tried_in_gaps_but_never_exceeds_it(
+    project: Project, tmp_path: Path
+) -> None:
+    with Store(tmp_path / "kept.sqlite") as store:
+        table, _ = project.read()
+        for sanitizer, seconds in {"as-is": 1.0, "mondrian": 3.0}.items():
+            store.keep_costs("another table", table.n_rows, sanitizer, {MAKING: seconds})
+        found, short = (forecast(project, store, workers=1, budget=b) for b in (1000.0, 60.0))
+    # one of as-is and two of mondrian; 35 more between those of mondrian, none of as-is
+    assert found.seconds == pytest.approx(4.0 + 1.0 + (2 + 35) * 3.0)
+    assert short.seconds == 60.0
 
 
 def test_of_what_was_explored_is_nothing(project: Project) -> None:

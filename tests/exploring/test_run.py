@@ -388,11 +388,13 @@ class TestProgress:
         explore(write(measures=MEASURES), store, workers=1, progress=states.append)
         assert (states[0].total, states[0].known) == (N_CANDIDATES - 1, 1)
 
-    def test_estimates_the_rest_once_half_of_its_methods_were_tried(self, write: Write, store: Store) -> None:
+    def test_estimates_the_rest_once_every_method_was_tried(self, write: Write, store: Store) -> None:
         states: list[Progress] = []
         explore(write(measures=MEASURES), store, workers=1, progress=states.append)
-        assert states[0].remaining is None
-        assert all(state.remaining is not None and state.remaining > 0 for state in states[2:-1])
+        seen = [state.latest.partition(" ")[0] for state in states]
+        for n, state in enumerate(states[:-1]):
+            assert (state.remaining is not None) == (set(seen[: n + 1]) == set(seen))
+            assert state.remaining != 0
         assert states[-1].remaining == 0
 
 

@@ -227,7 +227,12 @@ class TestUnusableCsv:
         assert "'age', 'sex'" in message
         assert "town" not in message
 
-    @pytest.mark.parametrize(("header", "position"), [("a,,c", 2), ("a,b,", 3), ('"",b,c', 1), ("a,  ,c", 2)])
+    def test_a_first_column_without_a_name_holds_the_names_of_rows_as_r_and_pandas_write_them(
+        self, write: Any
+    ) -> None:
+        assert contents(write('"","age"\n"1",31\n"2",32\n')) == {"row": ["1", "2"], "age": ["31", "32"]}
+
+    @pytest.mark.parametrize(("header", "position"), [("a,,c", 2), ("a,b,", 3), (",row,c", 1), ("a,  ,c", 2)])
     def test_a_column_without_a_name_is_told_by_its_position(
         self, write: Any, header: str, position: int
     ) -> None:

@@ -7,7 +7,9 @@
     limit     =  measure ("<=" | "<" | ">=" | ">" | "=" | "at most" | "at least") number ["%"]
 
 A measure is written by its name, by its label (``t-closeness distance=js``), in words (``privacy loss``) or
-by a short name (``k``). Capital and small letters are the same.
+by a short name (``k``). Where several attributes are sensitive it is the worst of them, and
+``privacy loss of income`` is that of one; a name of other signs than letters stands in quotation marks.
+Capital and small letters are the same.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Literal, NamedTuple, get_args
 from sfumato import formatting, registry
 from sfumato.errors import ParameterError, suggestion
 from sfumato.facts import Better
-from sfumato.measures.base import Measurement
+from sfumato.measures.base import Measurement, by_attribute, named
 
 
 class Misread(ParameterError):
@@ -77,6 +79,7 @@ _TOKEN = re.compile(
     | (?P<comma>,)
     | (?P<parameter>[a-z][\w-]*=[^\s<>=,%]+)
     | (?P<word>[^\W\d][\w-]*)
+    | "(?P<quoted>[^"]+)"
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -241,6 +244,11 @@ def guards_attributes(label: str) -> bool:
 
 def label_of(written: str, measurements: list[Measurement]) -> str:
     """Return the label of the measure that somebody wrote, among those that were measured."""
+    for m in by_attribute(measurements):
+        ending = f" of {m.attribute}".casefold()
+        if " ".join(written.split()).casefold().endswith(ending):
+            whole = label_of(" ".join(written.split())[: -len(ending)], [m])
+            return f"{whole} of {m.attribute}"
     name = full_name(written, measurements)
     labels = dict.fromkeys(m.label for m in measurements)
     found = next((label for label in labels if label.casefold() == name.casefold()), None)
@@ -279,7 +287,7 @@ def full_name(written: str, measurements: Iterable[Measurement] = ()) -> str:
 
 def better_of(measure: str, measurements: Iterable[Measurement]) -> Better:
     """Return whether lower or higher is better for a label."""
-    return next((m.better for m in measurements if m.label == measure), "lower")
+    return next((m.better for m in named(measurements, measure)), "lower")
 
 
 def _titles(measurements: Iterable[Measurement]) -> dict[str, str]:
@@ -371,7 +379,7 @@ class _Reader:
 
     def _measure(self, *, bounded: bool = False) -> str:
         parts: list[str] = []
-        while self._kind == "word" and self._text.casefold() not in _KEYWORDS:
+        while self._kind == "quoted" or (self._kind == "word" and self._text.casefold() not in _KEYWORDS):
             parts.append(self._next())
             if bounded:
                 self._part_equation()

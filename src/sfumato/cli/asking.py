@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 def ask(
     question: str, measure_now: bool, project_file: Path | None, workers: int | None, as_json: bool
 ) -> None:
-    """Answer a QUESTION from what was explored, and say what a little relaxing would buy.
+    """Answer a QUESTION from what was explored, and say what somewhat looser limits would gain.
 
     \b
     QUESTION is   max|min|best MEASURE [, max|min|best MEASURE ...] [where LIMIT [and LIMIT ...]]
     LIMIT is      MEASURE <=|<|>=|>|= NUMBER[%]     or with the words `at most`, `at least`
     MEASURE is    a name (privacy-loss), a label (t-closeness distance=js), words (privacy loss) or
-                  a short name:
+                  a short name; that of one of several sensitive attributes: privacy loss of income
 
     \b
       k       k-anonymity                loss, information loss    total-loss
@@ -102,12 +102,12 @@ def _require_sensitive(project: Project, missing: tuple[str, ...]) -> None:
 @click.option(
     "--picture",
     type=click.Path(path_type=Path),
-    help="Draw the class sizes of both as two cumulative curves (.svg).",
+    help="Draw for both how many records look alike with how many others (.svg).",
 )
 @project_option
 @json_option
 def compare(first: str, second: str, picture: Path | None, project_file: Path | None, as_json: bool) -> None:
-    """Set two candidates side by side: every measure, class sizes, losses, and who is worse off.
+    """Set two candidates side by side: every measure, how many records look alike, and who is worse off.
 
     Both releases are made once more, to count the records that are worse off in one than in the other.
 

@@ -28,6 +28,9 @@ def cli() -> None:
                        sfumato verify FOLDER
     Anybody's release: sfumato measure RELEASE --project people.toml
 
+    A candidate is a release that might be published. One is efficient if no other beats it in both privacy
+    and utility; the frontier is all that are.
+
     Exit codes: 0 done, 1 something given cannot be used, 2 policy not met or verification failed,
     3 no release can satisfy what was asked.
     """
@@ -48,21 +51,24 @@ def duration(written: str) -> float:
     return seconds_of(written)
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for pipelines.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs to read.")
 seed_option = click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Seed of what methods do at random; drawn and kept in the store by default.",
+    help="The number that chance begins with: the same number gives the same releases. By default one is "
+    "drawn and kept in the store.",
 )
 workers_option = click.option(
-    "--workers", type=click.IntRange(min=1), help="Processes at work; by default one for each processor."
+    "--workers",
+    type=click.IntRange(min=1),
+    help="How many processes work at once; by default one for each processor.",
 )
 project_option = click.option(
     "--project",
     "-P",
     "project_file",
     type=click.Path(path_type=Path),
-    help="Project file; by default the only one here.",
+    help="The project file; by default the only one in this folder.",
 )
 project_argument = click.argument(
     "project_file", required=False, type=click.Path(path_type=Path), metavar="[PROJECT]"
@@ -72,5 +78,6 @@ project_argument = click.argument(
 def dialect_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a CSV file is written."""
     for name, what in (("quote", "Quote sign"), ("encoding", "Encoding"), ("separator", "Separator")):
-        command = click.option(f"--{name}", help=f"{what} of a CSV file; sniffed by default.")(command)
+        said = f"{what} of a CSV file; by default as the file shows."
+        command = click.option(f"--{name}", help=said)(command)
     return command

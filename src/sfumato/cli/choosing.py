@@ -68,15 +68,16 @@ from sfumato.exploring.stored import source_now, stored_frontier
     "--budget",
     type=duration,
     metavar="TIME",
-    help="Stop after this time, as in 90s, 5m or 1h, and give up what is then at work; until then fill gaps "
-    "of the frontier, too. `none`: try all that the project lists. By default what the project says.",
+    help="Stop after this time, as in 90s, 5m or 1h. If all that the project lists is made before, the rest "
+    "of the time goes into candidates between the efficient ones. `none`: make all that the project lists, "
+    "however long it takes. By default what the project says.",
 )
 @click.option(
     "--without",
     "left_out",
     multiple=True,
     metavar="MEASURE",
-    help="Leave a slow measure out of this run; a later run without this takes it.",
+    help="Leave a slow measure out of this run; a later run without this option measures it.",
 )
 @click.option(
     "--dry-run",
@@ -98,9 +99,10 @@ def explore(
 ) -> None:
     """Make and measure all candidates of a project; go on where an earlier run stopped.
 
-    The ends of the frontier and one middle candidate of every method come first, then the rest by turns. A
-    candidate whose method fails, or which is given up, is tried again by the next run. With a budget one
-    candidate may use a third of it, unless --time-limit says otherwise.
+    A candidate is a release that might be published. The two extremes (everything as it is, nothing that
+    others may know) and one candidate of every method come first, then the rest by turns. A candidate whose
+    method fails, or which is given up, is tried again by the next run. With a budget one candidate may use a
+    third of it, unless --time-limit says otherwise.
 
     \b
     Example: sfumato explore admissions.toml --budget 5m
@@ -111,7 +113,7 @@ def explore(
     project = without(loaded(found_project(project_file)), left_out)
     limit = _limit(project.budget if budget is None else budget)
     if dry_run:
-        found = foreseen(project, workers)
+        found = foreseen(project, workers, limit)
         if as_json:
             print_json(forecast_facts(found, limit))
         else:
@@ -162,9 +164,10 @@ def _limit(budget: float | None) -> float | None:
     "--axis",
     "axes",
     multiple=True,
-    help="A measure to compare by; give it twice or more. Short names as in `sfumato ask --help`.",
+    help="A measure to compare by, instead of the project's two; give this twice or more. Names as in "
+    "`sfumato ask --help`.",
 )
-@click.option("--all", "everything", is_flag=True, help="Also list candidates that others beat.")
+@click.option("--all", "everything", is_flag=True, help="Also list the candidates that another one beats.")
 @click.option("--picture", type=click.Path(path_type=Path), help="Write the frontier as a picture (.svg).")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a report of the exploration (.html).")
 @json_option
@@ -176,7 +179,7 @@ def frontier(
     report: Path | None,
     as_json: bool,
 ) -> None:
-    """List the efficient releases: those that no other beats on every axis.
+    """List the efficient candidates: those that no other beats in both privacy and utility.
 
     \b
     Example: sfumato frontier admissions.toml --picture frontier.svg
@@ -209,7 +212,7 @@ def frontier(
 @project_option
 @json_option
 def show(identity: str, report: Path | None, project_file: Path | None, as_json: bool) -> None:
-    """Show one candidate in detail: recipe, every measurement, and who beats it.
+    """Show one candidate in detail: how it is made, every measurement, and which others beat it.
 
     \b
     Example: sfumato show 3f9a --report owner.html

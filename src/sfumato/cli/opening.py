@@ -92,14 +92,14 @@ def explored(
         )
 
 
-def foreseen(project: Project, workers: int | None) -> Forecast:
+def foreseen(project: Project, workers: int | None, budget: float | None) -> Forecast:
     """Return what an exploration would do; a store that is not there is not made."""
     from sfumato.exploring.forecast import forecast
     from sfumato.store.base import IN_MEMORY, Store
 
     place = project.store_path if os.path.exists(project.store_path) else IN_MEMORY
     with Store(place) as store:
-        return forecast(project, store, workers or os.cpu_count() or 1)
+        return forecast(project, store, workers or os.cpu_count() or 1, budget)
 
 
 def without(project: Project, names: Iterable[str]) -> Project:

@@ -34,7 +34,8 @@ _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
     "profiles",
     multiple=True,
     type=click.Choice(PROFILES),
-    help="Arrange the report as a reviewer's template asks, in one more page; may be given several times.",
+    help="Add a page with the same facts in the order that a reviewer's template asks for; may be given "
+    "several times.",
 )
 @project_option
 @json_option
@@ -48,7 +49,7 @@ def publish(
     project_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Write data, report, metadata, manifest and certificate of a candidate to a new FOLDER.
+    """Write a candidate to a new FOLDER: the data, a report on it, and what others need to check it.
 
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
@@ -105,7 +106,7 @@ def publish(
 @click.option("--by", default="a reader", help="Who checks; it goes into the certificate.", show_default=True)
 @json_option
 def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as_json: bool) -> None:
-    """Check a published FOLDER from its files alone: checksums, cells, every claim.
+    """Check a published FOLDER from its files alone: that nothing was changed and every figure is right.
 
     What no reader can check is marked as the publisher's word.
 

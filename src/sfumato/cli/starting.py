@@ -79,7 +79,7 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
 @dialect_options
 @json_option
 def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -> None:
-    """Guess roles, kinds and hierarchies of DATA and write a commented project file to edit.
+    """Look at DATA, guess the role of each column, and write a project file to read and to correct.
 
     \b
     Example: sfumato new admissions.csv

@@ -80,7 +80,7 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
         task = bar.add_task("", total=None, left="")
 
         def update(state: Progress) -> None:
-            left = "" if state.remaining is None else f"{_duration(state.remaining)} left"
+            left = _left(state)
             bar.update(
                 task,
                 completed=state.done,
@@ -127,8 +127,15 @@ def _now_and_then() -> Callable[[str], None]:
 def _progress_line(state: Progress) -> None:
     tenths = 10 * state.done // max(state.total, 1)
     if state.done and tenths > 10 * (state.done - 1) // state.total:
-        left = f", {_duration(state.remaining)} left" if state.remaining else ""
-        say(f"{state.done} of {state.total} candidates{left}")
+        left = _left(state)
+        say(f"{state.done} of {state.total} candidates" + (f", {left}" if left else ""))
+
+
+def _left(state: Progress) -> str:
+    """Say how long it will take; where that is not known yet, how long at most."""
+    if state.remaining is not None:
+        return f"{_duration(state.remaining)} left" if state.remaining else ""
+    return "" if state.within is None else f"ends within {_duration(state.within)}"
 
 
 def _duration(seconds: float) -> str:
@@ -204,8 +211,9 @@ def print_course(state: Progress, growth: Growth, budget: float | None) -> None:
     if growth.steps and state.done:
         (first, share), last = growth.shares[0], growth.steps[-1][0]
         echo(
-            f"A first frontier stood after {_duration(first)}, at {share:.0%} of the hypervolume of now; "
-            f"99% after {_duration(growth.reached(0.99))}, the last gain after {_duration(last)}"
+            f"A first frontier stood after {_duration(first)} and covered {share:.0%} of what it covers now "
+            f"(its hypervolume); 99% after {_duration(growth.reached(0.99))}, the last gain after "
+            f"{_duration(last)}"
         )
     if state.slow:
         echo(
@@ -231,8 +239,9 @@ def print_forecast(found: Forecast, budget: float | None) -> None:
     """Print what an exploration would do."""
     searches = "one search" if found.n_searches == 1 else f"{found.n_searches} searches"
     more = f", and what {searches} will propose" if found.n_searches else ""
-    echo(f"{found.n_open:,} candidates to make, {found.n_known:,} are known{more}")
-    if found.seconds is not None and found.n_open:
+    gaps = "" if budget is None else "; then some more in gaps of the frontier, as long as they improve it"
+    echo(f"{found.n_open:,} candidates to make, {found.n_known:,} are known{more}{gaps}")
+    if found.seconds:
         basis = (
             "a rough guess from trying methods on a few of the rows"
             if found.n_sampled
@@ -240,7 +249,7 @@ def print_forecast(found: Forecast, budget: float | None) -> None:
         )
         echo(f"About {_duration(found.seconds)}, {basis}")
     if budget is not None:
-        echo(f"The budget is {_duration(budget)}")
+        echo(f"Never more than the budget of {_duration(budget)}")
     echo(f"About {found.memory / 1e9:.2g} GB of memory")
 
 
@@ -260,11 +269,15 @@ def print_frontier(
     project: Project, found: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool
 ) -> None:
     """Print the candidates as a table, what cannot be compared, and what could not be made."""
+    from sfumato.measures.base import by_attribute, label_apart
+
     efficient, knee = found.efficient(), found.knee()
     listed = found.candidates if everything else efficient
     allowed = set(found.within(project.policy))
-    more = [name for name in ("k-anonymity", "suppression-loss") if name not in found.axes]
-    shown = [*found.axes, *(name for name in more if any(c.value(name) is not None for c in listed))]
+    apart = {label_apart(m): m.label for c in listed for m in by_attribute(c.measurements)}
+    more = ["k-anonymity", "suppression-loss", *(name for name in apart if apart[name] in found.axes)]
+    told = [name for name in more if any(c.value(name) is not None for c in listed)]
+    shown = list(dict.fromkeys([*found.axes, *told]))
     rows = [
         [
             candidate.id,

@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection, resource_tracker
@@ -43,10 +43,13 @@ class Limits:
         are stopped once all together use too much.
     seconds
         How long it may take; by default as long as it does.
+    patience
+        How long it may take where nobody said anything.
     """
 
     memory: int | None = None
     seconds: float | None = None
+    patience: float | None = None
 
     def __post_init__(self) -> None:
         if self.memory is not None and not memory.can_be_watched():
@@ -58,6 +61,16 @@ class Limits:
     def given(self) -> bool:
         """Whether anything is said."""
         return self.memory is not None or self.seconds is not None
+
+    @property
+    def need_watching(self) -> bool:
+        """Whether anything may be stopped."""
+        return self.given or self.patience is not None
+
+    @property
+    def longest(self) -> float | None:
+        """After how many seconds a piece of work is stopped."""
+        return self.patience if self.seconds is None else self.seconds
 
 
 UNLIMITED = Limits()
@@ -100,6 +113,7 @@ def done_apart(
     n_processes: int,
     limits: Limits,
     ends: float = math.inf,
+    meanwhile: Iterable[tuple[Any, Any]] = (),
 ) -> Generator[tuple[Any, Any]]:
     """Yield each piece with what came of it, as it is finished; `Lost` where its process was.
 
@@ -114,6 +128,8 @@ def done_apart(
         What every piece begins with, how many processes work, and what one piece may use.
     ends
         When to break off, by the monotonic clock.
+    meanwhile
+        What is done here, and what came of it, while the processes start, which takes seconds.
     """
     waiting: deque[Any] = deque()
     crew: list[_Hand] = []
@@ -123,10 +139,14 @@ def done_apart(
             n_busy = sum(hand.is_busy for hand in crew)
             while len(waiting) + n_busy < n_processes and (piece := next(pieces, None)) is not None:
                 waiting.append(piece)
-            if not waiting and not n_busy:
+            if waiting or n_busy:
+                written = written or pickle.dumps((work, original))
+                _fill(crew, min(n_processes, len(waiting) + n_busy), written)
+            was_idle = not waiting and not n_busy and not meanwhile
+            yield from meanwhile
+            meanwhile = ()
+            if was_idle:
                 return
-            written = written or pickle.dumps((work, original))
-            _fill(crew, min(n_processes, len(waiting) + n_busy), written)
             for hand in crew:
                 if hand.is_ready and not hand.is_busy and waiting:
                     hand.give(waiting.popleft())
@@ -156,8 +176,8 @@ def _stop_beyond(crew: list[_Hand], limits: Limits) -> None:
     """Stop whoever uses more than allowed."""
     now = time.monotonic()
     for hand in crew:
-        if hand.is_busy and limits.seconds is not None and now - hand.began > limits.seconds:
-            hand.stop(f"it took longer than {limits.seconds:g} seconds; give it more with --time-limit")
+        if hand.is_busy and limits.longest is not None and now - hand.began > limits.longest:
+            hand.stop(f"it took longer than {limits.longest:g} seconds; give it more with --time-limit")
     if not memory.can_be_watched():
         return
     used = {hand: memory.used_by(hand.process.pid or 0) for hand in crew}

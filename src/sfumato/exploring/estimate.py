@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
+from types import MappingProxyType
 
-from sfumato.exploring.workers import Task
+from sfumato.exploring.workers import Task, has_parameters
 from sfumato.store.costs import MAKING, Cost
 
 Part = tuple[str, str]
@@ -15,6 +16,9 @@ Part = tuple[str, str]
 
 _ENOUGH = 2
 """After so many times in this run the costs of earlier runs are not asked any more."""
+USUALLY_REFINED = 35
+"""So many candidates are tried in gaps of a frontier before nothing improves, as a rule: mostly 15 to 60."""
+_NONE: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -53,12 +57,48 @@ class Costs:
             return None
         return making + sum(self._part(sanitizer, each) or 0.0 for each in asked)
 
-    def of_all(self, tasks: Iterable[Task]) -> float | None:
-        """Return the seconds that many take, one after the other."""
-        alike = Counter((task.recipe.sanitizer, tuple(key for key, _ in task.asked)) for task in tasks)
-        each = [(self.of(*what), n_tasks) for what, n_tasks in alike.items()]
-        known = [cost * n_tasks for cost, n_tasks in each if cost is not None]
-        return sum(known) if len(known) == len(each) else None
+    def of_all(
+        self, tasks: Iterable[Task], workers: int = 1, ages: Mapping[str, float] = _NONE
+    ) -> float | None:
+        """Return the seconds that many take, several at once; no less than the one that takes longest.
+
+        Parameters
+        ----------
+        tasks, workers
+            What is to be done, and by how many.
+        ages
+            Since how many seconds some are at work, by their names. One that took longer than is usual is
+            taken to be halfway.
+        """
+        alike = Counter(
+            (task.recipe.sanitizer, tuple(key for key, _ in task.asked), ages.get(task.id, 0.0))
+            for task in tasks
+        )
+        costs = [(self.of(sanitizer, asked), age, n) for (sanitizer, asked, age), n in alike.items()]
+        left = [(max(cost, 2 * age) - age, n) for cost, age, n in costs if cost is not None]
+        if len(left) < len(costs):
+            return None
+        longest = max((each for each, _ in left), default=0.0)
+        return max(sum(each * n for each, n in left) / workers, longest)
+
+    def of_refining(
+        self, sanitizers: Iterable[str], asked: Iterable[str], n_refined: int, workers: int = 1
+    ) -> float | None:
+        """Return the seconds that so many candidates in gaps take, by several at once.
+
+        Parameters
+        ----------
+        sanitizers
+            The methods of those between which there are gaps, one for each.
+        asked, n_refined, workers
+            What is measured, of how many, and by how many at once.
+        """
+        keys = tuple(asked)
+        each = [self.of(sanitizer, keys) for sanitizer in sanitizers if has_parameters(sanitizer)]
+        known = [cost for cost in each if cost is not None]
+        if len(known) < len(each):
+            return None
+        return n_refined * fmean(known) / workers if known else 0.0
 
     def has(self, sanitizer: str) -> bool:
         """Return whether this method was ever tried."""

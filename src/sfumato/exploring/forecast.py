@@ -6,16 +6,14 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from time import monotonic
-
-import numpy as np
+from time import process_time
 
 from sfumato.exploring import memory
 from sfumato.exploring.apart import Original
-from sfumato.exploring.estimate import Costs
+from sfumato.exploring.estimate import USUALLY_REFINED, Costs
 from sfumato.exploring.order import in_order
 from sfumato.exploring.tasks import Ground, is_quick, listed, propose, still_open, with_keys
-from sfumato.exploring.workers import Finished, Task, make
+from sfumato.exploring.workers import Finished, Task, few_rows, make
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
@@ -27,7 +25,9 @@ from sfumato.table import Table
 _SMALL, _LARGE = 250, 1000
 """How many rows the samples have on which methods are tried that were never timed."""
 _PATIENCE = 10.0
-"""After how many seconds no further method is tried."""
+"""After how many seconds of work no further method is tried."""
+_START = 4.0
+"""How many seconds reading, loading and starting processes take on an ordinary machine."""
 _STEEPEST = 2.0
 """By which power of the rows the time grows at most."""
 
@@ -43,7 +43,7 @@ class Forecast:
     n_searches
         The searches that it would run and that take long, whose candidates are not counted.
     seconds
-        How long it would take, if that can be said.
+        How long it would take, if that can be said; with a budget, what is tried in gaps of the frontier too.
     n_sampled
         How many methods were never timed, so that they were tried on a sample of the rows.
     memory
@@ -58,7 +58,7 @@ class Forecast:
     memory: int
 
 
-def forecast(project: Project, store: Store, workers: int) -> Forecast:
+def forecast(project: Project, store: Store, workers: int, budget: float | None = None) -> Forecast:
     """Return what an exploration would do; nothing is written.
 
     Parameters
@@ -69,6 +69,8 @@ def forecast(project: Project, store: Store, workers: int) -> Forecast:
         What is known already.
     workers
         How many processes would work.
+    budget
+        After how many seconds it would stop.
     """
     table, schema = project.read()
     ground = Ground(store, Original(table, schema, store.path), 0, with_keys(project.measures))
@@ -78,15 +80,28 @@ def forecast(project: Project, store: Store, workers: int) -> Forecast:
     wanted = still_open(every.values(), store)
     costs = Costs(store.costs(ground.source, table.n_rows))
     sampled = _sampled(in_order([wanted], costs), costs, table, schema)
-    whole = costs.of_all(wanted)
     return Forecast(
         n_open=len(wanted),
         n_known=len(every) - len(wanted),
         n_searches=tries.count(None),
-        seconds=None if whole is None else whole / max(min(workers, len(wanted)), 1),
+        seconds=_seconds(wanted, {task.recipe.sanitizer for task in every.values()}, costs, workers, budget),
         n_sampled=sampled,
         memory=memory.used_by(os.getpid()) * (workers + (workers > 1)),
     )
+
+
+def _seconds(
+    wanted: Sequence[Task], sanitizers: Iterable[str], costs: Costs, workers: int, budget: float | None
+) -> float | None:
+    """Return how long candidates take, and with a budget those in gaps, every method as often as others."""
+    planned = costs.of_all(wanted, workers)
+    if planned is None or (budget is None and not wanted):
+        return planned
+    if budget is None:
+        return _START + planned
+    keys = [key for key, _ in (wanted[0].asked if wanted else ())]
+    more = costs.of_refining(sanitizers, keys, USUALLY_REFINED, workers)
+    return None if more is None else min(_START + planned + more, budget)
 
 
 def _listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
@@ -99,24 +114,20 @@ def _listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
 
 def _sampled(tasks: Iterable[Task], costs: Costs, table: Table, schema: Schema) -> int:
     """Try one candidate of each method that was never timed, and note what it would cost; count them."""
-    ends = monotonic() + _PATIENCE
+    ends = process_time() + _PATIENCE
     n_sampled = 0
+    small, large = (few_rows(table, n_rows) for n_rows in (_SMALL, _LARGE))
     for task in tasks:
-        if costs.has(task.recipe.sanitizer) or monotonic() > ends:
+        if costs.has(task.recipe.sanitizer) or process_time() > ends:
             continue
-        small, large = (_part(table, n_rows) for n_rows in (_SMALL, _LARGE))
-        # the first one loads what the others find loaded
-        _, low, high = (make(task, part, schema) for part in (small, small, large))
+        if not n_sampled:
+            # the first one sums up what the others compare with
+            make(task, small, schema), make(task, large, schema)
+        low, high = (make(task, part, schema) for part in (small, large))
         factor = _growth(low, high, small.n_rows, large.n_rows, table.n_rows)
         costs.note(task.recipe.sanitizer, {part: factor * taken for part, taken in high.seconds.items()})
         n_sampled += 1
     return n_sampled
-
-
-def _part(table: Table, n_rows: int) -> Table:
-    """Return rows from all over a table; the domains stay, so that the schema fits."""
-    rows = np.unique(np.linspace(0, table.n_rows - 1, min(n_rows, table.n_rows)).astype(np.int64))
-    return table.part(rows, table.weights[rows])
 
 
 def _growth(low: Finished, high: Finished, n_low: int, n_high: int, n_rows: int) -> float:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from sfumato import registry
 from sfumato.exploring.estimate import Costs
-from sfumato.exploring.workers import Task
+from sfumato.exploring.workers import Task, has_parameters
 
 
 def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
@@ -55,8 +54,7 @@ def _families(tasks: Iterable[Task]) -> list[list[Task]]:
 
 
 def _is_an_end(task: Task) -> bool:
-    """Return whether the method of a task has no parameter, as publishing everything or nothing has none."""
-    return not registry.parameters_of(registry.look_up("sanitizer", task.recipe.sanitizer))
+    return not has_parameters(task.recipe.sanitizer)
 
 
 def _cost(task: Task, costs: Costs) -> float:

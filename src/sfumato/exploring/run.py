@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from time import monotonic
 from typing import Any
 
@@ -17,7 +18,7 @@ from sfumato import registry
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ProjectError
 from sfumato.exploring.apart import UNLIMITED, Limits, Original
-from sfumato.exploring.estimate import Costs
+from sfumato.exploring.estimate import USUALLY_REFINED, Costs
 from sfumato.exploring.order import in_order
 from sfumato.exploring.refinement import SMALL, between_neighbours
 from sfumato.exploring.stored import read_noted
@@ -41,6 +42,8 @@ _LONG = 10.0
 """So many seconds are never too long for a candidate, nor for a whole run: no measure was slow then."""
 _VAIN = 20
 """After so many refined candidates that add next to nothing, nothing is refined any more."""
+_LONGER = 1.5
+"""How many times longer than in vain refining lasts, since some candidates still add something."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Progress:
         What is being searched or measured, in words, where that takes long.
     remaining
         The seconds that are left, estimated from what methods and measures cost so far, if that is known.
+    within
+        The seconds that are left of the budget, if there is one.
     equal
         Candidates of this run that are the same release as another.
     refined
@@ -81,6 +86,7 @@ class Progress:
     latest: str = ""
     now: str = ""
     remaining: float | None = None
+    within: float | None = None
     equal: int = 0
     refined: int = 0
     is_spent: bool = False
@@ -126,8 +132,8 @@ def explore(
         Called after every candidate, and in between by whatever takes long: then ``now`` says how far that
         has come.
     """
-    if budget is not None and limits.seconds is None:
-        limits = replace(limits, seconds=max(budget * _SHARE_OF_ONE, _LONG))
+    if budget is not None:
+        limits = replace(limits, patience=max(budget * _SHARE_OF_ONE, _LONG))
     with store.exclusive():
         began = monotonic()
         table, schema = read_noted(project, store)
@@ -185,7 +191,7 @@ def fill(
         When the exploration began, by the monotonic clock; by default now.
     """
     began = monotonic() if began is None else began
-    apart = None if workers == 1 and not limits.given else limits
+    apart = None if workers == 1 and not limits.need_watching else limits
     ground = Ground(store, Original(table, schema, store.path), store.seed(seed), with_keys(measures), apart)
     ends = math.inf if budget is None else began + budget
     store.keep_sums_of(all_versions())
@@ -253,9 +259,14 @@ class _Course:
         self.explored = ground.store.seconds_explored(ground.source)
         self.ids: set[str] = set()
         self.open: dict[str, Task] = {}
-        self.made: dict[str, Candidate] = {}
+        stored = ground.store.candidates(ground.source) if ends < math.inf else ()
+        self.made: dict[str, Candidate] = {candidate.id: candidate for candidate in only_made(stored)}
+        self.on_front: list[str] = []
+        self.n_compared = 0
         self.n_given = 0
-        self.is_searching = self.is_refining = False
+        self.begun: dict[str, float] = {}
+        self.is_searching = False
+        self.refining: _Refining | None = None
 
     def tasks(self, tries: Sequence[Try]) -> Iterator[Task | None]:
         """Yield what is to be done: what is listed, what searches propose, what may fill a gap."""
@@ -305,6 +316,7 @@ class _Course:
 
     def _given(self, task: Task) -> Task:
         self.n_given += 1
+        self.begun[task.id] = monotonic()
         return task
 
     @property
@@ -332,13 +344,12 @@ class _Course:
         store, source = self.ground.store, self.ground.source
         while self._is_at_work:
             yield None
-        self.is_refining = True
         stored = store.candidates(source)
         self.made = {candidate.id: candidate for candidate in only_made(stored)}
         self.ids |= {candidate.id for candidate in stored} | store.aliases().keys()
         tried = store.proposals(self._refinements)
-        lookout = _Lookout()
-        while lookout.is_worth_it(
+        self.refining = _Refining(monotonic(), self.state.done)
+        while self.refining.is_worth_it(
             frontier := Frontier(tuple(self.made.values()), self.axes), self.state.done
         ):
             recipe = next(between_neighbours(frontier, self._is_known), None)
@@ -372,6 +383,7 @@ class _Course:
         if not candidate.failed or candidate.id not in ground.store.measured():
             holder = self._saved(result)
         self.open.pop(candidate.id, None)
+        self.begun.pop(candidate.id, None)
         self._say(
             done=self.state.done + 1,
             infeasible=self.state.infeasible + (candidate.infeasible is not None),
@@ -409,26 +421,48 @@ class _Course:
         """Tell what is being searched or measured."""
         if self.is_searching and monotonic() >= self.ends:
             raise _Spent
-        self.progress(
-            replace(self.state, elapsed=monotonic() - self.began, now=words, remaining=self._remaining())
-        )
+        self.progress(replace(self.state, now=words, **self._times()))
 
     def _say(self, **changed: Any) -> None:
         """Tell how far it has come."""
-        self.state = replace(self.state, elapsed=monotonic() - self.began, **changed)
-        self.state = replace(self.state, remaining=self._remaining())
+        self.state = replace(self.state, **changed)
+        self.state = replace(self.state, **self._times())
         self.progress(self.state)
 
+    def _times(self) -> dict[str, float | None]:
+        """Return how long it took and will take."""
+        now = monotonic()
+        within = None if self.ends == math.inf else max(self.ends - now, 0.0)
+        return {"elapsed": now - self.began, "remaining": self._remaining(), "within": within}
+
     def _remaining(self) -> float | None:
-        """Return the seconds that are left, as soon as half of what is to be done was tried in its like."""
-        budget = self.ends - monotonic()
-        if self.is_refining:
-            return max(budget, 0.0)
-        tried = sum(self.costs.has(task.recipe.sanitizer) for task in self.open.values())
-        whole = self.costs.of_all(self.open.values()) if 2 * tried >= len(self.open) else None
-        if whole is None or self.is_searching:
+        """Return the seconds that are left, as soon as every method that is to be used was timed once."""
+        now = monotonic()
+        known = all(self.costs.has(task.recipe.sanitizer) for task in self.open.values())
+        if self.is_searching or not known or not (self.costs.now or self.costs.before):
             return None
-        return max(min(whole / max(min(self.workers, len(self.open)), 1), budget), 0.0)
+        if self.refining is not None and self.state.done > self.refining.n_before:
+            return max(min(self.refining.left(self.state.done, now), self.ends - now), 0.0)
+        ages = {identity: now - since for identity, since in self.begun.items()}
+        planned = self.costs.of_all(self.open.values(), self.workers, ages)
+        keys = [key for key, _ in self.ground.asked]
+        more: float | None = 0.0
+        if self.ends < math.inf:
+            more = self.costs.of_refining(self._on_front(), keys, self._n_refined, self.workers)
+        return None if planned is None or more is None else max(min(planned + more, self.ends - now), 0.0)
+
+    def _on_front(self) -> list[str]:
+        """Return the methods of the efficient candidates, looked up when there is a tenth more of all."""
+        if 10 * len(self.made) >= 11 * self.n_compared:
+            self.n_compared = len(self.made)
+            placed = tuple(c for c in self.made.values() if None not in map(c.value, self.axes))
+            self.on_front = [c.recipe.sanitizer for c in Frontier(placed, self.axes).efficient()]
+        return self.on_front
+
+    @cached_property
+    def _n_refined(self) -> int:
+        """How many candidates will probably be tried in gaps; those of earlier runs were some of them."""
+        return max(USUALLY_REFINED - len(self.ground.store.proposals(self._refinements)), _VAIN)
 
     def ended(self) -> Progress:
         """Return how it stands at the end, and tell it where the budget ended it."""
@@ -437,12 +471,29 @@ class _Course:
         return self.state
 
 
-class _Lookout:
-    """Whether filling gaps still makes the front grow."""
+class _Refining:
+    """Whether filling gaps still makes the front grow, and how long it will.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    since
+        When it began, by the monotonic clock.
+    n_before
+        How many candidates were finished then.
+    """
+
+    def __init__(self, since: float, n_before: int) -> None:
+        self.since, self.n_before = since, n_before
         self.reference: tuple[float, ...] | None = None
         self.volumes: dict[int, float] = {}
+
+    def left(self, n_done: int, now: float) -> float:
+        """Return the seconds that are left at the pace so far, if the front grows a little further."""
+        n_last = max(self.volumes, default=self.n_before)
+        enough = self.volumes.get(n_last, 0.0) / (1 + SMALL)
+        n_grown = next((n for n, volume in self.volumes.items() if volume >= enough), n_last)
+        n_left = max(n_grown + _VAIN - n_done, 0)
+        return _LONGER * n_left * (now - self.since) / (n_done - self.n_before)
 
     def is_worth_it(self, frontier: Frontier, n_done: int) -> bool:
         """Return whether the last candidates added anything, or there are too few to say.

@@ -5,25 +5,34 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
 from typing import Any
 
+import numpy as np
+
 from sfumato import registry
-from sfumato.caching import taken_before
-from sfumato.errors import Infeasible, MethodFailed
+from sfumato.caching import kept_on, taken_before
+from sfumato.errors import Infeasible, MethodFailed, SfumatoError
 from sfumato.exploring.apart import Limits, Lost, Original, done_apart
 from sfumato.exploring.equal import fingerprint_of
 from sfumato.faults import named
 from sfumato.frontier import Candidate
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure
-from sfumato.progress import speaking_of
+from sfumato.progress import listening, speaking_of
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
 from sfumato.store.costs import MAKING
 from sfumato.table import Table
+
+_FEW = 100
+"""On how many rows a method is tried before it is timed."""
+_BRIEF = 1.0
+"""After how many seconds no further measure is tried so: what takes longer is not slow for being loaded."""
+_loaded: set[str] = set()
+"""The sanitizers that this process has used."""
 
 Written = str | Mapping[str, Any]
 """A measure as a project file writes it: its name, or ``{name: parameters}``."""
@@ -78,6 +87,8 @@ def finished(
     The first of every sanitizer is made here, so that its kernels are compiled (and cached) once and
     not by every worker at the same time; and so are the sums of the original, which all compare with.
     What somebody else wrote is not: it may take the process with it. Nor is anything where limits are given.
+    Where only patience ends, the first ones whose methods leave nothing to choose are made here, while the
+    workers start.
 
     Parameters
     ----------
@@ -89,10 +100,11 @@ def finished(
         When to end, by the monotonic clock: nothing is begun after it. What is at work in other processes is
         then given up, and what is at work here is finished.
     """
-    alone = workers == 1 and not limits.given
+    alone = workers == 1 and not limits.need_watching
     begun: set[str] = set()
     later: list[Task] = []
-    while not limits.given and monotonic() < ends and (task := next(tasks, None)) is not None:
+    here: list[Task] = []
+    while not limits.need_watching and monotonic() < ends and (task := next(tasks, None)) is not None:
         if alone or not (task.recipe.sanitizer in begun or _is_plugged_in(task)):
             begun.add(task.recipe.sanitizer)
             yield make(task, original.table, original.schema)
@@ -102,11 +114,22 @@ def finished(
             break
     if alone:
         return
+    while limits.need_watching and not limits.given and (task := next(tasks, None)) is not None:
+        if has_parameters(task.recipe.sanitizer) or _is_plugged_in(task):
+            later.append(task)
+            break
+        here.append(task)
     rest = itertools.chain(later, tasks)
-    with closing(done_apart(make, rest, original, workers, limits, ends)) as results:
+    meanwhile = ((task, make(task, original.table, original.schema)) for task in here if monotonic() < ends)
+    with closing(done_apart(make, rest, original, workers, limits, ends, meanwhile)) as results:
         for task, result in results:
             lost = isinstance(result, Lost)
             yield _failed(task, result.reason, result.seconds) if lost else result
+
+
+def has_parameters(sanitizer: str) -> bool:
+    """Return whether a method has a parameter, as publishing everything or nothing has none."""
+    return bool(registry.parameters_of(registry.look_up("sanitizer", sanitizer)))
 
 
 def _is_plugged_in(task: Task) -> bool:
@@ -136,6 +159,9 @@ def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _
     at
         Told which method is at work.
     """
+    if task.recipe.sanitizer not in _loaded:
+        _loaded.add(task.recipe.sanitizer)
+        _load(task, table, schema)
     watch = _Watch()
     try:
         with speaking_of(str(task.recipe)):
@@ -148,6 +174,24 @@ def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _
     measurements = tuple(m for each in taken.values() for m in each)
     candidate = Candidate(task.id, task.recipe, measurements, None, watch.whole)
     return Finished(candidate, taken, fingerprint, {**_nothing(task), **watch.laps})
+
+
+def _load(task: Task, table: Table, schema: Schema) -> None:
+    """Make and measure a candidate of a few rows, so that what is loaded then is not taken for its cost."""
+    if table.n_rows <= _FEW or _is_plugged_in(task):
+        return
+    ends = monotonic() + _BRIEF
+    with kept_on(None), listening(_nobody), suppress(SfumatoError):
+        release = sanitize(few_rows(table, _FEW), schema, task.recipe)
+        for _, written in task.asked:
+            if monotonic() < ends:
+                measure(release, [written])
+
+
+def few_rows(table: Table, n_rows: int) -> Table:
+    """Return rows from all over a table; the domains stay, so that the schema fits."""
+    rows = np.unique(np.linspace(0, table.n_rows - 1, min(n_rows, table.n_rows)).astype(np.int64))
+    return table.part(rows, table.weights[rows])
 
 
 def _nothing(task: Task) -> dict[str, float]:

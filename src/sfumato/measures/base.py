@@ -11,12 +11,16 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from sfumato import registry
-from sfumato.classes import SensitiveCounts
+from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.facts import Attacker, Axis, Better, Guards, Needs, Words
 from sfumato.faults import blamed_on, failed
 from sfumato.models.base import PrivacyModel
 from sfumato.progress import speaking_of
 from sfumato.release import Release
+
+BY_ATTRIBUTE = "attributes"
+"""The detail of a level that holds it for each sensitive attribute by itself, where there are several."""
+_OF = " of "
 
 
 @dataclass(frozen=True, repr=False)
@@ -222,7 +226,15 @@ class LevelReached(Measure):
             if name != self.model.parameter
         }
         level = self.model.level(classes)
-        return (Measurement(self.name, level, "privacy", self.model.better, detail=fixed),)
+        told = {**fixed, **self._by_attribute(classes)}
+        return (Measurement(self.name, level, "privacy", self.model.better, detail=told),)
+
+    def _by_attribute(self, classes: EquivalenceClasses) -> dict[str, dict[str, float]]:
+        """Return the level of each sensitive attribute by itself, where there are several."""
+        if self.model.guards != "attribute" or len(classes.sensitive) < 2:
+            return {}
+        alone = {name: replace(classes, sensitive={name: c}) for name, c in classes.sensitive.items()}
+        return {BY_ATTRIBUTE: {name: self.model.level(own) for name, own in alone.items()}}
 
 
 def measure(release: Release, measures: Iterable[str | Mapping[str, Any] | Measure]) -> list[Measurement]:
@@ -269,9 +281,38 @@ def _sound(found: object, asked: Measure) -> tuple[Measurement, ...]:
 
 
 def named(measurements: Iterable[Measurement], name: str) -> list[Measurement]:
-    """Return the measurements with this label; where there is none, those of the measure of this name."""
+    """Return the measurements with this label; where there is none, those of the measure of this name.
+
+    ``privacy-loss of income`` is the measurement of one of several sensitive attributes.
+    """
     every = list(measurements)
-    return [m for m in every if m.label == name] or [m for m in every if m.measure == name]
+    found = [m for m in every if m.label == name] or [m for m in every if m.measure == name]
+    if found or _OF not in name:
+        return found
+    return [m for m in by_attribute(every) if name in (label_apart(m), f"{m.measure}{_OF}{m.attribute}")]
+
+
+def by_attribute(measurements: Iterable[Measurement]) -> list[Measurement]:
+    """Return what was measured of single sensitive attributes, where there are several of them.
+
+    Examples
+    --------
+    >>> levels = {"income": 0.3, "disease": 0.1}
+    >>> level = Measurement("t-closeness", 0.3, "privacy", "lower", detail={"attributes": levels})
+    >>> [(label_apart(m), m.value) for m in by_attribute([level])]
+    [('t-closeness of income', 0.3), ('t-closeness of disease', 0.1)]
+    """
+    found: dict[str, list[Measurement]] = {}
+    for m in measurements:
+        levels = m.detail.get(BY_ATTRIBUTE, {})
+        apart = [replace(m, value=value, attribute=name, detail={}) for name, value in levels.items()]
+        found.setdefault(m.label, []).extend(apart or ([m] if m.attribute is not None else []))
+    return [m for alike in found.values() if len(alike) > 1 for m in alike]
+
+
+def label_apart(measurement: Measurement) -> str:
+    """Return the label that tells the measurement of one sensitive attribute from the worst of all."""
+    return f"{measurement.label}{_OF}{measurement.attribute}"
 
 
 def worst_value(measurements: Iterable[Measurement], name: str) -> float | None:

@@ -178,12 +178,19 @@ class UtilityLoss(_ResearchLoss):
         """
         populations = large_populations(table, release.schema, self.minimum_support)
         if not len(populations):
-            raise NotApplicable(
-                f"no population holds {self.minimum_support:.3g} of the records; lower minimum-support"
-            )
+            raise NotApplicable(self._why_there_are_none(release, table))
         together = [tuple(names)] if self.reconstruction == "uniform" else [(name,) for name in names]
         found = [self._lost(release, table, each, populations) for each in together]
         return populations, np.concatenate([each for each, _ in found]), np.concatenate([b for _, b in found])
+
+    def _why_there_are_none(self, release: Release, table: Table) -> str:
+        """Say why there is no population."""
+        if all(len(np.unique(table[name].codes)) < 2 for name in release.schema.quasi_identifiers):
+            return (
+                "every quasi-identifier is the same for everybody, so that there are no parts of the table "
+                "to compare; give another column that role"
+            )
+        return f"no population holds {self.minimum_support:.3g} of the records; lower minimum-support"
 
     def _lost(
         self, release: Release, table: Table, names: tuple[str, ...], populations: Populations

@@ -14,7 +14,16 @@ from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Hierarchy
-from sfumato.measures.base import LevelReached, Measure, Measurement, json_value, measure, named, worst_value
+from sfumato.measures.base import (
+    BY_ATTRIBUTE,
+    LevelReached,
+    Measure,
+    Measurement,
+    json_value,
+    measure,
+    named,
+    worst_value,
+)
 from sfumato.measures.reidentification import ReidentificationRisk
 from sfumato.models.base import PrivacyModel
 from sfumato.project.defaults import Written
@@ -249,7 +258,10 @@ def _ranges_over_values(hierarchy: Hierarchy, label: str) -> bool:
 
 
 def _claim(found: Measurement, parameters: dict[str, Any]) -> Claimed:
-    return msgspec.convert({**found.to_dict(), "parameters": parameters}, Claimed)
+    # what is claimed is the worst; a reader computes the rest
+    detail = {name: value for name, value in found.detail.items() if name != BY_ATTRIBUTE}
+    written = replace(found, detail=detail).to_dict()
+    return msgspec.convert({**written, "parameters": parameters}, Claimed)
 
 
 def _every_parameter(asked: Measure) -> dict[str, Any]:

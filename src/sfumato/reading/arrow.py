@@ -37,6 +37,7 @@ _PARQUET = (".parquet", ".pq")
 _IPC = (".feather", ".arrow", ".ipc")
 _MOST_TEXT = 1 << 30
 _BLOCK = 1 << 22  # the longest record that can be read
+_ROW_NAMES = "row"
 
 
 def read_arrow(
@@ -111,7 +112,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, quote: st
     scan = scanned(path, encoding)
     dialect = dialect_of(path, scan, separator, quote)
     names = _header(path, scan, dialect)
-    stripped = [name.strip() for name in names]
+    stripped = _with_row_names([name.strip() for name in names])
     _check_names(path, stripped)
     table = _parsed(path, dialect, names)
     if table is None:
@@ -122,6 +123,12 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, quote: st
         raise _open_quote(path)
     columns = zip(stripped, table.columns, strict=True)
     return pa.table([_stripped(path, name, column) for name, column in columns], names=stripped)
+
+
+def _with_row_names(names: list[str]) -> list[str]:
+    """Name a first column without a name: R and pandas write the names or numbers of the rows there."""
+    first, *rest = names
+    return [_ROW_NAMES, *rest] if not first and rest and _ROW_NAMES not in rest else names
 
 
 def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:

@@ -89,7 +89,7 @@ def _value(worth: LimitWorth, value: float) -> str:
 
 
 def _named(candidate: Candidate) -> str:
-    return f"{candidate.id}  {formatting.recipe_in_words(candidate.recipe)}"
+    return f"{candidate.id}  {formatting.recipe_name(candidate.recipe)}"
 
 
 def _figures(values: Mapping[str, float]) -> str:

@@ -14,7 +14,7 @@ from sfumato.columns import Limit
 from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Detail, Unit
 from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.measures.base import Measurement, named
+from sfumato.measures.base import BY_ATTRIBUTE, Measurement, named
 from sfumato.models.base import PrivacyModel
 from sfumato.project.policies import POLICIES
 from sfumato.publishing.manifest import promised_by
@@ -182,6 +182,7 @@ def detail_words(measurement: Measurement) -> list[tuple[str, str]]:
     """Return the detail of a measurement in words: what each number is, and the number in its unit."""
     words = formatting.measure_words(measurement.measure)
     detail = {name: value for name, value in measurement.detail.items() if name != "reason"}
+    detail |= {f"of {name}": value for name, value in detail.pop(BY_ATTRIBUTE, {}).items()}
     known = {name: words.details.get(name, Detail(name)) for name in detail}
     return [
         (known[name].title, _printed(value, known[name].unit or words.unit)) for name, value in detail.items()

@@ -165,3 +165,9 @@ def test_what_cannot_be_read_is_told_with_the_column() -> None:
 def test_both_readings_keep_the_number_of_records(how: Any) -> None:
     for sanitizer in (AsIs(), FullDomain({"age": 1}, KAnonymity(1)), Bucketize(ProbabilisticDiversity(1.5))):
         assert reconstructed(release(sanitizer), "ill", how).weights.sum() == pytest.approx(6)
+
+
+def test_where_all_sensitive_values_are_withheld_the_classes_are_one_group() -> None:
+    found = uniform_estimate(release(SuppressSensitive()), "ill")
+    assert found.mixtures.counts.tolist() == pytest.approx([2.0, 2.0, 2.0])
+    assert set(found.mixture_of.tolist()) == {0}

@@ -12,7 +12,7 @@ import pytest
 from sfumato.choosing.question import parse
 from sfumato.workbench.routes.ask import STANDING
 
-from ..exploring import Seen, candidates, harmless, patients
+from ..exploring import Seen, candidates, explored, harmless, patients
 
 Ready = Callable[..., Any]
 
@@ -113,3 +113,17 @@ def test_with_nothing_explored_there_is_nothing_to_ask(folder: Path, ready: Read
     page = ready("/projects/people/ask?q=max+k")
     assert page.status_code == 200
     assert "nothing has been explored yet" in Seen(page.text).text
+
+
+def test_where_nothing_is_sensitive_the_page_says_so_instead_of_asking_for_a_measure(
+    project: Path, ready: Ready
+) -> None:
+    header = project.read_text().partition("[[try]]")[0].replace('role = "sensitive"', 'role = "insensitive"')
+    tries = '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [2, 3] } }\n'
+    explored(project, header + tries + '[measure]\nprivacy = ["k-anonymity"]\nutility = ["total-loss"]\n')
+    said = "speaks of a sensitive attribute, and no column of this table is one"
+    standing = Seen(ready("/projects/patients/ask").text).text.count(said)
+    assert standing == 2, "two of the four questions speak of l"
+    page = asked(ready, "max l where loss <= 70%")
+    assert page.status_code == 422
+    assert Seen(page.text).text.count(said) == standing + 1

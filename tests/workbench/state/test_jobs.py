@@ -186,6 +186,8 @@ def test_a_report_estimates_what_is_left(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(jobs_module.time, "monotonic", lambda: 100.0)  # type: ignore[attr-defined]
     report = Report("running", Progress(2, 6, 0, 0, 10.0, remaining=20.0), since=98.0)
     assert report.remaining == 18.0
+    assert report.within is None
+    assert Report("running", Progress(2, 6, 0, 0, 10.0, within=50.0), since=98.0).within == 48.0
     assert report.elapsed == 12.0
     assert Report("done", Progress(6, 6, 0, 0, 10.0), since=90.0).elapsed == 10.0
     assert Report("running").remaining is None

@@ -156,3 +156,12 @@ def test_what_breaks_the_policy_is_known_and_forgotten_with_it(path: Path) -> No
     assert [bool(strict[c.id]) for c in sheet.candidates] == [False, True]
     assert "must be at most 0.2" in strict["b"][0]
     assert not any(sheets.broken(path, "s", sheet, {}).values())
+
+
+def test_each_of_several_sensitive_attributes_has_a_column_after_the_worst(path: Path) -> None:
+    of = {"income": 0.2, "disease": 0.6}
+    taken = tuple(Measurement("privacy-loss", value, "privacy", "lower", name) for name, value in of.items())
+    sheet = sheet_of(Candidate("a", Recipe("as-is"), taken), path=path)
+    assert sheet.labels == ("privacy-loss", "privacy-loss of income", "privacy-loss of disease")
+    assert [float(sheet.values(label)[0]) for label in sheet.labels] == [0.6, 0.2, 0.6]
+    assert sheet.columns[1].title == "privacy loss of income"

@@ -68,10 +68,21 @@ def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
     >>> uniform_estimate(release, "diagnosis").n_units
     1
     """
+    return _estimate(release, sensitive, _tells_values_apart(release, [sensitive] if sensitive else []))
+
+
+def _tells_values_apart(release: Release, sensitive: Sequence[str]) -> bool:
+    """Return whether any sensitive attribute has more than one released value."""
+    columns = (release.cells[name].codes for name in sensitive if name in release.cells)
+    return any((codes != codes[:1]).any() for codes in columns)
+
+
+def _estimate(release: Release, sensitive: str | None, by_class: bool) -> Estimate:
+    """Read a release; where nobody's sensitive value is told apart, all classes are one group."""
     table = original_of(release)
     names = release.schema.quasi_identifiers
-    group_of = release.groups.class_of if sensitive else np.zeros(release.n_rows, dtype=np.int64)
-    n_groups = release.groups.n_classes if sensitive else 1
+    group_of = release.groups.class_of if by_class else np.zeros(release.n_rows, dtype=np.int64)
+    n_groups = release.groups.n_classes if by_class else 1
     spreads = [_spread(name, release.cells[name], table[name]) for name in names]
     unit_of, n_units = number_rows(
         [group_of, *(spread.label_of for spread in spreads)],
@@ -86,7 +97,7 @@ def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
         weights[order],
         tuple(spread.take(units) for spread in spreads),
         group_of[units],
-        _mixtures(release, table, sensitive),
+        _mixtures(release, table, sensitive, by_class),
     )
 
 
@@ -95,10 +106,11 @@ def uniform_estimate_of_all(release: Release, sensitive: Sequence[str]) -> Estim
 
     What the release says of the quasi-identifiers is the same for all of them and is read once.
     """
-    first, table = uniform_estimate(release, sensitive[0]), original_of(release)
+    by_class, table = _tells_values_apart(release, sensitive), original_of(release)
+    first = _estimate(release, sensitive[0], by_class)
     if len(sensitive) == 1:
         return first
-    others = [_mixtures(release, table, name) for name in sensitive[1:]]
+    others = [_mixtures(release, table, name, by_class) for name in sensitive[1:]]
     return replace(first, mixtures=Mixtures.beside([first.mixtures, *others]))
 
 
@@ -161,7 +173,7 @@ def _nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
     )
 
 
-def _mixtures(release: Release, table: Table, sensitive: str | None) -> Mixtures:
+def _mixtures(release: Release, table: Table, sensitive: str | None, by_class: bool) -> Mixtures:
     """Return the distribution of the sensitive values in each group, over the original's codes."""
     if sensitive is None:
         only = np.zeros(1, dtype=np.int32)
@@ -174,6 +186,10 @@ def _mixtures(release: Release, table: Table, sensitive: str | None) -> Mixtures
     counted = release.groups.sensitive[sensitive]
     n_values = len(table[sensitive].domain)
     sizes = np.diff(sets.starts)
+    if not by_class and release.n_rows:
+        members = sets.members[slice(*sets.starts[release.cells[sensitive].codes[0] :][:2])]
+        even = np.full(len(members), counted_as(release).sum() / len(members))
+        return Mixtures(np.array([0, len(members)]), members, even, n_values)
     people = _counted_people(release, sensitive, counted)
     if (sizes == 1).all():
         return Mixtures(counted.starts, sets.members[counted.values], people, n_values)
@@ -189,11 +205,11 @@ def _mixtures(release: Release, table: Table, sensitive: str | None) -> Mixtures
 
 
 def _counted_people(release: Release, sensitive: str, counted: SensitiveCounts) -> Floats:
-    """Return for each sensitive value of each group how many people a researcher counts."""
-    if release.survey_weights is None:
+    """Return for each sensitive value of each group how much a researcher counts: records, by their weights."""
+    if release.survey_weights is None and release.people is None:
         return counted.counts.astype(np.float64)
     cells, groups = release.cells[sensitive], release.groups
     group = np.repeat(np.arange(groups.n_classes), np.diff(counted.starts))
     entry = group * len(cells.labels) + counted.values
     of_row = np.searchsorted(entry, groups.class_of * len(cells.labels) + cells.codes)
-    return add_up(of_row, release.survey_weights, len(entry))
+    return add_up(of_row, counted_as(release), len(entry))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.requests import Request
@@ -14,6 +15,7 @@ from sfumato.choosing.question import (
     SHORT_NAMES,
     Misread,
     full_name,
+    guards_attributes,
     label_of,
     parse,
     places_of,
@@ -21,7 +23,7 @@ from sfumato.choosing.question import (
 )
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, broken_limits
-from sfumato.measures.base import Measurement
+from sfumato.measures.base import Measurement, by_attribute, label_apart
 from sfumato.workbench.pages import page, sentence
 from sfumato.workbench.state.addressed import findings_of
 from sfumato.workbench.state.findings import Findings
@@ -37,6 +39,10 @@ STANDING = {
     "k if a tenth of the records may be left out and a fifth of the information lost?",
 }
 """The four questions of Dewri and others, 2011, with which a publisher begins."""
+_NOTHING_SENSITIVE = (
+    "speaks of a sensitive attribute, and no column of this table is one; give one that role on the data "
+    "page and explore again"
+)
 
 _WORDS = {"max": "as large as can be", "min": "as small as can be", "best": "as good as can be"}
 _LINKS = {"where": "then limits", "and": "one more", "at most": "limit", "at least": "limit"}
@@ -49,8 +55,9 @@ def ask(request: Request) -> Response:
     made = findings.frontier.candidates
     asked = " ".join(request.query_params.get("q", "").split())[:2_000]
     facts: dict[str, Any] = {"error": "", "answer": None}
+    is_sensitive = bool(opened.project.schema.sensitive)
     if made and asked:
-        facts |= _answered(findings, asked, opened.project.policy)
+        facts |= _answered(findings, asked, opened.project.policy, is_sensitive)
     measurements = findings.measured
     return page(
         request,
@@ -61,14 +68,22 @@ def ask(request: Request) -> Response:
         example=EXAMPLE,
         n_candidates=len(made),
         standing=[
-            (question, said, unmeasured(parse(question), measurements)) for question, said in STANDING.items()
+            (question, said, missing, [] if is_sensitive else _about_attributes(missing))
+            for question, said in STANDING.items()
+            for missing in [unmeasured(parse(question), measurements)]
         ],
+        nothing_sensitive=_NOTHING_SENSITIVE,
         completions=_completions(measurements),
         found=facts,
     )
 
 
-def _answered(findings: Findings, asked: str, policy: Any) -> dict[str, Any]:
+def _about_attributes(measures: Iterable[str]) -> list[str]:
+    """Return the measures that speak of what is learned about a sensitive attribute."""
+    return [name for name in measures if guards_attributes(name)]
+
+
+def _answered(findings: Findings, asked: str, policy: Any, is_sensitive: bool) -> dict[str, Any]:
     from sfumato.choosing.answer import ask as answer
 
     try:
@@ -76,7 +91,9 @@ def _answered(findings: Findings, asked: str, policy: Any) -> dict[str, Any]:
     except Misread as error:
         return {"error": sentence(str(error)), "parts": _parts(asked, (error.start, error.end))}
     except ParameterError as error:
-        return {"error": sentence(str(error)), "parts": _parts(asked, _unknown(asked, findings.measured))}
+        about = [] if is_sensitive else _about_attributes(unmeasured(parse(asked), findings.measured))
+        said = f"{about[0]} {_NOTHING_SENSITIVE}" if about else str(error)
+        return {"error": sentence(said), "parts": _parts(asked, _unknown(asked, findings.measured))}
     return {"answer": _facts(found, policy)}
 
 
@@ -170,7 +187,8 @@ def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
     """Return what may be written: the word, what kind of word it is, and what it means."""
     from sfumato import formatting
 
-    labels = list(dict.fromkeys(m.label for m in measurements))
+    apart = map(label_apart, by_attribute(measurements))
+    labels = list(dict.fromkeys([*(m.label for m in measurements), *apart]))
     names = {m.measure for m in measurements}
     short = [(word, full_name(word)) for word in SHORT_NAMES if full_name(word) in names]
     return [

@@ -210,6 +210,7 @@ def _job_facts(request: Request, seen: Seen) -> dict[str, Any]:
         "n_searches": counts.count(None),
         "stamp": seen.stamp,
         "remaining": _duration(report.remaining) if report else "",
+        "within": _duration(report.within) if report else "",
         "elapsed": _duration(report.elapsed) if report else "",
         "workers": job.workers if job else None,
         "processors": os.cpu_count() or 1,
@@ -290,7 +291,7 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
     figures = [
         (column, shown_value(column.label, values.get(column.label)), column.label in view.axes)
         for column in seen.sheet.columns
-        if any(m.label == column.label for m in chosen.measurements)
+        if column.label in values or any(m.label == column.label for m in chosen.measurements)
     ]
     return {
         "id": chosen.id,

@@ -34,8 +34,9 @@ class Findings:
 
     @cached_property
     def measured(self) -> list[Measurement]:
-        """One measurement of each label: all that reading a question needs."""
-        return list({m.label: m for c in self.frontier.candidates for m in c.measurements}.values())
+        """One measurement of each label and attribute: all that reading a question needs."""
+        every = (m for c in self.frontier.candidates for m in c.measurements)
+        return list({(m.label, m.attribute): m for m in every}.values())
 
 
 def found_in(opened: Opened, sheet: Sheet, stamp: str, known: dict[Path, Findings]) -> Findings:

@@ -69,8 +69,17 @@ class Report:
     @property
     def remaining(self) -> float | None:
         """The seconds that are left, estimated, as of now."""
-        left = self.progress.remaining if self.progress is not None and self.at_work else None
-        return None if left is None else max(left - (time.monotonic() - self.since), 0.0)
+        return self._still(self.progress.remaining if self.progress is not None else None)
+
+    @property
+    def within(self) -> float | None:
+        """The seconds that are left of the budget, as of now."""
+        return self._still(self.progress.within if self.progress is not None else None)
+
+    def _still(self, left: float | None) -> float | None:
+        if left is None or not self.at_work:
+            return None
+        return max(left - (time.monotonic() - self.since), 0.0)
 
 
 class Job:

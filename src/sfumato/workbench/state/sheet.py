@@ -17,7 +17,7 @@ from sfumato.arrays import Booleans, Floats
 from sfumato.columns import Columns, Limit
 from sfumato.facts import Axis, Better
 from sfumato.frontier import Candidate, broken_limits
-from sfumato.measures.base import worst_value
+from sfumato.measures.base import by_attribute, label_apart, worst_value
 from sfumato.report.plane import families, family
 from sfumato.store.base import Mark, Store
 
@@ -49,7 +49,8 @@ class Sheet:
     columns
         What was measured, in the order of the project.
     rows
-        For each candidate the values by label, the worst over the sensitive attributes.
+        For each candidate the values by label: the worst over the sensitive attributes, then each of them
+        where there are several.
     recipes
         For each candidate its name, by its recipe.
     """
@@ -207,6 +208,9 @@ def _take_in(known: _Known, candidate: Candidate) -> None:
     for label, found in by_label.items():
         known.columns.setdefault(label, MeasureColumn(label, found[0].axis, found[0].better))
     values = {label: worst_value(found, label) for label, found in by_label.items()}
+    for m in by_attribute(candidate.measurements):
+        known.columns.setdefault(label_apart(m), MeasureColumn(label_apart(m), m.axis, m.better))
+        values[label_apart(m)] = m.value
     known.recipes[candidate.id] = formatting.recipe_name(candidate.recipe)
     known.rows[candidate.id] = {label: value for label, value in values.items() if value is not None}
 
