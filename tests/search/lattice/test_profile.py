@@ -82,6 +82,12 @@ def check_node(bound: Bound, whole: LatticeProfile, node: int) -> None:
             assert scores[name][node] == pytest.approx(
                 measured(release, name, attribute), rel=1e-9, abs=1e-11
             )
+        (mean,) = (
+            taken.detail["mean"]
+            for taken in measure(release, ["privacy-loss"])
+            if taken.attribute == attribute
+        )
+        assert scores["mean-privacy-loss"][node] == pytest.approx(mean, rel=1e-9, abs=1e-11)
 
 
 @given(data=st.data())

@@ -75,6 +75,7 @@ _OF_SENSITIVE: tuple[type[PrivacyModel | Measure], ...] = (
     AccuracyGain,
     DeltaDisclosure,
     BetaLikeness,
+    PrivacyLoss,
 )
 _BETTER: dict[str, Better] = {
     **{name_of(cls): cls.better for cls in _OF_NODES},
@@ -122,8 +123,8 @@ class LatticeProfile:
         loss.
     sensitive
         For each sensitive attribute its scores, by name: the level reached in each privacy model, and
-        ``privacy-loss``, ``knowledge-gain`` and ``accuracy-gain``; ``t-closeness-ordered`` only where the
-        values have an order.
+        ``privacy-loss``, its mean over the people, ``knowledge-gain`` and ``accuracy-gain``;
+        ``t-closeness-ordered`` only where the values have an order.
     people
         Where somebody has several records: what does not follow from the sizes.
 
@@ -431,6 +432,7 @@ def _scores(classes: EquivalenceClasses, name: str) -> list[float]:
         float(counts.largest(counts.contributions).sum() / n_people - counts.prior.max()),
         DeltaDisclosure().level(alone),
         BetaLikeness().level(alone),
+        float(jensen_shannon(counts) @ counts.sizes / n_people),
     ]
 
 

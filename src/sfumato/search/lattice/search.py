@@ -91,7 +91,7 @@ class LatticeFront:
     ----------
     privacy
         What the releases should be good in: ``k-anonymity``, or another score of the profile such as
-        ``t-closeness`` or ``privacy-loss``.
+        ``t-closeness``, ``privacy-loss`` or ``mean-privacy-loss``.
     utility
         What they should be good in beside: ``total-loss``, ``discernibility``, ``average-class-size`` or
         ``precision``.
