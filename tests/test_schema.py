@@ -227,6 +227,28 @@ def test_a_hierarchy_that_does_not_fit_is_refused_with_the_attribute() -> None:
 # ----------------------------------------------------------------------------------- numbers and text
 
 
+@pytest.mark.parametrize("role", ["quasi-identifying", "sensitive", "insensitive"])
+@pytest.mark.parametrize("values", [["*", "x", "x"], ["*", "*", "*"], ["*", None, "x"]])
+def test_a_value_that_a_reader_would_take_for_any_value_is_refused(role: Any, values: list[Any]) -> None:
+    columns = {"a": values, "b": [1, 2, 3]}
+    with pytest.raises(SchemaError, match=r"'a' has a value that is written \*.*missing-values"):
+        bind(columns, Attribute("a", role), Attribute("b", "quasi-identifying"))
+
+
+@pytest.mark.parametrize("role", ["identifying", "withheld"])
+def test_a_star_that_is_not_released_is_no_trouble(role: Any) -> None:
+    table, _ = bind({"a": ["*", "x"], "b": [1, 2]}, Attribute("a", role), Attribute("b", "quasi-identifying"))
+    assert table.names == ("b",)
+
+
+def test_a_branch_of_some_values_that_is_called_as_all_of_them_are_is_refused() -> None:
+    tree = Hierarchy.of_rows([["a", "*", "*"], ["b", "*", "*"], ["c", "rare", "*"]])
+    with pytest.raises(HierarchyError, match=r"'x'.*level 1 calls some of the values \*.*another name"):
+        bind({"x": ["a", "b", "c"]}, Attribute("x", "quasi-identifying", hierarchy=tree))
+    _, schema = bind({"x": ["a", "b"]}, Attribute("x", "quasi-identifying", hierarchy=tree))
+    assert schema.hierarchy("x").labels == (("a", "b"), ("*",), ("*",))
+
+
 def test_text_becomes_numbers_where_the_schema_says_numeric() -> None:
     table, schema = bind({"age": ["42", "007", None, "31.0", "7"]}, Attribute("age", "sensitive", "numeric"))
     assert repr(table["age"].domain) == "(7, 31, 42, None)"

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from sfumato.errors import HierarchyError, SchemaError, suggestion
-from sfumato.hierarchy import Flat, Hierarchy, HierarchySource
+from sfumato.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
 from sfumato.shown import listed
 from sfumato.survey import surveyed
 from sfumato.table import Column, Kind, Table, Value, number, text
@@ -301,8 +301,24 @@ def _bound(schema: Schema, attribute: Attribute, column: Column) -> tuple[Attrib
         hierarchy = source.build(typed.domain, kind)
     except HierarchyError as error:
         raise HierarchyError(f"hierarchy of {attribute.name!r}: {error}") from None
+    _check_stars(attribute.name, hierarchy)
     _check_lowest(attribute, hierarchy)
     return replace(attribute, kind=kind, hierarchy=hierarchy), typed.reordered(hierarchy.values, kind)
+
+
+def _check_stars(name: str, hierarchy: Hierarchy) -> None:
+    """Refuse ``*`` for less than all values: in a release it would be read as any value."""
+    if ROOT in hierarchy.labels[0]:
+        raise SchemaError(
+            f"attribute {name!r} has a value that is written {ROOT}, which in a release means any value; "
+            "list it in missing-values, or write it otherwise"
+        )
+    for level, labels in enumerate(hierarchy.labels):
+        if ROOT in labels and len(labels) > 1:
+            raise HierarchyError(
+                f"hierarchy of {name!r}: level {level} calls some of the values {ROOT}, which in a release "
+                "means any value; give that branch another name"
+            )
 
 
 def _check_lowest(attribute: Attribute, hierarchy: Hierarchy) -> None:

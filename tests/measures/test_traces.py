@@ -26,7 +26,7 @@ def published(people: list[int], places: list[int], how: Any = None) -> Release:
 
 def by_hand(people: list[int], places: list[int], known: int | None) -> Fraction:
     """Return the mean chance: for each person over all choices of their records, then over the people."""
-    traces = {person: Counter() for person in people}
+    traces: dict[int, Counter[int]] = {person: Counter() for person in people}
     for person, place in zip(people, places, strict=True):
         traces[person][place] += 1
     means = []
@@ -34,8 +34,8 @@ def by_hand(people: list[int], places: list[int], known: int | None) -> Fraction
         records = list(trace.elements())
         choices = [Counter(each) for each in combinations(records, min(known or len(records), len(records)))]
         candidates = [sum(other >= choice for other in traces.values()) for choice in choices]
-        means.append(sum(Fraction(1, n) for n in candidates) / len(candidates))
-    return sum(means) / len(means)
+        means.append(sum((Fraction(1, n) for n in candidates), Fraction()) / len(candidates))
+    return sum(means, Fraction()) / len(means)
 
 
 @st.composite

@@ -37,6 +37,8 @@ from sfumato import (
     registry,
     sanitize,
 )
+from sfumato.cells import Cells as ReleasedCells
+from sfumato.cells import ValueSets
 from sfumato.classes import SensitiveCounts
 from sfumato.errors import ParameterError
 from sfumato.measures import (
@@ -58,6 +60,18 @@ def release_of(quasi: Cells, sensitive: Cells | None = None, how: Any = None) ->
     table = Table.from_arrow({name: list(column) for name, column in {**quasi, **told}.items()})
     roles: dict[str, Any] = {**dict.fromkeys(quasi, "quasi-identifying"), **dict.fromkeys(told, "sensitive")}
     return sanitize(table, Schema.of(**roles), how or AsIs())
+
+
+def released_as(
+    release: Release, name: str, codes: Sequence[int], sets: Mapping[str, Sequence[int]]
+) -> Release:
+    """Return a release with other cells in one column, without the recipe that made it."""
+    sizes = [len(members) for members in sets.values()]
+    starts, members = np.cumsum([0, *sizes]), np.concatenate([*sets.values()])
+    domain = release.original[name].domain if release.original else ()
+    meant = ValueSets(starts, members, np.array(sizes), len(domain))
+    cells = ReleasedCells(np.array(codes), tuple(sets), domain, meant)
+    return replace(release, cells={**release.cells, name: cells}, recipe=None)
 
 
 def figure(release: Release, asked: Any) -> Measurement:
@@ -309,6 +323,29 @@ class TestLosses:
         assert found.value is None
         assert "is not on one level of its hierarchy" in found.detail["reason"]
 
+    @pytest.mark.parametrize(
+        ("sets", "level"),
+        [
+            ({"north": [0, 1], "south": [2, 3]}, 1),
+            # what no record has does not count
+            ({"north": [0, 1], "south": [2, 3], "odd": [0, 2]}, 1),
+            # called like a node, but less, or something else beside what no record has
+            ({"north": [0, 1], "south": [2]}, None),
+            ({"north": [0, 1], "south": [2, 0], "odd": [0, 2]}, None),
+            # all of a node, but called otherwise
+            ({"north": [0, 1], "C or D": [2, 3]}, None),
+        ],
+    )
+    def test_a_level_is_known_by_the_names_and_by_all_that_they_stand_for(
+        self, sets: dict[str, list[int]], level: int | None
+    ) -> None:
+        tree = Hierarchy.nested({"north": ["A", "B"], "south": ["C", "D"]})
+        schema = Schema((Attribute("town", "quasi-identifying", hierarchy=tree),))
+        release = sanitize(Table.from_arrow({"town": list("ABCD")}), schema, AsIs())
+        found = figure(released_as(release, "town", [0, 0, 1, 1], sets), "precision")
+        assert found.detail.get("town") == level
+        assert (found.value is None) == (level is None)
+
     def test_a_recipe_names_levels_that_look_alike(self) -> None:
         tree = Hierarchy.of_rows([["A", "A", "*"], ["B", "B", "*"]])
         schema = Schema((Attribute("town", "quasi-identifying", hierarchy=tree),))
@@ -345,6 +382,18 @@ class TestLosses:
         grouped = figure(release_of(quasi, told, Bucketize(DistinctDiversity(2))), name)
         assert grouped.value is None
         assert "exchanged within groups" in grouped.detail["reason"]
+
+    def test_sensitive_values_that_are_sets_or_stars_of_a_file_are_withheld_and_noisy_ones_are_not(
+        self,
+    ) -> None:
+        release = release_of({"age": "aabb"}, {"ill": "xyxy"})
+        generalised = released_as(release, "ill", [0, 0, 0, 0], {"x or y": [0, 1]})
+        nothing = np.zeros(4, dtype=np.int32)
+        of_a_file = replace(release, cells={**release.cells, "ill": ReleasedCells(nothing, ("*",))})
+        for withheld in (generalised, of_a_file):
+            assert figure(withheld, "general-loss").value is None
+        noisy = replace(release, cells={**release.cells, "ill": ReleasedCells(nothing, ("1.5",))})
+        assert figure(noisy, "general-loss").value == 0
 
     def test_everything_and_nothing(self) -> None:
         quasi, told = {"age": "aabb", "sex": "mfmf"}, {"ill": "xyxy"}

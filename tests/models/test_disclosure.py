@@ -211,7 +211,7 @@ class TestBeta:
         release = sanitize(table, SCHEMA, FullDomain({}, BetaLikeness(3.0, "enhanced"), suppression=0.9))
         seen = read_back(tables_of(release, typed=False), Layout.of(release))
         assert release.recipe is not None
-        (found,) = requirements_of(seen, release.recipe)
+        (found,) = requirements_of(seen, release, release.recipe)
         assert (release.n_suppressed, found.reached, found.prior) == (24, "Infinity", "original")
         assert numeral(found.reached) == math.inf
 

@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import UserError
-from sfumato.publishing.verify import Verification, data_checks, verify, write_certificate
+from sfumato.publishing.verify import Verification, data_checks, read_written, verify, write_certificate
 from sfumato.verifying.check import Check
 from sfumato.verifying.documents import read_manifest
 
@@ -97,3 +97,26 @@ def test_a_reader_writes_a_certificate_of_their_own(honest: Path, tmp_path: Path
     assert len(said["checked"]) + len(said["not_checked"]) == len(found)
     with pytest.raises(UserError, match=r"^certificate\.json exists already"):
         write_certificate(found, honest, place, by="a reader")
+
+
+def test_a_report_that_cannot_be_written_again_fails_with_the_reason(
+    honest: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> dict[str, str]:
+        raise UserError("no room for a page")
+
+    monkeypatch.setattr("sfumato.report.profiles.published_pages", broken)
+    failed = verify(honest).failed
+    assert [(check.what.split()[0], check.problem) for check in failed if " says " in check.what] == [
+        ("report.html", "it cannot be written again: no room for a page"),
+        ("report-nist.html", "it cannot be written again: no room for a page"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["1;2", "'a'"])
+def test_published_cells_are_read_as_they_are_written_and_nothing_is_guessed(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "data.csv").write_text(f"{text}\n{text}\n{text}\n", "utf-8")
+    (read,) = read_written(tmp_path, ("data",)).values()
+    assert read.to_pydict() == {text: [text, text]}

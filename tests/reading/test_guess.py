@@ -531,7 +531,7 @@ def test_no_value_of_a_record_appears_in_a_reason(columns: list[tuple[str, str]]
 class TestWhoseARecordIs:
     @staticmethod
     def told(**columns: list[Any]) -> list[str]:
-        return [each.name for each in guess(Table.from_arrow(columns)) if each.tells_people]
+        return [each.name for each in guess(Table.from_arrow(columns)) if each.tells == "person"]
 
     def test_a_number_of_people_that_repeats_is_found_by_its_name(self) -> None:
         people = [n // 2 for n in range(60)]

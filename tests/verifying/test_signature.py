@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -265,6 +266,24 @@ class TestByHand:
     ) -> None:
         assert self.checks(honest, tmp_path, self.KEY, **changes)[0] == ("fails", "it is not")
 
+    def test_a_signature_with_a_blank_in_it_is_not_the_one_that_was_written(
+        self, honest: Path, tmp_path: Path
+    ) -> None:
+        self.checks(honest, tmp_path)
+        said = json.loads((tmp_path / "out" / "signature.json").read_text("utf-8"))
+        spoilt = {name: f" {said[name]}" for name in ("signature", "public_key")}
+        (outcome, _) = self.checks(honest, tmp_path, self.KEY, signature=spoilt["signature"])
+        assert outcome == ("fails", "it is not")
+        (outcome,) = self.checks(honest, tmp_path, self.KEY, public_key=spoilt["public_key"])
+        assert outcome == ("fails", "it is damaged")
+
+    def test_without_the_package_nothing_signed_is_checked(
+        self, honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sfumato.verifying.signature.importlib.util.find_spec", lambda _: None)
+        with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
+            self.checks(honest, tmp_path)
+
     @pytest.mark.parametrize("changes", [{"public_key": "x!"}, {"public_key": "AAAA"}, {"more": "x"}])
     def test_what_is_no_signature_is_damaged(
         self, honest: Path, tmp_path: Path, changes: dict[str, str]
@@ -288,7 +307,7 @@ class TestReadingKeys:
     @pytest.mark.parametrize("form", ["pem", "ssh"])
     def test_a_key_reads_back(self, tmp_path: Path, form: str) -> None:
         private, public = write_keys(tmp_path, form)
-        assert not is_locked(private)
+        assert is_locked(private) is False
         key = read_private_key(private)
         assert fingerprint_of(key.public_key()) == fingerprint_of(read_public_key(public))
 
@@ -327,6 +346,14 @@ class TestReadingKeys:
             read_public_key(tmp_path)
         with pytest.raises(UserError, match="a NUL character"):
             read_public_key(tmp_path / "a\0b")
+
+    @pytest.mark.parametrize("read", [read_private_key, read_public_key, is_locked])
+    def test_without_the_package_no_key_is_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]
+    ) -> None:
+        monkeypatch.setattr("sfumato.verifying.signature.importlib.util.find_spec", lambda _: None)
+        with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
+            read(tmp_path / "none.key")
 
     def test_a_key_is_small(self, tmp_path: Path) -> None:
         place = tmp_path / "some.key"

@@ -429,7 +429,7 @@ class _Course:
         self.state = replace(self.state, **self._times())
         self.progress(self.state)
 
-    def _times(self) -> dict[str, float | None]:
+    def _times(self) -> dict[str, Any]:
         """Return how long it took and will take."""
         now = monotonic()
         within = None if self.ends == math.inf else max(self.ends - now, 0.0)

@@ -26,6 +26,7 @@ SCORES = (
     "accuracy-gain",
     "delta-disclosure",
     "beta-likeness",
+    "mean-privacy-loss",
 )
 """What `walk` says of the sensitive attribute, one column for each."""
 
@@ -303,6 +304,7 @@ def describe_values(groups: Groups, prior: Prior, scores: Floats) -> None:
     all_occur = scores[0] == prior.n_values
     scores[9] = max(np.log(scores[10]), -np.log(scores[9])) if all_occur else np.inf
     scores[10] -= 1.0
+    scores[11] /= n_records
 
 
 @njit(cache=True, fastmath={"reassoc", "nsz", "nnan", "contract"})
@@ -312,8 +314,7 @@ def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, scor
     Meanwhile the place of delta-disclosure holds the lowest and that of beta-likeness the highest ratio
     of a share to its prior. What takes long is computed only where a cheaper score does not show it
     to be harmless: exp(entropy) is never below 1 / the largest share; a distance is convex and so never
-    above the mean distance of its values alone, nor above total variation (Jensen-Shannon: log 2 times
-    that).
+    above the mean distance of its values alone, nor above total variation.
     """
     # taken out of the tuple once: in the loop each would be counted as one more reference
     n_values = prior.n_values
@@ -330,7 +331,7 @@ def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, scor
         scores[5],
         scores[6],
     )
-    moved, right, lowest, highest = scores[7], scores[8], scores[9], scores[10]
+    moved, right, lowest, highest, surprise = scores[7], scores[8], scores[9], scores[10], scores[11]
     for group in range(counts.size):
         if pure[group] >= 0:
             continue
@@ -364,8 +365,9 @@ def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, scor
         if min(distance, most_hierarchical / size) > farthest_hierarchical:
             above = distance + _above(histograms, group, size, n_values, node_of, node_shares)
             farthest_hierarchical = max(farthest_hierarchical, above / (1 + node_of.shape[0]))
-        if distance * _LOG_2 > farthest_js:
-            farthest_js = max(farthest_js, _jensen_shannon(histograms, group, size, n_values, shares))
+        divergence = _jensen_shannon(histograms, group, size, n_values, shares)
+        farthest_js = max(farthest_js, divergence)
+        surprise += divergence * size
         if fewest == n_values:
             for value in range(n_values):
                 lowest = min(lowest, histograms[group, value] * inverse[value] / size)
@@ -376,7 +378,7 @@ def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, scor
         farthest_hierarchical,
         farthest_js,
     )
-    scores[7], scores[8], scores[9], scores[10] = moved, right, lowest, highest
+    scores[7], scores[8], scores[9], scores[10], scores[11] = moved, right, lowest, highest, surprise
 
 
 @njit(cache=True)

@@ -209,8 +209,7 @@ def _score(
     """Write what each of `SCORES` is over all classes.
 
     What takes long is computed only where a cheaper score does not show it to be harmless: exp(entropy) is
-    never below 1 / the largest share of people, a distance never above total variation (Jensen-Shannon: log 2
-    times that).
+    never below 1 / the largest share of people, a distance never above total variation.
     """
     starts, order = crowds.starts, crowds.rows
     starts[: n_classes + 1] = 0
@@ -233,7 +232,7 @@ def _score(
     counted = np.full(int(rows.people.max()) + 1, -1, np.int64)
     fewest, least_diverse, least_entropy = float(n_values), np.inf, np.inf
     farthest, farthest_ordered, farthest_hierarchical, farthest_js = 0.0, 0.0, 0.0, 0.0
-    moved, right, lowest, highest = 0.0, 0.0, 1.0, 1.0
+    moved, right, lowest, highest, surprise = 0.0, 0.0, 1.0, 1.0, 0.0
     lacks = False
     n_met = 0
     for number in range(n_classes):
@@ -309,8 +308,9 @@ def _score(
         if distance > farthest_hierarchical:
             above = distance + _above(shared, size, prior.node_of, prior.node_shares, n_values)
             farthest_hierarchical = max(farthest_hierarchical, above / (1 + prior.node_of.shape[0]))
-        if distance * _LOG_2 > farthest_js:
-            farthest_js = max(farthest_js, _jensen_shannon(shared, size, shares, seen, n_seen))
+        divergence = _jensen_shannon(shared, size, shares, seen, n_seen)
+        farthest_js = max(farthest_js, divergence)
+        surprise += divergence * size
         if n_seen < n_values:
             lacks = True
         elif not lacks:
@@ -326,6 +326,7 @@ def _score(
     scores[8] = right / n_met - shares.max()
     scores[9] = np.inf if lacks else max(np.log(highest), -np.log(lowest))
     scores[10] = highest - 1.0
+    scores[11] = surprise / n_met
 
 
 @njit(cache=True)

@@ -104,20 +104,18 @@ class CellSuppression:
 
 
 def _cells(column: Column, hierarchy: Hierarchy, rows: Integers, hidden: Booleans) -> Cells:
-    """Release ``*`` where a cell is hidden; an original value that is written so cannot be told from it."""
-    labels = [text(value) for value in column.domain]
-    star = labels.index(ROOT) if ROOT in labels else len(labels)
-    codes = column.codes[rows]
-    if not (hidden & (codes != star)).any():
+    """Release ``*`` where a cell is hidden."""
+    if not hidden.any():
         return exact_cells(column, rows)
-    everything = np.arange(len(labels), dtype=np.int32)
-    members = np.split(everything, len(labels))
-    labels[star : star + 1], members[star : star + 1] = [ROOT], [everything]
-    sizes = np.ones(len(labels), dtype=np.int64)
-    sizes[star] = hierarchy.n_leaves
-    starts = np.concatenate([[0], np.cumsum([len(codes) for codes in members])])
-    sets = ValueSets(starts, np.concatenate(members), sizes, hierarchy.n_leaves)
-    return Cells(np.where(hidden, np.int32(star), codes), tuple(labels), column.domain, sets)
+    n_values = len(column.domain)
+    every = np.arange(n_values, dtype=np.int32)
+    sizes = np.append(np.ones(n_values, dtype=np.int64), hierarchy.n_leaves)
+    sets = ValueSets(
+        np.append(np.arange(n_values + 1), 2 * n_values), np.tile(every, 2), sizes, hierarchy.n_leaves
+    )
+    labels = (*(text(value) for value in column.domain), ROOT)
+    codes = np.where(hidden, np.int32(n_values), column.codes[rows])
+    return Cells(codes, labels, column.domain, sets)
 
 
 _Shares = tuple[Integers, Integers, Integers]
@@ -143,13 +141,10 @@ def _points(
     kinds, weights = _divided(weights) if everybody is None else (np.arange(n_kinds), weights)
     first = first_row_of_group(kind_of, n_kinds)[kinds]
     codes = np.array([column.codes[first] for column in columns], dtype=np.int32).reshape(-1, len(kinds))
-    is_star = [np.array([text(value) == ROOT for value in table[name].domain]) for name in names]
-    stars = np.array([star[own] for star, own in zip(is_star, codes, strict=False)], dtype=np.bool_)
     points = Points(
         names=names,
         codes=codes[: len(names)],
         cardinalities=np.array([len(table[name].domain) for name in names], dtype=np.int64),
-        stars=stars.reshape(-1, len(kinds)),
         weights=weights,
         model=model,
         watched=watched,

@@ -69,8 +69,6 @@ class Points:
     ----------
     names, codes, cardinalities
         The quasi-identifiers with more than one value, and for each the values of the points.
-    stars
-        For each of them and each point whether the original value itself is written ``*``.
     weights
         The number of records of each point.
     model, watched, sensitive
@@ -82,7 +80,6 @@ class Points:
     names: tuple[str, ...]
     codes: Codes
     cardinalities: Integers
-    stars: Booleans
     weights: Integers
     model: PrivacyModel
     watched: Mapping[str, SensitiveCounts]
@@ -117,10 +114,6 @@ class Points:
         return PointClasses(
             points, *number_rows(list(columns), (self.cardinalities + 1).tolist(), len(points))
         )
-
-    def fit(self, hidden: Booleans) -> Booleans:
-        """Return whether each point can lose just these cells: what reads ``*`` anyway counts as lost."""
-        return ~np.asarray(self.stars[~hidden].any(axis=0), dtype=np.bool_)
 
     def excess(self, classes: PointClasses, settled: Booleans) -> Floats:
         """Return for each point how frequent its sensitive values are in its class, compared with the table.
@@ -182,7 +175,7 @@ def patterns_of(points: Points, weights: Floats) -> Patterns:
 
 def _promising(points: Points, cell_costs: Floats) -> Booleans:
     """Return of each size the patterns that help most for their cost, each grown from one of those before."""
-    everyone = points.apart(np.arange(len(points.weights)), points.stars.T)
+    everyone = points.alike(np.arange(len(points.weights)), np.zeros(len(cell_costs), dtype=np.bool_))
     failing = everyone.points[~points.hold(everyone)[everyone.class_of]]
 
     def promise(hidden: Booleans) -> tuple[float, float]:
@@ -193,17 +186,12 @@ def _promising(points: Points, cell_costs: Floats) -> Booleans:
 
     single = np.eye(len(cell_costs), dtype=np.bool_)
     best = [np.zeros(len(cell_costs), dtype=np.bool_)]
-    found = [*best, *_own_stars(points)]
+    found = [*best]
     for _ in single:
         grown = np.unique([hidden | one for hidden in best for one in single[~hidden]], axis=0)
         best = sorted(grown, key=promise)[: max(_MOST_PATTERNS // len(single), 1)]
         found += best
     return np.unique(found, axis=0)
-
-
-def _own_stars(points: Points) -> Booleans:
-    """Return the combinations of attributes in which some point reads ``*`` by itself."""
-    return np.unique(points.stars[:, points.stars.any(axis=0)].T, axis=0)
 
 
 def search_patterns(points: Points, patterns: Patterns, suppression: float) -> Integers:
@@ -247,9 +235,6 @@ def _fails(points: Points, patterns: Patterns, pattern_of: Integers) -> Booleans
 def _start(points: Points, patterns: Patterns) -> Integers:
     """Leave every cell as it is, and open the points that fail."""
     pattern_of = np.zeros(len(points.weights), dtype=np.int64)
-    for stars in _own_stars(points):
-        (pattern,) = np.flatnonzero((patterns.hidden == stars).all(axis=1))
-        pattern_of[(points.stars == stars[:, None]).all(axis=0)] = pattern
     return np.where(_fails(points, patterns, pattern_of), OPEN, pattern_of)
 
 
@@ -274,7 +259,7 @@ def _helped(points: Points, patterns: Patterns, pattern_of: Integers, pattern: i
     Where it does not hold in a whole class, it may in a part that resembles the whole table.
     """
     hidden = patterns.hidden[pattern]
-    able = points.fit(hidden) & ((pattern_of == OPEN) | (pattern_of == pattern))
+    able = (pattern_of == OPEN) | (pattern_of == pattern)
     classes = points.alike(np.flatnonzero(able), hidden)
     settled = pattern_of[classes.points] == pattern
     ranks = classes.ranks(~settled, points.excess(classes, settled))
@@ -319,7 +304,7 @@ def _merged(points: Points, patterns: Patterns, pattern_of: Integers, pattern: i
     """Move open points to a pattern, with the classes that it takes, where that costs less than the price."""
     hidden = patterns.hidden[pattern]
     is_within = np.append(~(patterns.hidden & ~hidden).any(axis=1), True)
-    groups = points.alike(np.flatnonzero(points.fit(hidden) & is_within[pattern_of]), hidden)
+    groups = points.alike(np.flatnonzero(is_within[pattern_of]), hidden)
     groups = groups.these(groups.count(pattern_of[groups.points] == OPEN) > 0)
     groups = groups.these(points.hold(groups))
     if not groups.n_classes:
@@ -366,9 +351,8 @@ def _regrouped(points: Points, patterns: Patterns, pattern_of: Integers, pattern
     hidden = patterns.hidden[pattern]
     gains = patterns.prices[pattern_of] - patterns.costs[pattern]
     gains[np.abs(gains) <= patterns.slight] = 0.0
-    able = np.flatnonzero(points.fit(hidden))
-    groups = points.alike(able, hidden)
-    groups = groups.these(groups.count(gains[able] > 0) > 0)
+    groups = points.alike(np.arange(len(gains)), hidden)
+    groups = groups.these(groups.count(gains > 0) > 0)
     groups = groups.these(points.hold(groups))
     if not groups.n_classes:
         return pattern_of

@@ -89,9 +89,18 @@ WITH_NAMED_VALUES = (*MODELS, AlphaKAnonymity(0.9, k=1, alphas={"a": 0.5}))
 
 
 def score(release: Release, model: PrivacyModel, objective: str, levels: dict[str, int]) -> float:
-    if objective == "average-class-size":
+    if objective.startswith("average-class-size"):
         k = max((part.k for part in model.parts if type(part) is KAnonymity), default=1)
-        return release.n_records / release.classes.n_classes / k
+        sizes = release.classes.sizes.tolist()
+        if objective == "average-class-size-with-suppressed" and release.n_suppressed:
+            sizes.append(release.n_suppressed)
+        return sum(sizes) / len(sizes) / k
+    if objective == "geometric-loss":
+        (taken,) = measure(release, ["total-loss"])
+        losses = taken.detail["by-attribute"]
+        weights = [release.schema[name].weight for name in losses]
+        powers = [(1 + losses[name]) ** weight for name, weight in zip(losses, weights, strict=True)]
+        return math.prod(powers) ** (1 / sum(weights)) - 1
     if objective == "precision":
         return 1 - float(np.mean([levels[n] / release.schema.hierarchy(n).height for n in levels]))
     (taken,) = measure(release, [objective])
@@ -206,8 +215,7 @@ def every_node(problem: Any) -> dict[tuple[int, ...], float]:
     """Evaluate all nodes, without any pruning."""
     ranges = (range(height + 1) for height in problem.lattice.heights)
     nodes = [problem.evaluate(levels) for levels in itertools.product(*ranges)]
-    turned = problem.objective == "precision"
-    return {node.levels: 1 - node.cost if turned else node.cost for node in nodes if node.cost < math.inf}
+    return {node.levels: problem.score(node.cost) for node in nodes if node.cost < math.inf}
 
 
 @pytest.mark.parametrize("model", WITH_NAMED_VALUES, ids=str)
@@ -242,6 +250,34 @@ def test_what_a_node_says_of_finer_nodes_is_true(
             assert (
                 fine.cost >= bound - 1e-9 * max(1, abs(bound)) if bound < math.inf else fine.cost == math.inf
             )
+
+
+def test_attributes_that_weigh_more_count_more_in_geometric_loss(correlated: Bound) -> None:
+    table, schema = correlated
+    heavy = tuple(
+        replace(each, weight={"x": 5.0, "y": 0.0}.get(each.name, each.weight)) for each in schema.attributes
+    )
+    bound = Schema(heavy).bind(table)
+    scores = by_brute_force(bound, KAnonymity(4), 0.1, "geometric-loss")
+    assert best_of(scores, "geometric-loss") != best_of(
+        by_brute_force(correlated, KAnonymity(4), 0.1, "geometric-loss"), "geometric-loss"
+    )
+    check(
+        optimal_node(*bound, KAnonymity(4), suppression=0.1, objective="geometric-loss"),
+        scores,
+        "geometric-loss",
+    )
+
+
+def test_suppressed_records_are_one_class_more_or_do_not_count() -> None:
+    # as it is: four of "a", and two that are alone; one level up: all six together
+    bound = Schema.of(a="quasi-identifying").bind(Table.from_arrow({"a": ["a"] * 4 + ["b", "c"]}))
+    kept = optimal_node(*bound, KAnonymity(2), suppression=0.5, objective="average-class-size")
+    with_suppressed = optimal_node(
+        *bound, KAnonymity(2), suppression=0.5, objective="average-class-size-with-suppressed"
+    )
+    assert kept.levels == with_suppressed.levels == {"a": 0}
+    assert (kept.score, with_suppressed.score) == (4 / 1 / 2, 6 / 2 / 2)
 
 
 def test_pruning_saves_most_of_the_work(correlated: Bound) -> None:

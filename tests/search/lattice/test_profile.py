@@ -82,6 +82,12 @@ def check_node(bound: Bound, whole: LatticeProfile, node: int) -> None:
             assert scores[name][node] == pytest.approx(
                 measured(release, name, attribute), rel=1e-9, abs=1e-11
             )
+        (mean,) = (
+            taken.detail["mean"]
+            for taken in measure(release, ["privacy-loss"])
+            if taken.attribute == attribute
+        )
+        assert scores["mean-privacy-loss"][node] == pytest.approx(mean, rel=1e-9, abs=1e-11)
 
 
 @given(data=st.data())
@@ -171,10 +177,12 @@ def test_suppression_is_known_for_every_k_at_once(k: int, people: tuple[Bound, L
             release = release_of(bound, whole, node, k, suppression=1.0)
         except Infeasible:
             assert whole.n_suppressed(k)[node] == whole.n_records
+            assert whole.average_class_size(k)[node] == np.inf
             continue
         assert whole.n_suppressed(k)[node] == release.n_suppressed
         assert whole.total_loss(k)[node] == pytest.approx(measured(release, "total-loss"), abs=1e-12)
         assert whole.discernibility(k)[node] == measured(release, "discernibility")
+        assert whole.average_class_size(k)[node] == pytest.approx(measured(release, "average-class-size"))
 
 
 def test_a_k_beyond_the_table_of_sizes_is_refused(people: tuple[Bound, LatticeProfile]) -> None:
@@ -215,12 +223,12 @@ def test_the_front_is_that_of_brute_force(
 
 
 @pytest.mark.parametrize("suppression", [0.02, 0.2, 1.0])
-@pytest.mark.parametrize("utility", ["total-loss", "discernibility"])
+@pytest.mark.parametrize("utility", ["total-loss", "discernibility", "average-class-size"])
 def test_the_front_with_suppression_is_that_of_brute_force(
     utility: str, suppression: float, people: tuple[Bound, LatticeProfile]
 ) -> None:
     _, whole = people
-    losses = {"total-loss": whole.total_loss, "discernibility": whole.discernibility}[utility]
+    losses = getattr(whole, utility.replace("-", "_"))
     points = [
         (-k, round(loss, 12))
         for k in range(1, LARGEST_K + 1)

@@ -23,7 +23,15 @@ from sfumato.schema import Schema
 from sfumato.search.lattice.lattice import GeneralizationLattice, Levels
 from sfumato.table import Table
 
-Objective = Literal["total-loss", "general-loss", "discernibility", "average-class-size", "precision"]
+Objective = Literal[
+    "total-loss",
+    "general-loss",
+    "geometric-loss",
+    "discernibility",
+    "average-class-size",
+    "average-class-size-with-suppressed",
+    "precision",
+]
 
 # Costs this near to each other are ties.
 _TIE = 1e-12
@@ -89,7 +97,9 @@ def optimal_node(
     suppression
         The largest share of the records that may be suppressed.
     objective
-        What to make small; ``precision`` is made large.
+        What to make small; ``precision`` is made large. Two are scores of ARX: ``geometric-loss`` is the
+        geometric mean of 1 + the total loss of each attribute, less 1, and
+        ``average-class-size-with-suppressed`` counts the suppressed records as one class more.
     budget, evaluations
         How many seconds to search and how many nodes to look at; without a limit until the best node is
         proven.
@@ -188,6 +198,8 @@ class _NodeProblem:
         The size by which average class sizes are divided: that of k-anonymity, else 1.
     sizes_suffice
         Whether the model asks for nothing but the size of a class.
+    shares
+        For each level of each attribute the attribute's share in general loss.
     """
 
     lattice: GeneralizationLattice
@@ -197,6 +209,7 @@ class _NodeProblem:
     sizes_suffice: bool
     n_allowed: int
     objective: Objective
+    shares: Floats
     fixed_steps: Sequence[float]
 
     @classmethod
@@ -215,13 +228,20 @@ class _NodeProblem:
             sizes_suffice=sizes_suffice,
             n_allowed=n_allowed,
             objective=objective,
+            shares=_shares(schema, lattice),
             fixed_steps=_fixed_steps(lattice, objective, n_allowed),
         )
 
     @property
     def separable(self) -> bool:
         """Whether the bound on a node is a sum over its attributes."""
-        return self.objective not in ("discernibility", "average-class-size")
+        return not self.objective.startswith(("discernibility", "average-class-size"))
+
+    def score(self, cost: float) -> float:
+        """Return the objective that a cost stands for."""
+        if self.objective == "precision":
+            return 1 - cost
+        return math.expm1(cost) if self.objective == "geometric-loss" else cost
 
     def evaluate(self, levels: Levels) -> _Node:
         """Judge a node, and say what that means for all finer ones."""
@@ -253,8 +273,12 @@ class _NodeProblem:
             return float(_product(kept, kept) + n_records * n_suppressed)
         if self.objective == "average-class-size":
             return (n_records - n_suppressed) / len(kept) / self.k
+        if self.objective == "average-class-size-with-suppressed":
+            return n_records / (len(kept) + (n_suppressed > 0)) / self.k
         if self.objective == "precision":
             return self.total(levels, self.fixed_steps)
+        if self.objective == "geometric-loss":
+            return self.total(levels, self._logarithms_with(judged, judged.fails))
         general = self.total(levels, self._steps_without(judged, judged.fails))
         return general + n_suppressed / n_records if self.objective == "total-loss" else general
 
@@ -272,6 +296,8 @@ class _NodeProblem:
             return math.inf, ()
         if self.objective == "total-loss":
             return self._loss_bounds(levels, judged)
+        if self.objective == "geometric-loss":
+            return 0.0, self._logarithms_with(judged, judged.lost == judged.sizes)
         if self.objective == "discernibility":
             # a record costs the size of its class, which is not above what it is here, or n if it is lost
             return float(self.lattice.n_records * n_lost - _product(judged.lost, judged.sizes)), ()
@@ -306,6 +332,16 @@ class _NodeProblem:
         steps: list[float] = self.lattice.level_losses(counts).tolist()
         return steps
 
+    def _logarithms_with(self, judged: _Judged, suppressed: Booleans) -> Sequence[float]:
+        """Return for each level of each attribute log(1 + total loss), with these classes suppressed.
+
+        Each counts by the attribute's share, so that their sum is the logarithm of a geometric mean.
+        """
+        general = np.array(self._steps_without(judged, suppressed)) / np.maximum(self.shares, 1e-300)
+        lost = judged.sizes[suppressed].sum() / self.lattice.n_records
+        steps: list[float] = (self.shares * np.log1p(general + lost)).tolist()
+        return steps
+
     def total(self, levels: Levels, steps: Sequence[float]) -> float:
         """Return the sum over the attributes of the steps of their levels."""
         return sum(steps[number] for number in self.lattice.numbers(levels))
@@ -314,7 +350,8 @@ class _NodeProblem:
         """Return what a node and all coarser ones cost at least, from the sizes of its classes.
 
         Discernibility: classes only grow. Average class size: a coarser class that is kept holds a
-        class that is large enough, or enough records of smaller ones.
+        class that is large enough, or enough records of smaller ones; and what is suppressed may be one
+        class more.
         """
         class_of, n_classes = self.lattice.classes(levels)
         sizes = sum_by_group(class_of, n_classes, self.lattice.weights)
@@ -322,7 +359,11 @@ class _NodeProblem:
             return float(_product(sizes, sizes))
         small = sizes < self.smallest
         most = n_classes - int(small.sum()) + int(sizes[small].sum()) // self.smallest
-        return (self.lattice.n_records - self.n_allowed) / most / self.k if most else math.inf
+        if not most:
+            return math.inf
+        if self.objective == "average-class-size":
+            return (self.lattice.n_records - self.n_allowed) / most / self.k
+        return self.lattice.n_records / (most + (self.n_allowed > 0)) / self.k
 
 
 def _product(one: Integers, other: Integers) -> int:
@@ -336,6 +377,11 @@ def _most_suppressed(n_records: int, suppression: float) -> int:
     """Return how many records may be suppressed: at most the share, and never all."""
     near = math.floor(suppression * n_records)
     return max(n for n in range(max(near - 1, 0), min(near + 2, n_records)) if n / n_records <= suppression)
+
+
+def _shares(schema: Schema, lattice: GeneralizationLattice) -> Floats:
+    weights = np.array([schema[name].weight for name in lattice.names])
+    return np.repeat(weights / max(weights.sum(), 1e-300), np.add(lattice.heights, 1))
 
 
 def _fixed_steps(lattice: GeneralizationLattice, objective: Objective, n_allowed: int) -> Sequence[float]:
@@ -506,15 +552,14 @@ class _Search:
         if best.cost == math.inf:
             raise Infeasible(_no_node(exact=not still_open))
         bound = min([best.cost, *still_open])
-        turned = self.problem.objective == "precision"
         return Optimum(
             levels=lattice.named(best.levels),
-            score=1 - best.cost if turned else best.cost,
+            score=self.problem.score(best.cost),
             n_suppressed=best.n_suppressed,
             n_classes=best.n_classes,
             n_evaluated=self.n_evaluated,
             n_nodes=lattice.size,
-            bound=1 - bound if turned else bound,
+            bound=self.problem.score(bound),
             exact=not still_open,
         )
 

@@ -75,6 +75,7 @@ _OF_SENSITIVE: tuple[type[PrivacyModel | Measure], ...] = (
     AccuracyGain,
     DeltaDisclosure,
     BetaLikeness,
+    PrivacyLoss,
 )
 _BETTER: dict[str, Better] = {
     **{name_of(cls): cls.better for cls in _OF_NODES},
@@ -122,8 +123,8 @@ class LatticeProfile:
         loss.
     sensitive
         For each sensitive attribute its scores, by name: the level reached in each privacy model, and
-        ``privacy-loss``, ``knowledge-gain`` and ``accuracy-gain``; ``t-closeness-ordered`` only where the
-        values have an order.
+        ``privacy-loss``, its mean over the people, ``knowledge-gain`` and ``accuracy-gain``;
+        ``t-closeness-ordered`` only where the values have an order.
     people
         Where somebody has several records: what does not follow from the sizes.
 
@@ -202,6 +203,15 @@ class LatticeProfile:
         kept = self.squares - self._small(2, k)
         return kept + float(self.n_records) * self.n_suppressed(k)
 
+    def average_class_size(self, k: int) -> Floats:
+        """Return the average class size of each node when it is made k-anonymous by suppression.
+
+        It is infinite where nothing is left.
+        """
+        n_classes = self.n_classes - self.small_classes[:, : _checked(k)].sum(axis=1)
+        kept = np.where(n_classes > 0, self.n_records - self.n_suppressed(k), np.inf)
+        return kept / np.maximum(n_classes, 1)
+
     def pareto(self, axes: Sequence[str]) -> Integers:
         """Return the nodes that no other beats on these scores, the best on the first axis first.
 
@@ -218,13 +228,17 @@ class LatticeProfile:
         Parameters
         ----------
         utility
-            ``total-loss`` or ``discernibility``.
+            ``total-loss``, ``discernibility`` or ``average-class-size``.
         suppression
             The largest share of the records that may be suppressed.
         """
-        losses_of = {name_of(TotalLoss): self.total_loss, name_of(Discernibility): self.discernibility}
+        losses_of = {
+            name_of(TotalLoss): self.total_loss,
+            name_of(Discernibility): self.discernibility,
+            name_of(AverageClassSize): self.average_class_size,
+        }
         if utility not in losses_of:
-            hint = suggestion(utility, losses_of) or f"; it knows {' and '.join(losses_of)}"
+            hint = suggestion(utility, losses_of) or f"; it knows {', '.join(losses_of)}"
             raise ParameterError(f"with suppression a profile does not know {utility!r}{hint}")
         ks = np.arange(1, min(LARGEST_K, self.n_records) + 1)
         best = np.zeros(len(ks), dtype=np.int64)
@@ -418,6 +432,7 @@ def _scores(classes: EquivalenceClasses, name: str) -> list[float]:
         float(counts.largest(counts.contributions).sum() / n_people - counts.prior.max()),
         DeltaDisclosure().level(alone),
         BetaLikeness().level(alone),
+        float(jensen_shannon(counts) @ counts.sizes / n_people),
     ]
 
 

@@ -35,7 +35,8 @@ class Lattice:
         The largest share of the records that may be suppressed.
     objective
         What to make small: ``total-loss``, ``general-loss``, ``discernibility`` or ``average-class-size``;
-        or ``precision``, which is made large.
+        ``geometric-loss`` or ``average-class-size-with-suppressed``, as ARX computes them; or
+        ``precision``, which is made large.
     budget
         How many seconds to search. Where they do not suffice for a proof, the best recoding found is
         tried.
@@ -90,13 +91,13 @@ class LatticeFront:
     ----------
     privacy
         What the releases should be good in: ``k-anonymity``, or another score of the profile such as
-        ``t-closeness`` or ``privacy-loss``.
+        ``t-closeness``, ``privacy-loss`` or ``mean-privacy-loss``.
     utility
         What they should be good in beside: ``total-loss``, ``discernibility``, ``average-class-size`` or
         ``precision``.
     suppression
         The largest share of the records that may be suppressed; above 0 only for ``k-anonymity`` (up to
-        64) against ``total-loss`` or ``discernibility``.
+        64) against ``total-loss``, ``discernibility`` or ``average-class-size``.
     most
         How many recodings to try; of a longer front so many are taken, evenly.
 
