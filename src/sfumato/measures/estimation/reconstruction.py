@@ -205,7 +205,7 @@ def _mixtures(release: Release, table: Table, sensitive: str | None, by_class: b
 
 
 def _counted_people(release: Release, sensitive: str, counted: SensitiveCounts) -> Floats:
-    """Return for each sensitive value of each group how many records a researcher counts, by their weights."""
+    """Return for each sensitive value of each group how many records a researcher counts, by weight."""
     if release.survey_weights is None and release.people is None:
         return counted.counts.astype(np.float64)
     cells, groups = release.cells[sensitive], release.groups
