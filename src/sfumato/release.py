@@ -210,8 +210,9 @@ class Release:
     def to_arrow(self, *, typed: bool = True, order: Order | None = None) -> pa.Table:
         """Return one Arrow row for each released record, in an order that is drawn anew each time.
 
-        A release with groups has one more column, the number of the group. Which of a group's sensitive
-        values stands beside which of its records, and the groups' numbers, are drawn anew as well.
+        A release with groups has one more column, the number of the group, and one with pseudonyms another.
+        Which of a group's sensitive values stands beside which of its records, and the numbers of groups and
+        people, are drawn anew as well.
 
         Parameters
         ----------
@@ -232,12 +233,21 @@ class Release:
         }
         if drawn.groups is not None:
             columns[self.group_column] = pa.array(drawn.groups)
+        if drawn.people is not None:
+            columns[self.person_column] = pa.array(drawn.people)
         return pa.table(columns)
 
     @property
     def group_column(self) -> str:
         """The name of the column that holds the group: ``group``, or longer where that is taken."""
-        name = "group"
+        return self._free("group")
+
+    @property
+    def person_column(self) -> str:
+        """The name of the column that holds pseudonyms: ``person``, or longer where that is taken."""
+        return self._free("person")
+
+    def _free(self, name: str) -> str:
         while name in self.schema.released:
             name += "_"
         return name
@@ -281,18 +291,22 @@ class Order:
         are told for groups only, that of some record of its group.
     groups
         The number of its group, if there are groups.
+    people
+        The pseudonym of its person, where the schema asks for one.
     """
 
     rows: Integers = field(repr=False)
     givers: Integers = field(repr=False)
     groups: Integers | None = field(default=None, repr=False)
+    people: Integers | None = field(default=None, repr=False)
 
 
 def drawn_order(release: Release) -> Order:
     """Draw the order in which a release is written."""
     rows = np.repeat(np.arange(release.n_rows), release.weights)[secret_order(release.n_records)]
+    people = _pseudonyms(release, rows)
     if release.group_of is None:
-        return Order(rows, rows)
+        return Order(rows, rows, people=people)
     group_of = release.group_of[rows]
     # two lists of all records, group by group: one as they are written, one in another order
     own = np.argsort(group_of, kind="stable")
@@ -301,7 +315,15 @@ def drawn_order(release: Release) -> Order:
     givers = np.empty_like(rows)
     givers[own] = rows[other]
     numbers, number_of = np.unique(group_of, return_inverse=True)
-    return Order(rows, givers, secret_order(len(numbers))[number_of])
+    return Order(rows, givers, secret_order(len(numbers))[number_of], people)
+
+
+def _pseudonyms(release: Release, rows: Integers) -> Integers | None:
+    """Draw a number for each person, unrelated to everything else."""
+    if release.people is None or not release.schema.pseudonym:
+        return None
+    people, person_of = np.unique(release.people.person_of[rows], return_inverse=True)
+    return secret_order(len(people))[person_of] + 1
 
 
 def released(

@@ -91,6 +91,10 @@ class Schema:
     person
         The attribute that tells whose a record is, where somebody may have several. It is never released
         itself. Records that lack it count as one person's: nobody is protected by not knowing who it is.
+    pseudonym
+        Whether a release tells which records are one person's, by a number that is drawn anew at each
+        writing and has nothing to do with the original one. Who knows several records of a person then finds
+        all of them: see `trace-risk`.
     survey_weight
         The column with the survey weights, where the records are a sample: how many people of the population
         each stands for. It is released only where it is an attribute with a role that is released.
@@ -109,6 +113,7 @@ class Schema:
     decimal: str = "."
     thousands: str = ""
     person: str | None = None
+    pseudonym: bool = False
     survey_weight: str | None = None
     household: str | None = None
     _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
@@ -127,6 +132,8 @@ class Schema:
                 f"column {self.household!r} cannot be both the weight and the household; name two"
             )
         object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in self.attributes})
+        if self.pseudonym and self.person is None:
+            raise SchemaError("pseudonym: nothing tells whose a record is; name the column in person")
         if self.person is not None and self[self.person].is_released:
             raise SchemaError(
                 f"person: {self.person!r} is {self[self.person].role}, and whose a record is, is never "
@@ -207,7 +214,8 @@ class Schema:
         facts += [(a.name, a.role, a.kind, a.weight, shape(a.hierarchy)) for a in self.attributes]
         facts += [(a.name, a.lowest_level) for a in self.attributes if a.lowest_level]
         said = {"person": self.person, "survey weight": self.survey_weight, "household": self.household}
-        return facts + [(what, name) for what, name in said.items() if name is not None]
+        facts += [(what, name) for what, name in said.items() if name is not None]
+        return [*facts, "pseudonym"] if self.pseudonym else facts
 
     def bind(self, table: Table) -> tuple[Table, Schema]:
         """Prepare a table for this schema, and this schema for the table.
@@ -229,8 +237,10 @@ class Schema:
         columns = {attribute.name: column for attribute, column in bound}
         kept_attributes = {attribute.name: attribute for attribute, _ in bound}
         attributes = tuple(kept_attributes.get(a.name, a) for a in self.attributes)
-        person = None if kept.person_of is None else self.person
-        return kept.with_columns(columns), replace(self, attributes=attributes, person=person)
+        repeats = kept.person_of is not None
+        person, pseudonym = self.person if repeats else None, self.pseudonym and repeats
+        bound_schema = replace(self, attributes=attributes, person=person, pseudonym=pseudonym)
+        return kept.with_columns(columns), bound_schema
 
     def require(self, role: Role, what_for: str) -> tuple[str, ...]:
         """Return the attributes of a role, or say that there is none."""

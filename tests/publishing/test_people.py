@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,14 @@ from sfumato import (
     Schema,
     Table,
     TCloseness,
+    measure,
     publish,
     sanitize,
     verify,
 )
-from sfumato.errors import PolicyNotMet
+from sfumato.errors import PolicyNotMet, SchemaError
+from sfumato.verifying.check import check_folder
+from sfumato.verifying.documents import read_manifest
 
 SCHEMA = Schema(
     (
@@ -146,3 +150,73 @@ def test_what_the_records_speak_against_fails(
     forge(manifest)
     (forged / "manifest.json").write_text(json.dumps(manifest))
     assert not verify(forged)
+
+
+class TestPseudonyms:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def told(cls, tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, Path]:
+        asked = Schema(SCHEMA.attributes, person="patient", pseudonym=True)
+        release = sanitize(visits(), asked, Mondrian(KAnonymity(5)), seed=1)
+        place = tmp_path_factory.mktemp("pseudonyms") / "out"
+        publish(release, place, MEASURES)
+        return release, place
+
+    def test_records_of_one_person_have_one_number(self, told: tuple[Release, Path]) -> None:
+        release, _ = told
+        assert release.original is not None
+        written = release.to_arrow().to_pydict()
+        by_person: dict[int, list[tuple[Any, ...]]] = {}
+        for person, *row in zip(
+            written["person"], written["age"], written["town"], written["illness"], strict=True
+        ):
+            by_person.setdefault(person, []).append(tuple(row))
+        assert sorted(by_person) == list(range(1, 61))
+        assert sorted(map(len, by_person.values())) == sorted([3] * 40 + [2] * 20)
+
+    def test_the_numbers_are_drawn_anew_at_each_writing(self, told: tuple[Release, Path]) -> None:
+        once, again = (
+            {
+                (row["person"], row["age"], row["town"], row["illness"])
+                for row in told[0].to_arrow().to_pylist()
+            }
+            for _ in range(2)
+        )
+        assert once != again
+
+    def test_people_of_a_class_can_be_counted_then(self, told: tuple[Release, Path]) -> None:
+        outcome = {check.what: check.outcome for check in verify(told[1])}
+        assert outcome["k-anonymity keeps k = 5, counting people"] == "checked"
+        assert "fails" not in outcome.values()
+        assert "carry the same pseudonym" in (told[1] / "report.html").read_text()
+
+    def test_a_number_that_was_changed_fails(self, told: tuple[Release, Path], tmp_path: Path) -> None:
+        forged = tmp_path / "forged"
+        forged.mkdir()
+        for file in told[1].iterdir():
+            (forged / file.name).write_bytes(file.read_bytes())
+        manifest = json.loads((forged / "manifest.json").read_text())
+        manifest["word"]["people"]["released"] = 59
+        (forged / "manifest.json").write_text(json.dumps(manifest))
+        checks = check_folder(forged, read_manifest(forged))
+        assert any("speak against it" in check.problem for check in checks)
+
+    def test_who_has_the_same_records_is_not_told_apart(self, told: tuple[Release, Path]) -> None:
+        (taken,) = measure(told[0], ["trace-risk"])
+        rows = told[0].to_arrow().to_pylist()
+        traces: dict[int, list[tuple[Any, Any]]] = {}
+        for row in rows:
+            traces.setdefault(row["person"], []).append((row["age"], row["town"]))
+        alike = Counter(tuple(sorted(trace)) for trace in traces.values())
+        chances = [1 / alike[tuple(sorted(trace))] for trace in traces.values()]
+        assert taken.value == pytest.approx(sum(chances) / len(chances))
+
+    def test_a_pseudonym_needs_a_person(self) -> None:
+        with pytest.raises(SchemaError, match="nothing tells whose a record is"):
+            Schema(SCHEMA.attributes, pseudonym=True)
+
+    def test_where_everybody_has_one_record_none_is_written(self) -> None:
+        one = {"patient": list("abcd"), "age": [1, 2, 3, 4], "town": list("wxyz"), "illness": list("ffgg")}
+        asked = Schema(SCHEMA.attributes, person="patient", pseudonym=True)
+        release = sanitize(Table.from_arrow(one), asked, Mondrian(KAnonymity(2)))
+        assert "person" not in release.to_arrow().column_names

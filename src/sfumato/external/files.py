@@ -100,7 +100,10 @@ def _published(folder: Path) -> Files:
         )
     manifest = read_manifest(folder)
     layout = layout_of(manifest)
-    tables = read_written(folder, layout.tables)
+    tables = {
+        name: table.drop_columns([layout.person] if layout.person in table.column_names else [])
+        for name, table in read_written(folder, layout.tables).items()
+    }
     if layout.form == "one-table":
         files = Files(tables[WHOLE], layout.group)
     else:

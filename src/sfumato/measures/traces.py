@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
@@ -35,7 +36,8 @@ class TraceRisk(Measure):
     are known there, can be the person: the chance is 1 over these people. It is that of an adversary who
     knows who else is in which class, which is more than most know; what classes promise of one record they
     do not promise of several. The detail has the chance with 1, 2, 3 and with all records known, and the
-    share of the people who are alone when all are known.
+    share of the people who are alone when all are known. Where pseudonyms tell which records are one
+    person's, only who has exactly the same records is a candidate when all are known.
 
     Parameters
     ----------
@@ -92,7 +94,8 @@ class TraceRisk(Measure):
             raise NotApplicable("nobody is known to have several records; name the column that tells people")
         traces = _Traces.of(release, release.people)
         told = {f"known-{n}": traces.chances(n)[0] for n in _TOLD}
-        everything, _, exact = traces.chances(None)
+        exact = traces.alike() if release.schema.pseudonym else traces.chances(None)[2]
+        everything = float((1 / exact).mean())
         detail = {
             **told,
             "known-all": everything,
@@ -134,6 +137,15 @@ class _Traces:
         present, person = np.unique(people, return_inverse=True)
         order, trace_starts = rows_by_group(person, len(present))
         return cls(starts, people, n_records, trace_starts, classes[order], n_records[order])
+
+    def alike(self) -> Integers:
+        """Return for each person how many have exactly the same records: who is told apart by pseudonyms."""
+        traces = [
+            (self.classes[own].tobytes(), self.n_own[own].tobytes())
+            for own in map(slice, self.trace_starts[:-1], self.trace_starts[1:])
+        ]
+        n_alike = Counter(traces)
+        return np.array([n_alike[trace] for trace in traces])
 
     def chances(self, known: int | None) -> tuple[float, float, Integers]:
         """Return the mean chance with so many records known, how far it may be off, and all candidates."""

@@ -41,6 +41,7 @@ class Data(Section, frozen=True):
     missing: Literal["category", "drop"] = "category"
     missing_values: list[str] = msgspec.field(default_factory=list)
     person: str | None = None
+    pseudonym: bool = False
     weight: str | None = None
     household: str | None = None
 
@@ -289,6 +290,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         decimal=data.decimal,
         thousands=data.thousands,
         person=data.person,
+        pseudonym=data.pseudonym,
         survey_weight=data.weight,
         household=data.household,
     )

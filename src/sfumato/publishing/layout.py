@@ -38,12 +38,15 @@ class Layout:
         One table or two.
     group
         The column that holds the group, if there is one.
+    person
+        The column that holds pseudonyms, if there is one.
     """
 
     attributes: Mapping[str, Mapping[str, Any]]
     n_original: int
     form: Form = "one-table"
     group: str | None = None
+    person: str | None = None
 
     @classmethod
     def of(cls, release: Release) -> Layout:
@@ -53,6 +56,7 @@ class Layout:
             n_original=release.n_original,
             form=release.form,
             group=None if release.group_of is None else release.group_column,
+            person=release.person_column if release.schema.pseudonym and release.people is not None else None,
         )
 
     @property
@@ -82,6 +86,9 @@ def tables_of(release: Release, *, typed: bool, order: Order | None = None) -> d
 def read_back(tables: Mapping[str, pa.Table], layout: Layout) -> Release:
     """Take published tables as the release that a stranger sees: labels, and no original."""
     records = tables[WHOLE] if layout.form == "one-table" else _joined(tables, layout)
+    if layout.person in records.column_names:
+        # whose the records are is counted by `verify` alone: what a reader sees of a class are its records
+        records = records.drop_columns([layout.person])
     expected = {*layout.attributes, *([layout.group] if layout.group else [])}
     if set(records.column_names) != expected:
         raise VerificationFailed("the published columns are not those that the manifest names")

@@ -345,6 +345,7 @@ def _limits(
         "notes": () if release is None else release.notes,
         "intervals": () if release is None else intervals_at_values(release),
         "people": schema.person is not None,
+        "pseudonym": schema.pseudonym,
     }
 
 

@@ -211,6 +211,7 @@ def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
         "notes": word.notes,
         "intervals": [each.name for each in word.attributes if each.ends_at_values],
         "people": word.people is not None,
+        "pseudonym": manifest.layout.person is not None,
     }
 
 

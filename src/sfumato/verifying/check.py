@@ -330,14 +330,21 @@ def _requirement_check(seen: PublicView, requirement: RequirementFacts, *, count
 def _kept_for_people(seen: PublicView, name: str, requirement: RequirementFacts, model: KnownModel) -> Check:
     """Believe what only the owner can count, unless the records alone speak against it.
 
-    A class has no more people than records.
+    A class has no more people than records; where pseudonyms are published, its people can be counted.
     """
     what = f"{name} keeps {requirement.parameter} = {requirement.limit:g}, counting people"
     if not _same(requirement.reached, requirement.limit) or requirement.prior != "original":
         return Check(what, "it says more than that it is kept")
-    if name == "k-anonymity" and not model.keeps(float(min(seen.sizes)), requirement.limit):
-        return Check(what, f"the smallest class has {min(seen.sizes):,} records")
-    return Check(what, word=True)
+    if name != "k-anonymity":
+        return Check(what, word=True)
+    if seen.people is None:
+        fewest, of_what = min(seen.sizes), "records"
+    else:
+        fewest, of_what = min(map(len, seen.people.values())), "people by their pseudonyms"
+    problem = f"the smallest class has {fewest:,} {of_what}"
+    return Check(
+        what, "" if model.keeps(float(fewest), requirement.limit) else problem, word=seen.people is None
+    )
 
 
 def _reached(
@@ -429,9 +436,11 @@ def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, Writ
     if word.people is not None:
         fits = 0 < word.people.released <= min(word.people.original, seen.n_records)
         fits = fits and word.people.original <= manifest.layout.n_original
+        if seen.people is not None:
+            fits = fits and word.people.released == len(set().union(*seen.people.values()))
         yield Check(
             f"the records are those of {word.people.released:,} of {word.people.original:,} people",
-            "" if fits else "nobody has less than one record",
+            "" if fits else "the published records speak against it",
             word=True,
         )
     if word.figures:

@@ -33,13 +33,14 @@ class AttributeFacts(_Piece, frozen=True, omit_defaults=True):
     hierarchy: list[list[str]] | None = None
 
 
-class LayoutFacts(_Piece, frozen=True):
-    """How the data lies in its files."""
+class LayoutFacts(_Piece, frozen=True, omit_defaults=True):
+    """How the data lies in its files; ``person`` is the column of pseudonyms, where there is one."""
 
     attributes: dict[str, AttributeFacts]
     n_original: int
     form: Literal["one-table", "two-tables"]
     group: str | None
+    person: str | None = None
 
 
 class RecipeFacts(_Piece, frozen=True):

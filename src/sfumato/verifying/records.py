@@ -112,6 +112,8 @@ class PublicView:
         Whether sensitive values are told for groups rather than for classes.
     together
         For each class the records with each combination of sensitive values, where the classes tell them.
+    people
+        For each class the pseudonyms of its people, where they are published.
     """
 
     n_original: int
@@ -120,6 +122,7 @@ class PublicView:
     sensitive: tuple[SensitiveValues, ...]
     has_groups: bool
     together: Mapping[Row, Counter[Row]] = field(repr=False)
+    people: Mapping[Row, set[Value]] | None = field(default=None, repr=False)
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -256,9 +259,8 @@ def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> Public
     names = tuple(name for name, role in roles.items() if role == "quasi-identifying")
     told = tuple(name for name, role in roles.items() if role == "sensitive")
     two = layout.form == "two-tables"
-    expected = {name for name in roles if not (two and name in told)} | (
-        {layout.group} if layout.group else set()
-    )
+    beside = {column for column in (layout.group, layout.person) if column}
+    expected = {name for name in roles if not (two and name in told)} | beside
     if set(people.names) != expected:
         raise VerificationFailed("the published columns are not those that the manifest names")
     if people.n_rows > layout.n_original:
@@ -277,7 +279,16 @@ def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> Public
         ),
         has_groups=layout.group is not None,
         together=together,
+        people=_people(people, names, layout.person) if layout.person else None,
     )
+
+
+def _people(written: WrittenTable, names: Sequence[str], column: str) -> dict[Row, set[Value]]:
+    """Return the pseudonyms of each class."""
+    found: defaultdict[Row, set[Value]] = defaultdict(set)
+    for row, person in zip(written.rows(names), written.cells[column], strict=True):
+        found[row].add(person)
+    return dict(found)
 
 
 def _together(people: WrittenTable, names: Sequence[str], told: Sequence[str]) -> dict[Row, Counter[Row]]:
@@ -340,6 +351,8 @@ def _facts(layout: LayoutFacts, name: str, groups: Sequence[Counter[Row]], place
 def _check_layout(layout: LayoutFacts) -> None:
     if layout.form == "two-tables" and layout.group is None:
         raise VerificationFailed("two tables without a group that joins them")
+    if layout.person in layout.attributes or (layout.person is not None and layout.person == layout.group):
+        raise VerificationFailed("the column of pseudonyms is also an attribute")
     if layout.group in layout.attributes:
         raise VerificationFailed("the column of the groups is named as an attribute, too")
     for name, facts in layout.attributes.items():
