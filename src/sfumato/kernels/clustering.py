@@ -8,7 +8,7 @@ bound is never above what it bounds.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,10 @@ from sfumato.kernels.compiling import njit
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
+# Numbers that are no literals: numba compiles a kernel once more for each literal that it is given.
+NONE: Any = np.int64(0)
+ONE: Any = np.int64(1)
+NOBODY: Any = np.int64(-1)
 _GONE = np.iinfo(np.int64).max
 _LAST_CODE = np.iinfo(np.int32).max
 _LEAF_SIZE = 16
@@ -354,7 +358,7 @@ def nearest(
     lows, highs, sizes, costs = tree.low, tree.high, tree.sizes, tree.costs
     ranks, starts = tree.ranks, tree.starts
     n_leaves = starts.size - 1
-    n_found = 0
+    n_found = NONE
     worst = np.inf
     worst_rank = _GONE
     waiting = np.empty(_DEEPEST, np.int64)
@@ -541,7 +545,7 @@ def grow(
             n_taken += 1
             if missing == 0:
                 break
-            nearest(tree, low[cluster], high[cluster], 1, 0.0, -1, found, increase)
+            nearest(tree, low[cluster], high[cluster], ONE, 0.0, NOBODY, found, increase)
             item = found[0]
             for column in range(last.size):
                 low[cluster, column] = min(low[cluster, column], tree.low[item, column])
@@ -557,7 +561,7 @@ def join(tree: Tree, records: Codes) -> Integers:
     found = np.empty(1, np.int64)
     increase = np.empty(1)
     for row in range(records.shape[0]):
-        nearest(tree, records[row], records[row], 1, 0.0, -1, found, increase)
+        nearest(tree, records[row], records[row], ONE, 0.0, NOBODY, found, increase)
         item = found[0]
         for column in range(records.shape[1]):
             tree.low[item, column] = min(tree.low[item, column], records[row, column])

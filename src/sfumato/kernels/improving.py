@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.kernels.clustering import joint_cost
+from sfumato.kernels.clustering import NOBODY, NONE, joint_cost
 from sfumato.kernels.compiling import njit
 
 # Sums of losses that differ by less are equal.
@@ -129,7 +129,8 @@ def introduce_neighbours(
         for friend in known[row]:
             if friend < 0:
                 break
-            for other in known[friend]:
+            for name in known[friend]:
+                other = NONE + name
                 if other < 0:
                     break
                 if other != row:
@@ -291,7 +292,7 @@ def _move(classes: Partition, row: int, target: int) -> float:
 @njit(cache=True)
 def take_back_steps(classes: Partition, journal: Journal, n_moves: int, fails: Booleans) -> None:
     """Take every step of a wave back that changed a class which fails now."""
-    begin = 0
+    begin = NONE
     for end in range(1, n_moves + 1):
         if end == n_moves or journal.steps[end] != journal.steps[begin]:
             failed = False
@@ -359,13 +360,13 @@ def improve(
     is_free = classes.first < 0
     wide = np.empty(n_rows, np.int64)
     n_wide = _list_wide(classes, least, wide)
-    n_kept = 0
+    n_kept = NONE
     for step in range(n_steps):
         seed = int(rng.random() * n_rows)
         ended = classes.class_of[seed]
         if classes.costs[ended] == 0.0 or locked[ended]:
             continue
-        begun = n_kept if in_waves else 0
+        begun = n_kept if in_waves else NONE
         allowance = -temperature * np.log(1.0 - rng.random()) - _NOTHING
         place = -1
         if n_free == 0 or rng.random() < _ENDS:
@@ -463,10 +464,10 @@ def _found(
         n_moves = _note(journal, n_moves, row, origin, place)
         size = sizes[place]
         own = size * costs[place]
-        row = -1
+        row = NOBODY
         best = -_NOTHING if size >= least else np.inf
         for position in range(relief.size):
-            other = neighbours[seed, position]
+            other = NONE + neighbours[seed, position]
             if other < 0:
                 break
             theirs = class_of[other]
@@ -577,7 +578,7 @@ def _end(
         row = classes.first[place]
         weight = classes.weights[row]
         best = np.inf
-        target = -1
+        target = NOBODY
         for position in range(n_near + min(n_wide, _N_WIDE)):
             if position < n_near:
                 other = classes.neighbours[row, position]
