@@ -209,3 +209,6 @@ def test_a_model_that_cannot_be_fitted_says_why() -> None:
 @pytest.mark.parametrize("x", [1e-6, 0.3, 1.0, 2.5, 9.99, 10.0, 123.4, 5e7])
 def test_the_digamma_function(x: float) -> None:
     assert superpopulation._digamma(x) == pytest.approx(float(special.digamma(x)), rel=1e-13)
+    assert superpopulation._digammas(np.array([x, 1 + x])) == pytest.approx(
+        special.digamma([x, 1 + x]), rel=1e-12
+    )

@@ -10,15 +10,17 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
-from sfumato.arrays import Integers, frozen
+from sfumato.arrays import Floats, Integers, frozen
 
+Number = TypeVar("Number", float, Floats)
 Estimator = Literal["dankar", "pitman", "zayatz", "slide-negative-binomial"]
 _SMALL_FRACTION = 0.1
 _STEPS = 55
+_LARGE = 10
 _GRID = 400
 
 
@@ -159,8 +161,9 @@ def fitted_pitman(sample: SampledClasses) -> tuple[float, float]:
     Alpha lies between 0 and 1, and theta above -alpha.
     """
     n, u = sample.n_records, sample.n_classes
-    sizes = [(size, count) for size, count in zip(sample.sizes, sample.counts, strict=True) if size > 1]
-    if u < 2 or not sizes:
+    shared = sample.sizes > 1
+    sizes, counts = sample.sizes[shared].astype(np.float64), sample.counts[shared]
+    if u < 2 or not len(sizes):
         raise NoEstimate("Pitman's model needs classes of several sizes")
 
     def theta_of(alpha: float) -> float:
@@ -172,8 +175,8 @@ def fitted_pitman(sample: SampledClasses) -> tuple[float, float]:
 
     def slope(alpha: float) -> float:
         theta = theta_of(alpha)
-        shared = sum(float(count) * (_digamma(size - alpha) - _digamma(1 - alpha)) for size, count in sizes)
-        return (u - 1 - theta * _harmonic(theta, alpha, u)) / alpha - shared
+        within = float(counts @ (_digammas(sizes - alpha) - _digamma(1 - alpha)))
+        return (u - 1 - theta * _harmonic(theta, alpha, u)) / alpha - within
 
     alpha = _root(slope, 1e-6, 1 - 1e-6)
     return theta_of(alpha), alpha
@@ -246,12 +249,23 @@ def _harmonic(theta: float, alpha: float, n: int) -> float:
 def _digamma(x: float) -> float:
     """Return the derivative of the logarithm of the gamma function, of a positive number."""
     shift = 0.0
-    while x < 10:
+    while x < _LARGE:
         shift -= 1 / x
         x += 1
+    return shift + math.log(x) - _below_logarithm(x)
+
+
+def _digammas(x: Floats) -> Floats:
+    """Return the same of many numbers at once."""
+    shift = sum((1 / (x + step) for step in range(_LARGE)), np.zeros(len(x)))
+    return np.log(x + _LARGE) - _below_logarithm(x + _LARGE) - shift
+
+
+def _below_logarithm(x: Number) -> Number:
+    """Return by how much the function of a number of 10 or more is below its logarithm."""
     inverse = 1 / (x * x)
     series = 1 / 12 - inverse * (1 / 120 - inverse * (1 / 252 - inverse * (1 / 240 - inverse / 132)))
-    return shift + math.log(x) - 0.5 / x - inverse * series
+    return 0.5 / x + inverse * series
 
 
 def _root(slope: Callable[[float], float], low: float, high: float) -> float:
