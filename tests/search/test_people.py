@@ -86,6 +86,8 @@ def test_a_profile_says_what_every_release_of_it_measures(
         assert release is not None
         for taken in measure(release, names):
             assert taken.value == pytest.approx(described.score(taken.measure)[node]), (node, taken.measure)
+            if taken.measure == "privacy-loss":
+                assert taken.detail["mean"] == pytest.approx(described.score("mean-privacy-loss")[node])
 
 
 @pytest.mark.parametrize("k", [2, 5, 9])
@@ -99,9 +101,11 @@ def test_a_profile_says_what_suppression_for_k_people_costs(
             continue
         n_compared += 1
         assert release.n_suppressed == described.n_suppressed(k)[node]
-        taken = {each.measure: each.value for each in measure(release, ["total-loss", "discernibility"])}
+        names = ["total-loss", "discernibility", "average-class-size"]
+        taken = {each.measure: each.value for each in measure(release, names)}
         assert taken["total-loss"] == pytest.approx(described.total_loss(k)[node])
         assert taken["discernibility"] == pytest.approx(described.discernibility(k)[node])
+        assert taken["average-class-size"] == pytest.approx(described.average_class_size(k)[node])
     assert n_compared > 5
 
 
@@ -136,6 +140,28 @@ def test_the_optimum_is_the_best_of_all_nodes(model: PrivacyModel, suppression: 
         found = optimal_node(*bound, model, suppression=suppression)
         assert found.exact
         assert found.score == pytest.approx(best)
+
+
+@pytest.mark.parametrize("model", [KAnonymity(4), KAnonymity(3) & ProbabilisticDiversity(1.5)], ids=str)
+@pytest.mark.parametrize("objective", ["geometric-loss", "average-class-size-with-suppressed"])
+def test_the_optimum_of_the_scores_of_arx_is_the_best_of_all_nodes(
+    objective: Any, model: PrivacyModel
+) -> None:
+    def score(release: Release) -> float:
+        if objective == "geometric-loss":
+            losses = measure(release, ["total-loss"])[0].detail["by-attribute"].values()
+            return float(np.prod([1 + loss for loss in losses]) ** (1 / len(losses)) - 1)
+        n_classes = release.classes.n_classes + (release.n_suppressed > 0)
+        return release.n_original / n_classes / model.parts[0].limit
+
+    bound = clinic(0, 40, 14)
+    heights = [bound[1].hierarchy(name).height for name in bound[1].quasi_identifiers]
+    nodes = itertools.product(*(range(height + 1) for height in heights))
+    releases = [at(bound, levels, model, 0.2) for levels in nodes]
+    best = min(score(release) for release in releases if release is not None)
+    found = optimal_node(*bound, model, suppression=0.2, objective=objective)
+    assert found.exact
+    assert found.score == pytest.approx(best)
 
 
 @pytest.mark.parametrize("problem", ["zero-suppression", "suppression", "any-suppression", "k-l-safety"])

@@ -294,6 +294,7 @@ class TestByHand:
         manifest = read_manifest(honest)
         (check,) = signature_checks(honest, manifest, None)
         assert (check.outcome, check.word) == ("publisher's word", True)
+        assert "rests on the channel" in check.what
         (check,) = signature_checks(honest, manifest, self.KEY.public_key())
         assert check.problem == "the manifest is not signed"
 

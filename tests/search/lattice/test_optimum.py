@@ -100,7 +100,7 @@ def score(release: Release, model: PrivacyModel, objective: str, levels: dict[st
         losses = taken.detail["by-attribute"]
         weights = [release.schema[name].weight for name in losses]
         powers = [(1 + losses[name]) ** weight for name, weight in zip(losses, weights, strict=True)]
-        return math.prod(powers) ** (1 / sum(weights)) - 1
+        return math.prod(powers) ** (1 / max(sum(weights), 1e-300)) - 1
     if objective == "precision":
         return 1 - float(np.mean([levels[n] / release.schema.hierarchy(n).height for n in levels]))
     (taken,) = measure(release, [objective])
