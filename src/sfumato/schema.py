@@ -13,8 +13,8 @@ import numpy as np
 
 from sfumato.errors import HierarchyError, SchemaError, suggestion
 from sfumato.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
+from sfumato.reading.survey import surveyed
 from sfumato.shown import listed
-from sfumato.survey import surveyed
 from sfumato.table import Column, Kind, Table, Value, number, text
 
 Role = Literal["identifying", "withheld", "quasi-identifying", "sensitive", "insensitive"]
