@@ -124,6 +124,7 @@ def report_html(
         "signed_by": None,
         **frame(publication, schema, sections),
         "n_records": n_records,
+        "n_people": None if table is None or table.person_of is None else table.n_people,
         "attributes": attribute_rows(schema, table or (release.original if release else None)),
         "as_it_stands": _as_it_stands(frontier),
         "adversaries": measures_against([chosen] if chosen else frontier.candidates),

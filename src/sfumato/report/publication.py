@@ -68,6 +68,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "version": manifest.sfumato,
         "weighted": any(each.weight not in (None, 1) for each in word.attributes),
         "n_records": written.n_original,
+        "n_people": None if manifest.word.people is None else manifest.word.people.original,
         "attributes": list(_attribute_rows(manifest)),
         "adversaries": measures_against([chosen]),
         "scenarios": scenario_rows([chosen]),
