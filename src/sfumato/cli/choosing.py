@@ -69,7 +69,7 @@ from sfumato.exploring.stored import source_now, stored_frontier
     type=duration,
     metavar="TIME",
     help="Stop after this time, as in 90s, 5m or 1h. If all that the project lists is made before, the rest "
-    "of the time goes into candidates between the efficient ones. `none`: make all that the project lists, "
+    "of the time goes into candidates between the efficient ones. `none`: try all that the project lists, "
     "however long it takes. By default what the project says.",
 )
 @click.option(
