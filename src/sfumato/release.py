@@ -152,18 +152,18 @@ class Release:
 
     def _sensitive(self) -> dict[str, tuple[Codes, Floats]]:
         return {
-            name: (self._values(name), self._prior(name))
+            name: (self.own_values(name), self._prior(name))
             for name in self.schema.sensitive
             if name in self.cells
         }
 
-    def _values(self, name: str) -> Codes:
-        """Return for each row the released sensitive value of its person.
+    def own_values(self, name: str) -> Codes:
+        """Return for each row the code of the released sensitive value of its own person.
 
-        Where values are exchanged within groups, a row shows another person's, and how many people of a
-        group have a value is known from the original alone.
+        Where values are exchanged within groups, a row shows another person's; whose it is, is known from the
+        original alone.
         """
-        if self.people is None or self.group_of is None or self.original is None or self.rows is None:
+        if self.group_of is None or self.original is None or self.rows is None:
             return self.cells[name].codes
         return self.original[name].codes[self.rows]
 

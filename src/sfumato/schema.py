@@ -217,7 +217,7 @@ class Schema:
         facts += [(what, name) for what, name in said.items() if name is not None]
         return [*facts, "pseudonym"] if self.pseudonym else facts
 
-    def bind(self, table: Table) -> tuple[Table, Schema]:
+    def bind(self, table: Table, *, is_release: bool = False) -> tuple[Table, Schema]:
         """Prepare a table for this schema, and this schema for the table.
 
         Identifying and withheld attributes are dropped at once, records with missing values if the
@@ -225,6 +225,14 @@ class Schema:
         of the hierarchies, and equal rows are put together; survey weights and households stay with the
         rows. Of a person's number it stays known which records have the same; where everybody has one record,
         nothing. Binding again changes nothing.
+
+        Parameters
+        ----------
+        table
+            The records.
+        is_release
+            Whether they are a release that was read back, in which ``*`` stands for any value; in an original
+            no value may be written so.
         """
         _check_names(self, table)
         known = surveyed(table, self.survey_weight, self.household, self.decimal, self.thousands)
@@ -234,6 +242,9 @@ class Schema:
         if kept.n_people == kept.n_records:
             kept = kept.without_people()
         bound = [_bound(self, self[name], kept[name]) for name in self.released]
+        if not is_release:
+            for attribute, _ in bound:
+                _check_stars(attribute)
         columns = {attribute.name: column for attribute, column in bound}
         kept_attributes = {attribute.name: attribute for attribute, _ in bound}
         attributes = tuple(kept_attributes.get(a.name, a) for a in self.attributes)
@@ -311,13 +322,14 @@ def _bound(schema: Schema, attribute: Attribute, column: Column) -> tuple[Attrib
         hierarchy = source.build(typed.domain, kind)
     except HierarchyError as error:
         raise HierarchyError(f"hierarchy of {attribute.name!r}: {error}") from None
-    _check_stars(attribute.name, hierarchy)
     _check_lowest(attribute, hierarchy)
     return replace(attribute, kind=kind, hierarchy=hierarchy), typed.reordered(hierarchy.values, kind)
 
 
-def _check_stars(name: str, hierarchy: Hierarchy) -> None:
+def _check_stars(attribute: Attribute) -> None:
     """Refuse ``*`` for less than all values: in a release it would be read as any value."""
+    name, hierarchy = attribute.name, attribute.hierarchy
+    assert isinstance(hierarchy, Hierarchy)
     if ROOT in hierarchy.labels[0]:
         raise SchemaError(
             f"attribute {name!r} has a value that is written {ROOT}, which in a release means any value; "

@@ -94,7 +94,7 @@ def read_back(tables: Mapping[str, pa.Table], layout: Layout) -> Release:
         raise VerificationFailed("the published columns are not those that the manifest names")
     schema = layout.schema
     group = (Attribute(layout.group, "insensitive"),) if layout.group else ()
-    table, bound = Schema((*schema.attributes, *group)).bind(Table.from_arrow(records))
+    table, bound = Schema((*schema.attributes, *group)).bind(Table.from_arrow(records), is_release=True)
     return Release(
         schema=Schema(tuple(bound[name] for name in layout.attributes)),
         cells={

@@ -211,5 +211,5 @@ def _counted_people(release: Release, sensitive: str, counted: SensitiveCounts) 
     cells, groups = release.cells[sensitive], release.groups
     group = np.repeat(np.arange(groups.n_classes), np.diff(counted.starts))
     entry = group * len(cells.labels) + counted.values
-    of_row = np.searchsorted(entry, groups.class_of * len(cells.labels) + cells.codes)
+    of_row = np.searchsorted(entry, groups.class_of * len(cells.labels) + release.own_values(sensitive))
     return add_up(of_row, counted_as(release), len(entry))
