@@ -93,6 +93,7 @@ def walk_people(rows: PersonRows, levels: LevelTable, prior: Prior, nodes: Descr
         np.empty(n_rows + 1, np.int64),
         np.empty(n_rows, np.int64),
     )
+    alone = _alone(prior.shares, prior.n_values)
     level = levels.first[:-1].copy()
     turning = 0
     node = 0
@@ -122,7 +123,7 @@ def walk_people(rows: PersonRows, levels: LevelTable, prior: Prior, nodes: Descr
             nodes.small_squares[node],
         )
         if prior.n_values > 0:
-            _score(rows, class_of, n_here, crowds, prior, nodes.scores[node])
+            _score(rows, class_of, n_here, crowds, prior, alone, nodes.scores[node])
         turning = n_attributes - 1
         while turning >= 0 and level[turning] == levels.first[turning + 1] - 1:
             level[turning] = levels.first[turning]
@@ -204,12 +205,19 @@ def _price(rows: PersonRows, levels: LevelTable, level: Integers, n_classes: int
 
 @njit(cache=True)
 def _score(
-    rows: PersonRows, class_of: Integers, n_classes: int, crowds: _Crowds, prior: Prior, scores: Floats
+    rows: PersonRows,
+    class_of: Integers,
+    n_classes: int,
+    crowds: _Crowds,
+    prior: Prior,
+    alone: Floats,
+    scores: Floats,
 ) -> None:
-    """Write what each of `SCORES` is over all classes.
+    """Write what each of `SCORES` is over all classes; ``alone`` is the divergence of each value by itself.
 
     What takes long is computed only where a cheaper score does not show it to be harmless: exp(entropy) is
-    never below 1 / the largest share of people, a distance never above total variation.
+    never below 1 / the largest share of people, a distance never above total variation, nor above the mean
+    distance of its values alone.
     """
     starts, order = crowds.starts, crowds.rows
     starts[: n_classes + 1] = 0
@@ -222,6 +230,7 @@ def _score(
         order[crowds.latest[class_of[row]]] = row
         crowds.latest[class_of[row]] += 1
     shares, inverse = prior.shares, prior.inverse
+    alone_ordered, alone_hierarchical = prior.alone_ordered, prior.alone_hierarchical
     n_values = prior.n_values
     n_having = np.zeros(n_values, np.int64)
     shared = np.zeros(n_values, np.float64)
@@ -277,9 +286,13 @@ def _score(
         most_shared = 0.0
         excess = 0.0
         ratio = 0.0
+        most_ordered = 0.0
+        most_hierarchical = 0.0
         n_different = 0
         for index in range(n_seen):
             value = seen[index]
+            most_ordered += shared[value] * alone_ordered[value]
+            most_hierarchical += shared[value] * alone_hierarchical[value]
             most_having = max(most_having, n_having[value])
             most_shared = max(most_shared, shared[value])
             excess += max(shared[value] - size * shares[value], 0.0)
@@ -303,12 +316,12 @@ def _score(
                 having = n_having[seen[index]] / size
                 entropy -= having * np.log(having)
             least_entropy = min(least_entropy, min(np.exp(max(entropy, 0.0)), float(n_different)))
-        if distance > farthest_ordered:
+        if min(distance, most_ordered / size) > farthest_ordered:
             farthest_ordered = max(farthest_ordered, _ordered(shared, size, shares, n_values))
-        if distance > farthest_hierarchical:
+        if min(distance, most_hierarchical / size) > farthest_hierarchical:
             above = distance + _above(shared, size, prior.node_of, prior.node_shares, n_values)
             farthest_hierarchical = max(farthest_hierarchical, above / (1 + prior.node_of.shape[0]))
-        divergence = _jensen_shannon(shared, size, shares, seen, n_seen)
+        divergence = alone[seen[0]] if n_seen == 1 else _jensen_shannon(shared, size, shares, seen, n_seen)
         farthest_js = max(farthest_js, divergence)
         surprise += divergence * size
         if n_seen < n_values:
@@ -327,6 +340,17 @@ def _score(
     scores[9] = np.inf if lacks else max(np.log(highest), -np.log(lowest))
     scores[10] = highest - 1.0
     scores[11] = surprise / n_met
+
+
+@njit(cache=True)
+def _alone(prior: Floats, n_values: int) -> Floats:
+    """Return how far a group of each value alone diverges from the prior."""
+    divergences = np.empty(n_values, np.float64)
+    shared = np.ones(n_values, np.float64)
+    for value in range(n_values):
+        seen = np.array([value], np.int32)
+        divergences[value] = _jensen_shannon(shared, 1.0, prior, seen, 1)
+    return divergences
 
 
 @njit(cache=True)
