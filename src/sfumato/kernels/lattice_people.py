@@ -244,9 +244,14 @@ def _score(
     moved, right, lowest, highest, surprise = 0.0, 0.0, 1.0, 1.0, 0.0
     lacks = False
     n_met = 0
+    # all classes of one record have the distribution of their value alone: they are counted, and come last
+    single = np.zeros(n_values, np.int64)
     for number in range(n_classes):
         n_seen = 0
         place, end = starts[number], starts[number + 1]
+        if end - place == 1:
+            single[rows.values[order[place]]] += 1
+            continue
         while place < end:
             person = rows.people[order[place]]
             if place + 1 == end or rows.people[order[place + 1]] != person:
@@ -332,6 +337,19 @@ def _score(
         for index in range(n_seen):
             n_having[seen[index]] = 0
             shared[seen[index]] = 0.0
+    for value in range(n_values):
+        if single[value] > 0:
+            n_met += single[value]
+            fewest, least_diverse, least_entropy = 1.0, 1.0, 1.0
+            moved += single[value] * (1.0 - shares[value])
+            right += single[value]
+            farthest = max(farthest, 1.0 - shares[value])
+            farthest_ordered = max(farthest_ordered, alone_ordered[value])
+            farthest_hierarchical = max(farthest_hierarchical, alone_hierarchical[value])
+            farthest_js = max(farthest_js, alone[value])
+            surprise += single[value] * alone[value]
+            highest = max(highest, inverse[value])
+            lacks = lacks or n_values > 1
     scores[0], scores[1], scores[2] = fewest, least_diverse, least_entropy
     scores[3], scores[4], scores[5] = farthest, farthest_ordered, farthest_hierarchical
     scores[6] = min(farthest_js, _LOG_2)
