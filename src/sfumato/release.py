@@ -191,9 +191,8 @@ class Release:
             counts, n_people = contributed(cells.codes, len(cells.labels), self.weights, self.people)
             return counts / n_people
         column = self.original[name]
-        counts, n_people = contributed(
-            column.codes, len(column.domain), self.original.weights, self.original.people()
-        )
+        everybody = None if self.people is None else self.original.people()
+        counts, n_people = contributed(column.codes, len(column.domain), self.original.weights, everybody)
         return np.add.reduceat(counts[cells.sets.members], cells.sets.starts[:-1]) / n_people
 
     def information_lost(self, name: str) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -509,3 +509,35 @@ def test_a_quasi_identifier_may_be_called_as_the_counts_are() -> None:
     values = pa.table({"group": [0, 0, 1, 1], "illness": ["a", "b", "a", "b"], "count": [1, 1, 1, 1]})
     release = read_release(people, original, schema, sensitive=values)
     assert (release.n_records, release.groups.n_classes) == (4, 2)
+
+
+class TestPeople:
+    SCHEMA = Schema(
+        Schema.of(
+            visit="identifying", patient="identifying", age="quasi-identifying", ill="sensitive"
+        ).attributes,
+        person="patient",
+    )
+    ORIGINAL: ClassVar[dict[str, list[Any]]] = {
+        "visit": [f"v{n}" for n in range(6)],
+        "patient": list("aabbcd"),
+        "age": [30, 31, 31, 30, 32, 33],
+        "ill": list("xyxyxy"),
+    }
+    FILE: ClassVar[dict[str, list[Any]]] = {
+        "visit": [f"v{n}" for n in (5, 4, 3, 2, 1, 0)],
+        "age": ["32-33", "32-33", "30-31", "30-31", "30-31", "30-31"],
+        "ill": list("yxyxyx"),
+    }
+
+    def test_without_a_match_records_are_counted_and_that_is_said(self) -> None:
+        file = {name: values for name, values in self.FILE.items() if name != "visit"}
+        release = read_release(file, Table.from_arrow(self.ORIGINAL), self.SCHEMA)
+        assert release.classes.people.tolist() == release.classes.sizes.tolist()
+        assert any("classes count records here" in note for note in release.notes)
+
+    def test_with_a_match_people_are_counted(self) -> None:
+        release = read_release(self.FILE, Table.from_arrow(self.ORIGINAL), self.SCHEMA, match="visit")
+        assert sorted(release.classes.sizes.tolist()) == [2, 4]
+        assert release.classes.people.tolist() == [2, 2]
+        assert not any("classes count records here" in note for note in release.notes)

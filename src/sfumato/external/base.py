@@ -90,7 +90,7 @@ def read_release(
         group_of=None if files.group is None else records[files.group].codes[keep],
         form=files.form,
         recipe=files.recipe,
-        notes=(*columns.notes, *files.notes, *told, *more),
+        notes=(*columns.notes, *files.notes, *told, *more, *_uncounted(bound, rows)),
     )
 
 
@@ -112,6 +112,17 @@ def untrue_cells(release: Release) -> dict[str, int]:
             true = cells.sets.contain(cells.codes, release.original[name].codes[release.rows])
             untrue[name] = int(release.weights[~true].sum())
     return untrue
+
+
+def _uncounted(bound: Table, rows: Integers | None) -> tuple[str, ...]:
+    """Say that people cannot be counted, where somebody has several records and nobody knows which."""
+    if bound.person_of is None or rows is not None:
+        return ()
+    return (
+        "Some people have several records, and the file does not tell which: classes count records here, and "
+        "hold fewer people than that. With a column of both files that tells which record is which (match), "
+        "people are counted.",
+    )
 
 
 def _check_number(n_released: int, n_published_of: int | None, n_original: int, schema: Schema) -> None:

@@ -33,22 +33,23 @@ def matched_rows(released: Table, original: Table, bound: Table, schema: Schema,
     _check_unique(released, match, "release")
     records, _ = _keeping(match, schema).bind(original)
     # binding numbers equal rows in the order in which they first occur, and so does this
-    row_of, _ = number_rows(
-        [records[name].codes for name in bound.names],
-        [len(records[name].domain) for name in bound.names],
-        records.n_rows,
-    )
+    codes: list[Integers] = [records[name].codes for name in bound.names]
+    sizes = [len(records[name].domain) for name in bound.names]
+    if records.person_of is not None:
+        codes.append(records.person_of)
+        sizes.append(records.n_people)
+    row_of, _ = number_rows(codes, sizes, records.n_rows)
     by_value = {text(value): code for code, value in enumerate(records[match].domain)}
     row_of_code = np.empty(len(by_value), dtype=np.int64)
     row_of_code[records[match].codes] = row_of
-    codes = np.array([by_value.get(text(value), -1) for value in released[match].domain])
-    strangers = int((codes < 0).sum())
+    found = np.array([by_value.get(text(value), -1) for value in released[match].domain])
+    strangers = int((found < 0).sum())
     if strangers:
         raise DataError(
             f"column {match!r}: {strangers:,} of {released.n_records:,} released records are not in the "
             "original; give the original that the release was made from"
         )
-    return row_of_code[codes[released[match].codes]]
+    return row_of_code[found[released[match].codes]]
 
 
 def _keeping(match: str, schema: Schema) -> Schema:
