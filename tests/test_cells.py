@@ -457,14 +457,6 @@ def test_a_branch_that_is_called_like_a_value_elsewhere_may_stand_for_both() -> 
     assert dict(zip(cells.labels, members(cells), strict=True)) == {"a": {"a", "c", "d"}, "b": {"b"}}
 
 
-def test_a_value_that_is_called_like_the_root_may_stand_for_everything() -> None:
-    column, hierarchy = bound(["*", "b", "c"])
-    low, high = ranges((0, 0), (0, 2), (2, 2))
-    cells = range_cells(column, hierarchy, low, high, all_rows(column))
-    check_cells(cells, column, all_rows(column))
-    assert dict(zip(cells.labels, members(cells), strict=True)) == {"*": {"*", "b", "c"}, "c": {"c"}}
-
-
 # ------------------------------------------------------------------------------- losses and leaks
 
 

@@ -117,6 +117,7 @@ _HOME = {
     "TCloseness": "models",
     "Table": "table",
     "TotalLoss": "measures",
+    "TraceRisk": "measures",
     "User": "measures.scenario.scenario",
     "UtilityLoss": "measures",
     "Verification": "publishing.verify",

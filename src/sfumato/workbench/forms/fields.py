@@ -214,7 +214,7 @@ def parameter_help(cls: type[Any]) -> dict[str, tuple[str, ...]]:
     --------
     >>> from sfumato import KAnonymity
     >>> parameter_help(KAnonymity)["k"]
-    ('The smallest size of a class.',)
+    ('The smallest number of people in a class.',)
     """
     documentation = inspect.getdoc(cls) or ""
     _, _, after = documentation.partition("Parameters\n----------\n")
