@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sfumato.datasets import FOLDER
 from sfumato.project.file import Project
 from sfumato.reading.guess import decimal_mark, guess, likely_missing_values
-from sfumato.reading.new_project import project_text
+from sfumato.reading.new_project import project_text, start_project
 from sfumato.table import Table
 
 SECRET = "SECRETVALUE"
@@ -196,3 +196,14 @@ def test_any_table_of_text_gives_a_project_file_with_exactly_its_columns(
 def test_no_value_of_a_record_appears_in_the_file(columns: list[tuple[str, str]]) -> None:
     values = {name: [f"{SECRET}{ending}", f"X{SECRET}{ending}", SECRET] for name, ending in columns}
     assert SECRET not in written(Table.from_arrow(values))
+
+
+def test_a_project_with_several_records_of_people_counts_them(tmp_path: Path) -> None:
+    visits = (f"p{n // 3},{20 + n // 3},{'AB'[n % 2]},flu" for n in range(60))
+    lines = ["patient_id,age,town,diagnosis", *visits]
+    (tmp_path / "visits.csv").write_text("\n".join(lines), "utf-8")
+    start_project(tmp_path / "visits.csv", tmp_path / "visits.toml")
+    project = Project.load(tmp_path / "visits.toml")
+    assert project.data.person == project.schema.person == "patient_id"
+    assert "trace-risk" in project.privacy
+    assert project.read()[0].n_people == 20

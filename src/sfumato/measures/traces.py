@@ -171,12 +171,15 @@ class _Traces:
             who = np.arange(len(self.trace_starts) - 1)
             return who, self.trace_starts, self.classes, self.n_own
         chosen = self._drawn(known) if self._is_sampled(known) else self._all(known)
-        who_of, starts, classes, n_known = [], [0], [], []
+        who_of: list[int] = []
+        classes: list[int] = []
+        n_known: list[int] = []
+        starts = [0]
         for person, places in chosen:
-            own, counts = np.unique(places, return_counts=True)
+            counts = Counter(places)
             who_of.append(person)
-            classes += own.tolist()
-            n_known += counts.tolist()
+            classes += counts.keys()
+            n_known += counts.values()
             starts.append(len(classes))
         return np.array(who_of), np.array(starts), np.array(classes), np.array(n_known)
 

@@ -23,6 +23,7 @@ PRIVACY_MEASURES: tuple[Written, ...] = (
 UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "total-loss", "discernibility")
 OF_SAMPLES: tuple[Written, ...] = ("journalist-risk", "population-uniqueness")
 OF_HOUSEHOLDS: tuple[Written, ...] = ("household-risk",)
+OF_PEOPLE: tuple[Written, ...] = ("trace-risk",)
 AS_NUMBERS: Written = {"t-closeness": {"distance": "natural"}}
 """What takes the place of t-closeness where some sensitive values are numbers."""
 
@@ -33,11 +34,14 @@ def default_measures(
     """Return the privacy and the utility measures of a project that names none, the axes first.
 
     Where a sensitive attribute is numeric, groups are compared as numbers: by how far the values lie apart,
-    not by which of them occur. Where it is known of how large a population the records are a sample, or who
-    lives together, the risks that follow are measured as well.
+    not by which of them occur. Where it is known of how large a population the records are a sample, who
+    lives together, or whose a record is, the risks that follow are measured as well.
     """
-    of_sample = OF_SAMPLES if size_is_known or schema.survey_weight is not None else ()
-    more = (*of_sample, *(OF_HOUSEHOLDS if schema.household is not None else ()))
+    more = (
+        *(OF_PEOPLE if schema.person is not None else ()),
+        *(OF_SAMPLES if size_is_known or schema.survey_weight is not None else ()),
+        *(OF_HOUSEHOLDS if schema.household is not None else ()),
+    )
     if not schema.sensitive:
         return (*filter(_guards_identity, PRIVACY_MEASURES), *more), UTILITY_MEASURES
     utility = ("utility-loss", *UTILITY_MEASURES) if schema.quasi_identifiers else UTILITY_MEASURES

@@ -187,7 +187,12 @@ def _notes(roles: set[Role]) -> list[str]:
 def _measure_section(guesses: Sequence[Guess]) -> str:
     told = {each.tells: each.name for each in guesses}
     attributes = tuple(Attribute(each.name, each.role, each.kind) for each in guesses)
-    schema = Schema(attributes, survey_weight=told.get("weight"), household=told.get("household"))
+    schema = Schema(
+        attributes,
+        person=told.get("person"),
+        survey_weight=told.get("weight"),
+        household=told.get("household"),
+    )
     return _MEASURES.format(*(_toml_list(side) for side in default_measures(schema)))
 
 
