@@ -26,6 +26,7 @@ from sfumato import (
     verify,
 )
 from sfumato.errors import PolicyNotMet, SchemaError
+from sfumato.report.page import class_facts
 from sfumato.verifying.check import check_folder
 from sfumato.verifying.documents import read_manifest
 
@@ -96,6 +97,14 @@ def test_the_report_says_what_classes_do_not_promise(folder: Path) -> None:
     assert "Several records of one person." in report
     assert "people released" in report
     assert "counting people, which is the publisher" in report
+
+
+def test_the_owners_report_tells_classes_in_people_and_in_records(release: Release) -> None:
+    facts = class_facts(release)
+    people = sorted(release.classes.people.tolist())
+    assert (facts["people"]["fewest"], facts["people"]["most"]) == (people[0], people[-1])
+    assert facts["smallest"] == release.classes.sizes.min()
+    assert people[0] < facts["smallest"]
 
 
 def test_a_policy_is_held_against_people(release: Release, tmp_path: Path) -> None:

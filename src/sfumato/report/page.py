@@ -330,7 +330,15 @@ def class_facts(release: Release) -> dict[str, Any]:
         "largest": int(order[-1]) if len(order) else 0,
         "below": {size: formatting.share(value) for size, value in below.items()},
         "n_groups": release.groups.n_classes if release.group_of is not None else None,
+        "people": None if release.people is None else _people_of_classes(release),
     }
+
+
+def _people_of_classes(release: Release) -> dict[str, int]:
+    """Return how many people the classes have: the smallest, that of half of the people, and the largest."""
+    order = np.sort(release.classes.people)
+    median = order[np.searchsorted(np.cumsum(order), order.sum() / 2)]
+    return {"fewest": int(order[0]), "median": int(median), "most": int(order[-1])}
 
 
 def _limits(
