@@ -14,9 +14,10 @@ import numpy as np
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.kernels.compiling import njit
 from sfumato.kernels.lattice import DescribedNodes, Prior, describe_people
+from sfumato.kernels.people import count_values_of_people, room_for
 
 _LOG_2 = float(np.log(2.0))
-_MOST_CELLS = 1 << 17
+_MOST_CELLS = 1 << 18
 
 
 class PersonRows(NamedTuple):
@@ -51,6 +52,12 @@ class LevelTable(NamedTuple):
 
 
 class _Slots(NamedTuple):
+    """Room to number pairs.
+
+    ``cells`` holds numbers that go on from use to use, the last of them how far they went: what is smaller
+    was left by an earlier use, so that nothing is ever cleared.
+    """
+
     cells: Integers
     keys: Integers
     numbers: Integers
@@ -79,7 +86,7 @@ def walk_people(rows: PersonRows, levels: LevelTable, prior: Prior, nodes: Descr
     while n_slots < 2 * n_rows:
         n_slots *= 2
     slots = _Slots(
-        np.empty(_MOST_CELLS, np.int64),
+        np.full(_MOST_CELLS + 1, -1, np.int64),
         np.empty(n_slots, np.int64),
         np.empty(n_slots, np.int64),
         np.zeros(n_slots + 1, np.int64),
@@ -147,14 +154,15 @@ def _number(
     """Number the pairs of what a row was before and its node, in the order in which they first occur."""
     found = 0
     if n_before * n_nodes <= _MOST_CELLS:
-        cells = slots.cells[: n_before * n_nodes]
-        cells[:] = -1
+        cells = slots.cells
+        base = cells[-1] + 1
         for row in range(codes.size):
             key = before[row] * n_nodes + nodes[codes[row]]
-            if cells[key] < 0:
-                cells[key] = found
+            if cells[key] < base:
+                cells[key] = base + found
                 found += 1
-            into[row] = cells[key]
+            into[row] = cells[key] - base
+        cells[-1] = base + found
         return found
     slot_keys, slot_numbers, stamps = slots.keys, slots.numbers, slots.stamps
     mask = slot_keys.size - 1
@@ -232,12 +240,8 @@ def _score(
     shares, inverse = prior.shares, prior.inverse
     alone_ordered, alone_hierarchical = prior.alone_ordered, prior.alone_hierarchical
     n_values = prior.n_values
-    n_having = np.zeros(n_values, np.int64)
-    shared = np.zeros(n_values, np.float64)
-    holder = np.empty(n_values, np.int64)
-    own = np.zeros(n_values, np.int64)
-    seen = np.empty(n_values, np.int32)
-    mine = np.empty(n_values, np.int32)
+    tally = room_for(n_values)
+    n_having, shared, holder, seen = tally.n_having, tally.shared, tally.holder, tally.seen
     counted = np.full(int(rows.people.max()) + 1, -1, np.int64)
     fewest, least_diverse, least_entropy = float(n_values), np.inf, np.inf
     farthest, farthest_ordered, farthest_hierarchical, farthest_js = 0.0, 0.0, 0.0, 0.0
@@ -247,46 +251,15 @@ def _score(
     # all classes of one record have the distribution of their value alone: they are counted, and come last
     single = np.zeros(n_values, np.int64)
     for number in range(n_classes):
-        n_seen = 0
-        place, end = starts[number], starts[number + 1]
-        if end - place == 1:
-            single[rows.values[order[place]]] += 1
+        first, end = starts[number], starts[number + 1]
+        if end - first == 1:
+            single[rows.values[order[first]]] += 1
             continue
-        while place < end:
-            person = rows.people[order[place]]
-            if place + 1 == end or rows.people[order[place + 1]] != person:
-                # the only row of a person here: most are
-                value = rows.values[order[place]]
-                if n_having[value] == 0:
-                    seen[n_seen] = value
-                    n_seen += 1
-                n_having[value] += 1
-                holder[value] = person
-                shared[value] += 1.0
-                place += 1
-                continue
-            n_mine = 0
-            n_records = 0
-            while place < end and rows.people[order[place]] == person:
-                row = order[place]
-                value = rows.values[row]
-                if own[value] == 0:
-                    mine[n_mine] = value
-                    n_mine += 1
-                own[value] += rows.weights[row]
-                n_records += rows.weights[row]
-                place += 1
-            for index in range(n_mine):
-                value = mine[index]
-                if n_having[value] == 0:
-                    seen[n_seen] = value
-                    n_seen += 1
-                n_having[value] += 1
-                holder[value] = person
-                shared[value] += 1.0 if n_mine == 1 else own[value] / n_records
-                own[value] = 0
-        size = float(crowds.people[number])
-        n_met += crowds.people[number]
+        n_seen, n_people = count_values_of_people(
+            order[first:end], rows.people, rows.values, rows.weights, tally
+        )
+        size = float(n_people)
+        n_met += n_people
         most_having = 0
         most_shared = 0.0
         excess = 0.0
@@ -306,7 +279,7 @@ def _score(
                 n_different += 1
                 if n_having[value] == 1:
                     counted[holder[value]] = number
-        n_different = min(n_different, crowds.people[number])
+        n_different = min(n_different, n_people)
         distance = excess / size
         diverse = size / most_having
         moved += excess

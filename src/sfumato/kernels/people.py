@@ -6,6 +6,8 @@ person was the last whom it met. Nothing is sorted but by counting.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
@@ -31,6 +33,89 @@ def people_in_order(order: Integers, group: Integers, n_groups: int, person_of: 
             latest[index] = person_of[row]
             people[index] += 1
     return people
+
+
+class Tally(NamedTuple):
+    """What is counted of one group, by value.
+
+    Parameters
+    ----------
+    n_having, shared, holder
+        The people who have the value, what they contribute to it, and the last of them.
+    seen
+        The values that occur, in the order in which they do.
+    own, mine
+        The records of the person at hand, and their values.
+    """
+
+    n_having: Integers
+    shared: Floats
+    holder: Integers
+    seen: Codes
+    own: Integers
+    mine: Codes
+
+
+@njit(cache=True)
+def room_for(n_values: int) -> Tally:
+    """Return room to count so many values."""
+    return Tally(
+        np.zeros(n_values, np.int64),
+        np.zeros(n_values, np.float64),
+        np.empty(n_values, np.int64),
+        np.empty(n_values, np.int32),
+        np.zeros(n_values, np.int64),
+        np.empty(n_values, np.int32),
+    )
+
+
+@njit(cache=True, inline="always")
+def count_values_of_people(
+    rows: Integers, person_of: Integers, values: Codes, weights: Integers, tally: Tally
+) -> tuple[int, int]:
+    """Count the values of a group whose rows are in the order of their people.
+
+    Returns how many values there are, and how many people. Whoever has read the tally empties ``n_having``
+    and ``shared`` for the next group.
+    """
+    n_having, shared, holder, seen, own, mine = tally
+    n_seen = 0
+    n_people = 0
+    place = 0
+    while place < rows.size:
+        person = person_of[rows[place]]
+        n_people += 1
+        if place + 1 == rows.size or person_of[rows[place + 1]] != person:
+            # the only row of a person here, as most are
+            value = values[rows[place]]
+            if n_having[value] == 0:
+                seen[n_seen] = value
+                n_seen += 1
+            n_having[value] += 1
+            holder[value] = person
+            shared[value] += 1.0
+            place += 1
+            continue
+        n_mine = 0
+        n_records = 0
+        while place < rows.size and person_of[rows[place]] == person:
+            value = values[rows[place]]
+            if own[value] == 0:
+                mine[n_mine] = value
+                n_mine += 1
+            own[value] += weights[rows[place]]
+            n_records += weights[rows[place]]
+            place += 1
+        for index in range(n_mine):
+            value = mine[index]
+            if n_having[value] == 0:
+                seen[n_seen] = value
+                n_seen += 1
+            n_having[value] += 1
+            holder[value] = person
+            shared[value] += 1.0 if n_mine == 1 else own[value] / n_records
+            own[value] = 0
+    return n_seen, n_people
 
 
 @njit(cache=True)
@@ -80,40 +165,14 @@ def value_people(
     contributions = np.empty(rows.size, np.float64)
     people = np.zeros(n_groups, np.int64)
     different = np.zeros(n_groups, np.int64)
-    # of each value: the people of the group who have it, what they contribute, the last of them, and the
-    # records of the person at hand
-    n_having = np.zeros(n_values, np.int64)
-    shared = np.zeros(n_values, np.float64)
-    holder = np.empty(n_values, np.int64)
-    own = np.zeros(n_values, np.int64)
-    seen = np.empty(n_values, np.int32)
-    mine = np.empty(n_values, np.int32)
+    tally = room_for(n_values)
+    n_having, shared, holder, seen = tally.n_having, tally.shared, tally.holder, tally.seen
     counted = np.full(n_people, -1, np.int64)
     filled = 0
     for index in range(n_groups):
-        n_seen = 0
-        place = row_starts[index]
-        while place < row_starts[index + 1]:
-            person = person_of[rows[place]]
-            n_mine = 0
-            n_records = 0
-            while place < row_starts[index + 1] and person_of[rows[place]] == person:
-                row = rows[place]
-                if own[values[row]] == 0:
-                    mine[n_mine] = values[row]
-                    n_mine += 1
-                own[values[row]] += weights[row]
-                n_records += weights[row]
-                place += 1
-            people[index] += 1
-            for value in mine[:n_mine]:
-                if n_having[value] == 0:
-                    seen[n_seen] = value
-                    n_seen += 1
-                n_having[value] += 1
-                holder[value] = person
-                shared[value] += 1.0 if n_mine == 1 else own[value] / n_records
-                own[value] = 0
+        n_seen, people[index] = count_values_of_people(
+            rows[row_starts[index] : row_starts[index + 1]], person_of, values, weights, tally
+        )
         n_different = 0
         for value in np.sort(seen[:n_seen]):
             found_values[filled] = value
