@@ -17,7 +17,7 @@ from sfumato.kernels.lattice import DescribedNodes, Prior, describe_people
 from sfumato.kernels.people import count_values_of_people, room_for
 
 _LOG_2 = float(np.log(2.0))
-_MOST_CELLS = 1 << 18
+_MOST_CELLS = 1 << 20
 
 
 class PersonRows(NamedTuple):
@@ -240,23 +240,39 @@ def _score(
     shares, inverse = prior.shares, prior.inverse
     alone_ordered, alone_hierarchical = prior.alone_ordered, prior.alone_hierarchical
     n_values = prior.n_values
-    tally = room_for(n_values)
-    n_having, shared, holder, seen = tally.n_having, tally.shared, tally.holder, tally.seen
+    # taken out of the tuples once: in the loop each would be counted as one more reference
+    n_having, shared, holder, seen, own, mine = room_for(n_values)
+    people, values, weights = rows.people, rows.values, rows.weights
     counted = np.full(int(rows.people.max()) + 1, -1, np.int64)
     fewest, least_diverse, least_entropy = float(n_values), np.inf, np.inf
     farthest, farthest_ordered, farthest_hierarchical, farthest_js = 0.0, 0.0, 0.0, 0.0
     moved, right, lowest, highest, surprise = 0.0, 0.0, 1.0, 1.0, 0.0
     lacks = False
     n_met = 0
-    # all classes of one record have the distribution of their value alone: they are counted, and come last
+    # classes of one row have the distribution of their value alone; they come first because they are the worst
     single = np.zeros(n_values, np.int64)
+    for number in range(n_classes):
+        if starts[number + 1] - starts[number] == 1:
+            single[values[order[starts[number]]]] += 1
+    for value in range(n_values):
+        if single[value] > 0:
+            n_met += single[value]
+            fewest, least_diverse, least_entropy = 1.0, 1.0, 1.0
+            moved += single[value] * (1.0 - shares[value])
+            right += single[value]
+            farthest = max(farthest, 1.0 - shares[value])
+            farthest_ordered = max(farthest_ordered, alone_ordered[value])
+            farthest_hierarchical = max(farthest_hierarchical, alone_hierarchical[value])
+            farthest_js = max(farthest_js, alone[value])
+            surprise += single[value] * alone[value]
+            highest = max(highest, inverse[value])
+            lacks = lacks or n_values > 1
     for number in range(n_classes):
         first, end = starts[number], starts[number + 1]
         if end - first == 1:
-            single[rows.values[order[first]]] += 1
             continue
         n_seen, n_people = count_values_of_people(
-            order[first:end], rows.people, rows.values, rows.weights, tally
+            order[first:end], people, values, weights, n_having, shared, holder, seen, own, mine
         )
         size = float(n_people)
         n_met += n_people
@@ -275,20 +291,23 @@ def _score(
             most_shared = max(most_shared, shared[value])
             excess += max(shared[value] - size * shares[value], 0.0)
             ratio = max(ratio, shared[value] * inverse[value])
-            if n_having[value] > 1 or counted[holder[value]] != number:
-                n_different += 1
-                if n_having[value] == 1:
-                    counted[holder[value]] = number
-        n_different = min(n_different, n_people)
+        if least_entropy > 1.0 or fewest > 1.0:
+            for index in range(n_seen):
+                value = seen[index]
+                if n_having[value] > 1 or counted[holder[value]] != number:
+                    n_different += 1
+                    if n_having[value] == 1:
+                        counted[holder[value]] = number
+            n_different = min(n_different, n_people)
+            fewest = min(fewest, float(n_different))
         distance = excess / size
         diverse = size / most_having
         moved += excess
         right += most_shared
-        fewest = min(fewest, float(n_different))
         least_diverse = min(least_diverse, diverse)
         farthest = max(farthest, distance)
         highest = max(highest, ratio / size)
-        if min(diverse, float(n_different)) < least_entropy:
+        if least_entropy > 1.0 and min(diverse, float(n_different)) < least_entropy:
             entropy = 0.0
             for index in range(n_seen):
                 having = n_having[seen[index]] / size
@@ -310,19 +329,6 @@ def _score(
         for index in range(n_seen):
             n_having[seen[index]] = 0
             shared[seen[index]] = 0.0
-    for value in range(n_values):
-        if single[value] > 0:
-            n_met += single[value]
-            fewest, least_diverse, least_entropy = 1.0, 1.0, 1.0
-            moved += single[value] * (1.0 - shares[value])
-            right += single[value]
-            farthest = max(farthest, 1.0 - shares[value])
-            farthest_ordered = max(farthest_ordered, alone_ordered[value])
-            farthest_hierarchical = max(farthest_hierarchical, alone_hierarchical[value])
-            farthest_js = max(farthest_js, alone[value])
-            surprise += single[value] * alone[value]
-            highest = max(highest, inverse[value])
-            lacks = lacks or n_values > 1
     scores[0], scores[1], scores[2] = fewest, least_diverse, least_entropy
     scores[3], scores[4], scores[5] = farthest, farthest_ordered, farthest_hierarchical
     scores[6] = min(farthest_js, _LOG_2)

@@ -71,14 +71,22 @@ def room_for(n_values: int) -> Tally:
 
 @njit(cache=True, inline="always")
 def count_values_of_people(
-    rows: Integers, person_of: Integers, values: Codes, weights: Integers, tally: Tally
+    rows: Integers,
+    person_of: Integers,
+    values: Codes,
+    weights: Integers,
+    n_having: Integers,
+    shared: Floats,
+    holder: Integers,
+    seen: Codes,
+    own: Integers,
+    mine: Codes,
 ) -> tuple[int, int]:
-    """Count the values of a group whose rows are in the order of their people.
+    """Count the values of a group whose rows are in the order of their people, into a `Tally`.
 
     Returns how many values there are, and how many people. Whoever has read the tally empties ``n_having``
     and ``shared`` for the next group.
     """
-    n_having, shared, holder, seen, own, mine = tally
     n_seen = 0
     n_people = 0
     place = 0
@@ -165,13 +173,21 @@ def value_people(
     contributions = np.empty(rows.size, np.float64)
     people = np.zeros(n_groups, np.int64)
     different = np.zeros(n_groups, np.int64)
-    tally = room_for(n_values)
-    n_having, shared, holder, seen = tally.n_having, tally.shared, tally.holder, tally.seen
+    n_having, shared, holder, seen, own, mine = room_for(n_values)
     counted = np.full(n_people, -1, np.int64)
     filled = 0
     for index in range(n_groups):
         n_seen, people[index] = count_values_of_people(
-            rows[row_starts[index] : row_starts[index + 1]], person_of, values, weights, tally
+            rows[row_starts[index] : row_starts[index + 1]],
+            person_of,
+            values,
+            weights,
+            n_having,
+            shared,
+            holder,
+            seen,
+            own,
+            mine,
         )
         n_different = 0
         for value in np.sort(seen[:n_seen]):
