@@ -249,7 +249,7 @@ def _score(
     moved, right, lowest, highest, surprise = 0.0, 0.0, 1.0, 1.0, 0.0
     lacks = False
     n_met = 0
-    # classes of one row have the distribution of their value alone; they come first because they are the worst
+    # classes of one row have the distribution of their value alone; they come first, being the worst
     single = np.zeros(n_values, np.int64)
     for number in range(n_classes):
         if starts[number + 1] - starts[number] == 1:
