@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.kernels.compiling import njit
 from sfumato.kernels.lattice import DescribedNodes, Prior, describe_people
-from sfumato.kernels.people import count_values_of_people, room_for
+from sfumato.kernels.people import room_for
 
 _LOG_2 = float(np.log(2.0))
 _MOST_CELLS = 1 << 20
@@ -271,9 +271,32 @@ def _score(
         first, end = starts[number], starts[number + 1]
         if end - first == 1:
             continue
-        n_seen, n_people = count_values_of_people(
-            order[first:end], people, values, weights, n_having, shared, holder, seen, own, mine
-        )
+        # as `count_values_of_people` does, which would cost a tenth more if it were called
+        n_seen, n_people, place = 0, 0, first
+        while place < end:
+            person = people[order[place]]
+            n_people += 1
+            n_mine, n_records = 0, 0
+            if place + 1 == end or people[order[place + 1]] != person:
+                mine[0], n_mine = values[order[place]], 1
+                place += 1
+            while place < end and people[order[place]] == person:
+                value = values[order[place]]
+                if own[value] == 0:
+                    mine[n_mine] = value
+                    n_mine += 1
+                own[value] += weights[order[place]]
+                n_records += weights[order[place]]
+                place += 1
+            for index in range(n_mine):
+                value = mine[index]
+                if n_having[value] == 0:
+                    seen[n_seen] = value
+                    n_seen += 1
+                n_having[value] += 1
+                holder[value] = person
+                shared[value] += 1.0 if n_mine == 1 else own[value] / n_records
+                own[value] = 0
         size = float(n_people)
         n_met += n_people
         most_having = 0
