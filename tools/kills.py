@@ -135,8 +135,10 @@ def killed(arguments: list[str], folder: Path, after: float) -> bool:
     """Kill a command after so many seconds, itself alone; return whether it was still at work."""
     process = started(arguments, folder)
     process.join(after)
+    # it may end by itself between the question and the kill
     if process.is_alive() and process.pid is not None:
-        os.kill(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
     process.join()
     _wait(lambda: not _alive(process.pid or 0))
     return process.exitcode == -signal.SIGKILL
