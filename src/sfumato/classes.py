@@ -216,8 +216,11 @@ def count_classes(
     sizes = sum_by_group(class_of, n_classes, weights)
     if people is None:
         return EquivalenceClasses(class_of, sizes, counted)
-    different = people_by_group(class_of, n_classes, people.person_of, people.n_people)
-    return EquivalenceClasses(class_of, sizes, counted, different)
+    # who was counted by their values need not be counted again
+    known = next((each.sizes for each in counted.values()), None)
+    if known is None:
+        known = people_by_group(class_of, n_classes, people.person_of, people.n_people)
+    return EquivalenceClasses(class_of, sizes, counted, known)
 
 
 def count_sensitive(

@@ -293,7 +293,7 @@ def _with_people(schema: Schema, table: Table) -> Table:
         return table
     if name not in table.columns:
         raise SchemaError(f"person: no column {name!r} in the data{suggestion(name, table.columns)}")
-    return table.of_people(table[name].tightened().codes)
+    return replace(table, person_of=table[name].tightened().codes)
 
 
 def _and_more(names: list[str]) -> str:

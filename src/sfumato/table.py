@@ -238,10 +238,6 @@ class Table:
         everybody = People(self.person_of, self.n_people)
         return everybody if rows is None else everybody.take(rows)
 
-    def of_people(self, person_of: Integers) -> Table:
-        """Return the table with the person of each row."""
-        return replace(self, person_of=person_of)
-
     def without_people(self) -> Table:
         """Return the table in which every record is another person's."""
         return compacted(self.columns, self.weights, None, self.survey_weights, self.households)

@@ -12,7 +12,6 @@ import numpy as np
 
 from sfumato import formatting
 from sfumato.exploring.singling_out import SinglingOut, singling_out
-from sfumato.kernels.grouping import number_rows, sum_by_group
 from sfumato.measures.base import Measurement, measure
 from sfumato.measures.households import HouseholdRisk
 from sfumato.measures.population import IndividualRisk, PopulationUniqueness
@@ -100,6 +99,9 @@ class Inspection:
     survey
         Where the records are a sample, or it is known who lives together: what follows for the risk, in
         sentences.
+    repeated
+        The share of the records that agree with another one in all quasi-identifiers, where nobody says whose
+        they are and it is far more than by chance.
     """
 
     n_records: int
@@ -111,6 +113,7 @@ class Inspection:
     schema: Schema = field(compare=False)
     singling_out: SinglingOut | None = None
     survey: tuple[str, ...] = ()
+    repeated: float = 0.0
 
     @property
     def n_people(self) -> int:
@@ -147,13 +150,12 @@ class Inspection:
     @property
     def _repeated(self) -> tuple[str, ...]:
         """Ask whose the records are, where far more agree in all quasi-identifiers than chance explains."""
-        share = 0.0 if self.schema.person is not None else _share_repeated(self.table, self.schema)
-        if share < _MANY_REPEATED:
+        if self.repeated < _MANY_REPEATED:
             return ()
         return (
-            f"{share:.0%} of the records agree with another one in all quasi-identifiers, far more than by "
-            "chance: if one person may have several records, say which column tells whose a record is "
-            "(person, in the section [data]). Otherwise records of one person count as protection.",
+            f"{self.repeated:.0%} of the records agree with another one in all quasi-identifiers, far more "
+            "than by chance: if one person may have several records, say which column tells whose a record "
+            "is (person, in the section [data]). Otherwise records of one person count as protection.",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -285,6 +287,7 @@ def _inspected(table: Table, schema: Schema) -> Inspection:
         table,
         schema,
         survey=tuple(_survey(as_it_is)),
+        repeated=_share_repeated(as_it_is, table),
     )
 
 
@@ -345,22 +348,19 @@ def _median_class(release: Release) -> int:
     return int(people[np.searchsorted(np.cumsum(people), people.sum() / 2)])
 
 
-def _share_repeated(table: Table, schema: Schema) -> float:
+def _share_repeated(release: Release, table: Table) -> float:
     """Return the share of the records that agree with another in all quasi-identifiers, if that is no chance.
 
     By chance, if the columns had nothing to do with each other, pairs would agree as often as in each
     column, multiplied; as columns do have to do with each other, so much and ten times that is no sign.
     """
-    columns = [table[name] for name in schema.quasi_identifiers]
-    if len(columns) < 2:
+    columns = [table[name] for name in release.schema.quasi_identifiers]
+    if len(columns) < 2 or table.person_of is not None:
         return 0.0
-    n = table.n_records
+    n, sizes = table.n_records, release.classes.sizes
     by_chance = math.prod(
         float((np.bincount(column.codes, table.weights) ** 2).sum()) / n**2 for column in columns
     )
-    cardinalities = [len(column.domain) for column in columns]
-    class_of, n_classes = number_rows([column.codes for column in columns], cardinalities, table.n_rows)
-    sizes = sum_by_group(class_of, n_classes, table.weights)
     pairs = float((sizes * (sizes - 1)).sum())
     return float(sizes[sizes > 1].sum()) / n if pairs > 10 * by_chance * n * (n - 1) else 0.0
 

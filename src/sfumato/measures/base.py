@@ -164,6 +164,15 @@ class Measure(ABC):
         return Measurement(self.name, value, self.axis, self.better, **facts)
 
 
+class IdentityMeasure(Measure):
+    """A measure of how well people are found."""
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "identity"
+    needs: ClassVar[Needs] = "release"
+
+
 class SensitiveMeasure(Measure):
     """A measure of each sensitive attribute by itself."""
 

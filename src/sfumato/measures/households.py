@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.facts import Attacker, Detail, Needs, Words
+from sfumato.measures.base import IdentityMeasure, Measurement, NotApplicable
 from sfumato.measures.census import survey_classes
 from sfumato.measures.population import individual_risks
 from sfumato.measures.reidentification import check_threshold
@@ -19,7 +19,7 @@ from sfumato.release import Release
 
 @register
 @dataclass(frozen=True)
-class HouseholdRisk(Measure):
+class HouseholdRisk(IdentityMeasure):
     """The largest chance that some member of a household is matched with a record: 1 - Π(1 - r).
 
     Whoever finds one member of a household has found all, where they are published as a household or are
@@ -50,13 +50,10 @@ class HouseholdRisk(Measure):
 
     threshold: float = 0.2
 
-    axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-    guards: ClassVar[Guards] = "identity"
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = Attacker(
-        "The neighbour",
-        "Knows everybody who lives in a household and has found it when the record of any of them is found.",
+        "The acquaintance of a household",
+        "Knows everybody who lives there and has found it when the record of any of them is found.",
     )
     words: ClassVar[Words] = Words(
         "household risk",

@@ -9,8 +9,8 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.facts import Attacker, Detail, Needs, Words
+from sfumato.measures.base import IdentityMeasure, Measurement, NotApplicable
 from sfumato.measures.census import survey_classes
 from sfumato.measures.reidentification import (
     JournalistRisk,
@@ -28,16 +28,9 @@ _FEW = 50
 _TERMS = 60
 
 
-class _SampleMeasure(Measure):
-    axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-    guards: ClassVar[Guards] = "identity"
-    needs: ClassVar[Needs] = "records"
-
-
 @register
 @dataclass(frozen=True)
-class IndividualRisk(_SampleMeasure):
+class IndividualRisk(IdentityMeasure):
     """The largest chance that a record of a sample is matched with its person in the population.
 
     As journalist risk, but it counts in that nobody knows how many people of the population look like a
@@ -72,6 +65,7 @@ class IndividualRisk(_SampleMeasure):
     population_size: int | None = None
     threshold: float = 0.2
 
+    needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = JournalistRisk.against
     words: ClassVar[Words] = Words(
         "individual risk",
@@ -147,7 +141,7 @@ def _added_up(sizes: Integers, share: Floats) -> Floats:
 
 @register
 @dataclass(frozen=True)
-class PopulationUniqueness(_SampleMeasure):
+class PopulationUniqueness(IdentityMeasure):
     """The share of the people who are unique in the whole population, estimated from the sample's classes.
 
     The same share of the released records is to be expected to be unique there. An estimator needs the size
@@ -180,6 +174,7 @@ class PopulationUniqueness(_SampleMeasure):
     population_size: int | None = None
     method: Estimator = "dankar"
 
+    needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = JournalistRisk.against
     words: ClassVar[Words] = Words(
         "population uniqueness",

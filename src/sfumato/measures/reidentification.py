@@ -9,23 +9,16 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.errors import ParameterError
-from sfumato.facts import Attacker, Axis, Better, Detail, FileName, Guards, Needs, Words
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.facts import Attacker, Better, Detail, FileName, Needs, Words
+from sfumato.measures.base import IdentityMeasure, Measurement, NotApplicable
 from sfumato.measures.percentiles import percentile
 from sfumato.registry import register
 from sfumato.release import Release
 
 
-class _ClassMeasure(Measure):
-    axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-    guards: ClassVar[Guards] = "identity"
-    needs: ClassVar[Needs] = "release"
-
-
 @register
 @dataclass(frozen=True)
-class ReidentificationRisk(_ClassMeasure):
+class ReidentificationRisk(IdentityMeasure):
     """The largest chance that a record is matched with its person: 1 / the smallest class.
 
     The prosecutor's view: the adversary knows that the person is in the table. The detail has the
@@ -78,7 +71,7 @@ class ReidentificationRisk(_ClassMeasure):
 
 
 @dataclass(frozen=True)
-class _PopulationRisk(_ClassMeasure):
+class _PopulationRisk(IdentityMeasure):
     """A risk that depends on how many people of a population look like a record."""
 
     population: FileName | None = None
@@ -316,7 +309,7 @@ class MarketerRisk(_PopulationRisk):
 
 @register
 @dataclass(frozen=True)
-class WeightedK(_ClassMeasure):
+class WeightedK(IdentityMeasure):
     """The size of the class in which a record finds itself on average: Σ|E|² / Σ|E|.
 
     The detail has the distribution of class sizes, each percentile over the records: 5 of 100 records

@@ -12,10 +12,10 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
+from sfumato.facts import Attacker, Detail, Needs, Words
 from sfumato.kernels.grouping import rows_by_group
 from sfumato.kernels.people import count_candidates
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import IdentityMeasure, Measurement, NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import People
@@ -29,7 +29,7 @@ _TOLD = (1, 2, 3)
 
 @register
 @dataclass(frozen=True)
-class TraceRisk(Measure):
+class TraceRisk(IdentityMeasure):
     """How well a person is found of whom several records are known, on average.
 
     Each known record leads to a class. Only who has a record in all these classes, and in each as many as
@@ -58,9 +58,6 @@ class TraceRisk(Measure):
 
     known: int | None = None
 
-    axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-    guards: ClassVar[Guards] = "identity"
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = Attacker(
         "The neighbour",
@@ -155,15 +152,15 @@ class _Traces:
         n_queries = np.bincount(who, minlength=n_people)
         asked = n_queries > 0
         means: Floats = np.bincount(who, 1 / found, n_people)[asked] / n_queries[asked]
-        if known is None or not self._is_sampled(known):
-            return float(means.mean()), 0.0, found
-        return float(means.mean()), _REACH * float(means.std(ddof=1)) / math.sqrt(len(means)), found
+        reach = 0.0
+        if known is not None and self._is_sampled(known):
+            reach = _REACH * float(means.std(ddof=1)) / math.sqrt(len(means))
+        return float(means.mean()), reach, found
 
     def _is_sampled(self, known: int) -> bool:
-        totals = np.bincount(
-            np.repeat(np.arange(len(self.trace_starts) - 1), np.diff(self.trace_starts)), self.n_own
-        )
-        return sum(math.comb(int(n), min(known, int(n))) for n in totals) > _MOST_CHOICES
+        lengths, n_people = np.unique(np.add.reduceat(self.n_own, self.trace_starts[:-1]), return_counts=True)
+        each = (math.comb(length, min(known, length)) for length in lengths.tolist())
+        return sum(n * choices for n, choices in zip(n_people.tolist(), each, strict=True)) > _MOST_CHOICES
 
     def _queries(self, known: int | None) -> tuple[Integers, Integers, Integers, Integers]:
         """Return whose records are known in each query, where its classes start, the classes and records."""
