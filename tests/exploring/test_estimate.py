@@ -7,6 +7,7 @@ import pytest
 from sfumato.exploring.estimate import Costs
 from sfumato.exploring.workers import Task
 from sfumato.recipe import Recipe
+from sfumato.sanitizers import CellSuppression, LocalRecoding
 from sfumato.store.base import IN_MEMORY, Store
 from sfumato.store.costs import MAKING, Cost
 
@@ -33,8 +34,28 @@ def test_a_method_that_was_never_tried_costs_what_the_others_do() -> None:
     costs = Costs({("mondrian", MAKING): Cost(1, 2.0, 2.0), ("clustering", MAKING): Cost(1, 4.0, 4.0)})
     assert costs.of("anatomy", []) == 3.0
     assert not costs.has("anatomy")
+    assert costs.is_telling()
     assert Costs().of("anatomy", []) is None
     assert Costs().of_all([task("anatomy")]) is None
+
+
+def test_a_method_that_takes_more_effort_costs_more() -> None:
+    costs = Costs({("mondrian", MAKING): Cost(1, 2.0, 2.0), ("as-is", MAKING): Cost(1, 50.0, 50.0)})
+    assert costs.of("local-recoding", []) == 2.0 * LocalRecoding.times_mondrian
+    costs.note("cell-suppression", {MAKING: 6.0 * CellSuppression.times_mondrian})
+    assert costs.of("local-recoding", []) == 4.0 * LocalRecoding.times_mondrian, "halfway between both"
+
+
+def test_what_has_nothing_to_choose_tells_nothing_of_others() -> None:
+    costs = Costs({("as-is", MAKING): Cost(1, 1.0, 1.0)})
+    assert not costs.is_telling()
+    costs.note("mondrian", {MAKING: 1.0})
+    assert costs.is_telling()
+
+
+def test_nothing_takes_longer_than_until_it_is_given_up() -> None:
+    costs = Costs({("mondrian", MAKING): Cost(1, 30.0, 30.0)}, longest=40.0)
+    assert costs.of_all([task("mondrian"), task("local-recoding")]) == 70.0
 
 
 def test_several_at_once_take_no_less_than_the_one_that_takes_longest() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -50,7 +51,7 @@ def test_it_is_what_counting_by_hand_gives(rows: list[tuple[int, ...]]) -> None:
         for size in (1, 2, 3)
         for subset in combinations(known, size)
     }
-    counted = {each.columns: each.n_records for each in found.sets}
+    counted = {each.columns: each.n_people for each in found.sets}
     assert counted == {subset: n for subset, n in by_hand.items() if n}
 
 
@@ -60,7 +61,7 @@ def test_sets_of_few_columns_count_more() -> None:
         {"a": [1, 2, 2, 2, 2], "b": [1, 1, 1, 2, 2], "c": [1, 1, 2, 1, 2], "d": [1] * 5, "e": [1] * 5}
     )
     found = singling_out(table, Schema.of(dict.fromkeys("abcde", "quasi-identifying")))
-    counted = {each.columns: each.n_records for each in found.sets}
+    counted = {each.columns: each.n_people for each in found.sets}
     assert counted == {("a",): 1, ("b", "c"): 3, ("a", "b", "c"): 1}
     one, two, three = 1 * 4 * 3 * 2, 3 * 3 * 2, 1 * 2
     total = one + two + three
@@ -75,3 +76,30 @@ def test_an_identifying_column_is_left_out_and_without_a_quasi_identifier_nobody
     found = singling_out(table, Schema.of(name="identifying", ill="sensitive"))
     assert (found.unique, found.sets) == (0.0, ())
     assert [(each.name, each.unique, each.part) for each in found.columns] == [("ill", 1.0, None)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 4), min_size=2, max_size=14))
+def test_somebody_is_unique_whom_nobody_else_looks_like(rows: list[tuple[int, ...]]) -> None:
+    """With whose the records are in the last column: a person's second record makes them no less unique."""
+    table = Table.from_arrow({name: [row[place] for row in rows] for place, name in enumerate(NAMES)})
+    schema = replace(Schema.of({**ROLES, "d": "identifying"}), person="d")
+    found = singling_out(table, schema)
+
+    def alone(places: tuple[int, ...]) -> set[int]:
+        seen = [tuple(row[place] for place in places) for row in rows]
+        return {
+            n
+            for n, row in enumerate(rows)
+            if all(other[3] == row[3] for other, look in zip(rows, seen, strict=True) if look == seen[n])
+        }
+
+    people = {row[3] for row in rows}
+    assert found.counts_people
+    assert found.unique == pytest.approx(len({rows[n][3] for n in alone((0, 1, 2))}) / len(people))
+    by_hand = {}
+    for subset in [part for size in (1, 2, 3) for part in combinations((0, 1, 2), size)]:
+        parts = [part for size in range(1, len(subset)) for part in combinations(subset, size)]
+        minimal = alone(subset) - set().union(*(alone(part) for part in parts))
+        by_hand[tuple(NAMES[place] for place in subset)] = len({rows[n][3] for n in minimal})
+    assert {each.columns: each.n_people for each in found.sets} == {s: n for s, n in by_hand.items() if n}

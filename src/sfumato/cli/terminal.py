@@ -459,9 +459,11 @@ def print_singling_out(found: Mapping[str, Any]) -> None:
     from sfumato import formatting
 
     share = formatting.share
+    counted = "people" if found["counts_people"] else "records"
+    unique = f"{share(found['unique'])} of the {counted}"
     echo()
     print_table(
-        f"Unique in the quasi-identifiers are {share(found['unique'])}. What each column adds to that:",
+        f"{unique} are unique in the quasi-identifiers. What each column adds to that:",
         ["attribute", "role", "pairs told apart", "unique would be", "part in the smallest sets"],
         [
             [
@@ -476,7 +478,7 @@ def print_singling_out(found: Mapping[str, Any]) -> None:
     )
     for each in found["sets"][:3]:
         single_out = "singles out" if len(each["columns"]) == 1 else "together single out"
-        echo(f"{formatting.joined(each['columns'])} {single_out} {each['n_records']:,} records.")
+        echo(f"{formatting.joined(each['columns'])} {single_out} {each['n_people']:,} {counted}.")
 
 
 def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import fmean, median
 from types import MappingProxyType
 
+from sfumato import registry
 from sfumato.exploring.workers import Task, has_parameters
+from sfumato.facts import own
 from sfumato.store.costs import MAKING, Cost
 
 Part = tuple[str, str]
@@ -31,6 +34,8 @@ class Costs:
         What they cost in earlier runs.
     now
         What they cost in this one; `note` adds to it.
+    longest
+        After how many seconds a candidate is given up.
 
     Examples
     --------
@@ -41,6 +46,7 @@ class Costs:
 
     before: Mapping[Part, Cost] = field(default_factory=dict)
     now: dict[Part, Cost] = field(default_factory=dict)
+    longest: float = math.inf
 
     def note(self, sanitizer: str, seconds: Mapping[str, float]) -> None:
         """Add what one candidate cost, by its parts."""
@@ -50,12 +56,13 @@ class Costs:
     def of(self, sanitizer: str, asked: Iterable[str]) -> float | None:
         """Return the seconds that making and measuring takes; ``None`` where nothing was ever made.
 
-        A method that was never tried is taken to cost what the others do on average.
+        A method that was never tried is taken to cost what the others do, or so many times that as it is
+        known to take.
         """
-        making = self._part(sanitizer, MAKING)
+        making = self._making(sanitizer)
         if making is None:
             return None
-        return making + sum(self._part(sanitizer, each) or 0.0 for each in asked)
+        return min(making + sum(self._part(sanitizer, each) or 0.0 for each in asked), self.longest)
 
     def of_all(
         self, tasks: Iterable[Task], workers: int = 1, ages: Mapping[str, float] = _NONE
@@ -104,6 +111,21 @@ class Costs:
         """Return whether this method was ever tried."""
         return (sanitizer, MAKING) in self.before or (sanitizer, MAKING) in self.now
 
+    def is_telling(self) -> bool:
+        """Return whether it is known what a method with parameters costs, from which others follow."""
+        return any(part == MAKING and has_parameters(name) for name, part in {*self.before, *self.now})
+
+    def _making(self, sanitizer: str) -> float | None:
+        """Return what making takes: as known, or as others take, each by its weight."""
+        own = self._usual((sanitizer, MAKING))
+        if own is not None:
+            return own
+        timed = {name for name, part in {*self.before, *self.now} if part == MAKING}
+        # what has nothing to choose is soon made, so its time is mostly that of loading
+        telling = {name for name in timed if has_parameters(name)} or timed
+        units = [(self._usual((name, MAKING)) or 0.0) / _weight(name) for name in telling]
+        return median(units) * _weight(sanitizer) if units else None
+
     def _part(self, sanitizer: str, part: str) -> float | None:
         own = self._usual((sanitizer, part))
         if own is not None:
@@ -126,3 +148,8 @@ class Costs:
             if part != MAKING:
                 taken[part] = taken.get(part, 0.0) + cost.seconds
         return {part: seconds / whole for part, seconds in taken.items()} if whole else {}
+
+
+def _weight(sanitizer: str) -> float:
+    """Return how many times as long as Mondrian a method takes, as a rule; as long where it does not say."""
+    return own(registry.find("sanitizer", sanitizer), "times_mondrian") or 1.0

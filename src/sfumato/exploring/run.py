@@ -255,7 +255,8 @@ class _Course:
         self.state = Progress(0, 0, 0, 0, 0.0)
         self.told = _Told()
         self.n_rows = ground.original.table.n_rows
-        self.costs = Costs(ground.store.costs(ground.source, self.n_rows))
+        longest = None if ground.apart is None else ground.apart.longest
+        self.costs = Costs(ground.store.costs(ground.source, self.n_rows), longest=longest or math.inf)
         self.explored = ground.store.seconds_explored(ground.source)
         self.ids: set[str] = set()
         self.open: dict[str, Task] = {}
@@ -436,10 +437,9 @@ class _Course:
         return {"elapsed": now - self.began, "remaining": self._remaining(), "within": within}
 
     def _remaining(self) -> float | None:
-        """Return the seconds that are left, as soon as every method that is to be used was timed once."""
+        """Return the seconds that are left, as soon as a method was timed from which others follow."""
         now = monotonic()
-        known = all(self.costs.has(task.recipe.sanitizer) for task in self.open.values())
-        if self.is_searching or not known or not (self.costs.now or self.costs.before):
+        if self.is_searching or not self.costs.is_telling():
             return None
         if self.refining is not None and self.state.done > self.refining.n_before:
             return max(min(self.refining.left(self.state.done, now), self.ends - now), 0.0)

@@ -10,10 +10,11 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Integers
-from sfumato.kernels.grouping import number_rows
+from sfumato.arrays import Booleans
+from sfumato.kernels.grouping import number_rows, sum_by_group
+from sfumato.kernels.people import people_by_group
 from sfumato.schema import Role, Schema
-from sfumato.table import Table
+from sfumato.table import People, Table
 
 _MOST_TOGETHER = 3
 """How many columns the smallest sets have at most."""
@@ -36,7 +37,7 @@ class Telling:
     separation
         The share of all pairs of records that the column tells apart.
     unique
-        The share of the records that would be unique in the quasi-identifiers if this one changed sides:
+        The share of the people who would be unique in the quasi-identifiers if this one changed sides:
         without it where it is quasi-identifying, with it where it is not.
     part
         Of a quasi-identifier, how large a part it has in the smallest sets of columns that single people
@@ -59,12 +60,12 @@ class SinglingSet:
     ----------
     columns
         The columns.
-    n_records
-        How many records they single out.
+    n_people
+        How many people they single out; each record is a person's, where nobody is known to have several.
     """
 
     columns: tuple[str, ...]
-    n_records: int
+    n_people: int
 
 
 @dataclass(frozen=True)
@@ -74,19 +75,27 @@ class SinglingOut:
     Parameters
     ----------
     unique
-        The share of the records that are unique in the quasi-identifiers.
+        The share of the people who are unique in the quasi-identifiers with a record of theirs.
     columns
         Each column that is not identifying.
     sets
         The smallest sets of quasi-identifiers that single people out, those first that do so with most.
     most_together
         How many columns were looked at together at most.
+    counts_people
+        Whether it is known whose the records are, so that people are counted; else records are.
     """
 
     unique: float
     columns: tuple[Telling, ...]
     sets: tuple[SinglingSet, ...]
     most_together: int
+    counts_people: bool = False
+
+    @property
+    def counted(self) -> str:
+        """What is counted, in a word."""
+        return "people" if self.counts_people else "records"
 
 
 def singling_out(table: Table, schema: Schema) -> SinglingOut:
@@ -94,7 +103,9 @@ def singling_out(table: Table, schema: Schema) -> SinglingOut:
 
     The smallest sets are SUDA's minimal sample uniques: a record is unique in them and in no part of them. As
     in SUDA, a set of m of the n quasi-identifiers counts (n - m)(n - m - 1)…(n - M), where M columns were
-    looked at together at most, so that those of few columns count more.
+    looked at together at most, so that those of few columns count more. Where the schema tells whose the
+    records are, people are counted: somebody is unique whom nobody else looks like, however many records
+    they have.
 
     Parameters
     ----------
@@ -114,13 +125,13 @@ def singling_out(table: Table, schema: Schema) -> SinglingOut:
     >>> table = Table.from_arrow({"age": [31, 31, 42, 57], "sex": ["f", "m", "f", "f"], "ill": list("aabb")})
     >>> schema = Schema.of(age="quasi-identifying", sex="quasi-identifying", ill="sensitive")
     >>> found = singling_out(table, schema)
-    >>> found.unique, [(each.columns, each.n_records) for each in found.sets]
+    >>> found.unique, [(each.columns, each.n_people) for each in found.sets]
     (1.0, [(('age',), 2), (('sex',), 1), (('age', 'sex'), 1)])
     >>> {each.name: each.unique for each in found.columns}
     {'age': 0.25, 'sex': 0.5, 'ill': 1.0}
     """
     known = [name for name in schema.quasi_identifiers if name in table.columns]
-    together = _Together(table)
+    together = _Together.of(table, schema)
     sets, most_together = together.smallest_sets(known)
     parts = _parts(sets, len(known), most_together)
     found = [
@@ -128,28 +139,47 @@ def singling_out(table: Table, schema: Schema) -> SinglingOut:
         for name in table.names
         if schema[name].role != "identifying"
     ]
-    return SinglingOut(together.share_unique(known), tuple(found), tuple(sets), most_together)
+    return SinglingOut(
+        together.share_unique(known), tuple(found), tuple(sets), most_together, together.people is not None
+    )
 
 
 @dataclass(frozen=True)
 class _Together:
     table: Table
+    people: People | None
+
+    @classmethod
+    def of(cls, table: Table, schema: Schema) -> _Together:
+        if schema.person is None or schema.person not in table.columns:
+            return cls(table, None)
+        person_of = table[schema.person].tightened().codes
+        return cls(table, People(person_of, int(person_of.max()) + 1))
+
+    @property
+    def n_people(self) -> int:
+        return self.table.n_records if self.people is None else self.people.n_people
 
     def alone(self, columns: list[str]) -> Booleans:
-        """Return which rows stand for one record that no other looks like in these columns."""
-        sizes = self.sizes(columns)[1]
-        return sizes == 1
-
-    def sizes(self, columns: list[str]) -> tuple[Integers, Integers]:
-        """Return for each row its class in these columns, and how many records the class has."""
+        """Return which rows are those of somebody whom nobody else looks like in these columns."""
         codes = [self.table[name].codes for name in columns]
         cardinalities = [len(self.table[name].domain) for name in columns]
         numbers, n_classes = number_rows(codes, cardinalities, self.table.n_rows)
-        counts = np.bincount(numbers, weights=self.table.weights, minlength=n_classes).astype(np.int64)
-        return numbers, counts[numbers]
+        if self.people is None:
+            sizes = sum_by_group(numbers, n_classes, self.table.weights)
+        else:
+            sizes = people_by_group(numbers, n_classes, self.people.person_of, self.people.n_people)
+        found: Booleans = sizes[numbers] == 1
+        return found
 
     def share_unique(self, columns: list[str]) -> float:
-        return float(np.count_nonzero(self.alone(columns)) / self.table.n_records) if columns else 0.0
+        return self.n_of(self.alone(columns)) / self.n_people if columns else 0.0
+
+    def n_of(self, rows: Booleans) -> int:
+        """Return of how many people some of these rows are."""
+        if self.people is None:
+            return int(np.count_nonzero(rows))
+        return len(np.unique(self.people.person_of[rows]))
 
     def separation(self, column: str) -> float:
         """Return the share of all pairs of records that a column tells apart."""
@@ -170,7 +200,7 @@ class _Together:
             fewer = [alone[part] for part in combinations(subset, len(subset) - 1) if part]
             minimal = here & ~np.logical_or.reduce(fewer) if fewer else here
             alone[subset] = here
-            counts[subset] = int(np.count_nonzero(minimal))
+            counts[subset] = self.n_of(minimal)
         ordered = sorted(counts, key=lambda subset: (-counts[subset], len(subset), subset))
         return [SinglingSet(subset, counts[subset]) for subset in ordered if counts[subset]], most
 
@@ -192,7 +222,7 @@ def _parts(sets: list[SinglingSet], n_columns: int, most: int) -> Mapping[str, f
     total = 0
     for each in sets:
         factors = (max(n_columns - size, 1) for size in range(len(each.columns), most + 1))
-        score = each.n_records * math.prod(factors)
+        score = each.n_people * math.prod(factors)
         total += score
         for name in each.columns:
             scores[name] += score

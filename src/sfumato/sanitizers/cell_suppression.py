@@ -69,6 +69,7 @@ class CellSuppression:
     suppression: float = 0.0
 
     does: ClassVar[str] = "Only those cells are withheld that would make a record too distinct."
+    times_mondrian: ClassVar[float] = 5.0
 
     def __post_init__(self) -> None:
         check_share("suppression", self.suppression)

@@ -55,6 +55,7 @@ class FullDomain:
         "Every attribute is generalised to one level of its hierarchy, the same for all "
         "records; records that are still too distinct are left out."
     )
+    times_mondrian: ClassVar[float] = 0.3
 
     def __post_init__(self) -> None:
         check_share("suppression", self.suppression)

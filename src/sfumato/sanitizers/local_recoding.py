@@ -104,6 +104,7 @@ class LocalRecoding:
         "Classes of similar records are merged, split and rearranged step by step, as long as the model "
         "holds and less is lost; each is generalised to what its records have in common."
     )
+    times_mondrian: ClassVar[float] = 20.0
 
     def __post_init__(self) -> None:
         if self.effort < 0:

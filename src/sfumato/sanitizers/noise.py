@@ -65,6 +65,7 @@ class Laplace:
 
     repeatable: ClassVar[bool] = False
     does: ClassVar[str] = "Random noise is added to numbers."
+    times_mondrian: ClassVar[float] = 0.3
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < float("inf"):
