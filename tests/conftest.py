@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import functools
 import gc
+import json
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -19,6 +22,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, datasets
+from sfumato.cli.shapes import SHAPES, form, schema
 from sfumato.release import Order
 
 # The first example of a test may have to wait for a kernel to be compiled. Where CI is set, Hypothesis would
@@ -312,3 +316,17 @@ def tiny_tables() -> st.SearchStrategy[Bound]:
 def floored_tables() -> st.SearchStrategy[Bound]:
     """The same, where some attributes must not be released below a level."""
     return bound_tables(floors=True)
+
+
+@pytest.fixture
+def printed() -> Callable[[str, str], dict[str, Any]]:
+    """Read what a command printed, if it has its declared shape: no key more, none less, every type right."""
+
+    def read(name: str, written: str) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(written)
+        jsonschema.validate(facts, schema(name), cls=jsonschema.Draft202012Validator)
+        assert facts["format"] == form(name)
+        msgspec.convert({key: value for key, value in facts.items() if key != "format"}, SHAPES[name])
+        return facts
+
+    return read

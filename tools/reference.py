@@ -6,6 +6,7 @@ python tools/reference.py --check  fail if a page on disk is not what would be w
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import click
 
 from sfumato.cli import cli
 from sfumato.cli.catalogue import catalogue
+from sfumato.cli.shapes import SHAPES, Shape, form
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 HEADS = {
@@ -37,7 +39,7 @@ HEADS = {
 
 def pages() -> dict[str, str]:
     """Return every page by its file name."""
-    written = {"command-line.md": _command_line()}
+    written = {"command-line.md": _command_line(), "json.md": _json()}
     for kind, (name, title, what) in HEADS.items():
         entries = [_entry(entry) for entry in catalogue() if entry["kind"] == kind]
         written[name] = "\n\n".join([f"# {title}", what, *entries]) + "\n"
@@ -79,6 +81,43 @@ def _command_line() -> str:
         text = command.get_help(click.Context(command, info_name=name, parent=whole)).rstrip()
         parts += [f"## `sfumato {name}`", f"```text\n{text}\n```"]
     return "\n\n".join(parts) + "\n"
+
+
+def _json() -> str:
+    """Return what is printed with --json, key by key."""
+    parts = [
+        "# What programs read",
+        "Every command with `--json` prints one document on standard output. Its `format` names its shape "
+        "and the version of that: a key that is added leaves the number as it is, one that goes away or "
+        "means something else raises it. `sfumato shape NAME` prints the JSON Schema. Infinite figures are "
+        "the texts `Infinity` and `-Infinity`, what does not apply is `null`. How to use this: "
+        "[pipelines](../pipelines.md).",
+    ]
+    printed = dict.fromkeys(SHAPES.values())
+    for name, kind in SHAPES.items():
+        parts += [f"## `{form(name)}`", *_keys(kind)]
+    inner = [kind for kind in _subclasses(Shape) if kind not in printed]
+    parts += ["## Parts", "What stands inside of these, by the names that the JSON Schema gives them."]
+    for kind in sorted(inner, key=lambda kind: kind.__name__):
+        parts += [f"### `{kind.__name__}`", *_keys(kind)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _subclasses(kind: type[Shape]) -> list[type[Shape]]:
+    return [each for child in kind.__subclasses__() for each in (child, *_subclasses(child))]
+
+
+def _keys(kind: type[Shape]) -> list[str]:
+    """Return what a shape is, and a table of its keys; those that it shares with another come first."""
+    summary = (inspect.getdoc(kind) or "").partition("\n")[0]
+    documented = (inspect.getdoc(each) or "" for each in reversed(kind.__mro__) if issubclass(each, Shape))
+    rows = []
+    for names, meaning in re.findall(
+        r"^([a-z][\w, ]*)\n((?:    .*\n?)+)", "\n".join(documented), re.MULTILINE
+    ):
+        keys = ", ".join(f"`{name.strip('_').replace('_', '-')}`" for name in names.split(", "))
+        rows.append(f"| {keys} | {' '.join(meaning.split()).replace('``', '`')} |")
+    return [summary.replace("``", "`"), "\n".join(["| keys | meaning |", "|---|---|", *rows])]
 
 
 def main(arguments: list[str]) -> int:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -215,7 +216,11 @@ class TestStraightLine:
         assert target.is_file()
 
     def test_demo_needs_no_argument_and_runs_twice(
-        self, sfumato: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self,
+        sfumato: Run,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        printed: Callable[[str, str], dict[str, Any]],
     ) -> None:
         # every eighth record is enough for its classes of 5,000, and how long all take is not asked here
         every = datasets.adult_records("complete", (*datasets.QUASI_IDENTIFIERS, "occupation"))
@@ -227,7 +232,7 @@ class TestStraightLine:
         assert (tmp_path / "sfumato-demo" / "report.html").is_file()
         code, out, _ = sfumato("demo", "--json")
         assert code == 0
-        assert json.loads(out)["report"].endswith("report.html")
+        assert printed("demo", out)["report"].endswith("report.html")
 
     def test_methods_lists_everything_and_shows_one(self, sfumato: Run) -> None:
         code, out, _ = sfumato("methods")

@@ -95,7 +95,7 @@ def exhibits(told: dict[str, Any], paper: str) -> dict[str, Any]:
 
 def test_page_results_and_pictures_are_written(told, folder):
     written = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    assert written == {name: value for name, value in told.items() if name != "page"}
+    assert written == {name: value for name, value in told.items() if name not in ("format", "page")}
     assert list(written["papers"]) == ["brickell", "li", "dewri", "sramka", "together"]
     page = Path(told["page"]).read_text(encoding="utf-8")
     for paper in told["papers"]:
@@ -113,6 +113,10 @@ def test_exact_facts_are_the_same(exact, paper, key, row, column, figure):
         if (cell["row"], cell["column"]) == (row, column)
     )
     assert (cell["published"], cell["verdict"]) == (figure, "same")
+
+
+def test_what_is_printed_has_its_shape(told, printed):
+    printed("reproduce", json.dumps(told))
 
 
 def test_every_curve_has_a_point(told):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +54,15 @@ def test_what_is_no_project_is_refused_in_one_line(
 
 
 def test_the_address_is_told_to_people_and_to_programs(
-    folder: Path, served: list[Any], capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    served: list[Any],
+    capsys: pytest.CaptureFixture[str],
+    printed: Callable[[str, str], dict[str, Any]],
 ) -> None:
     run(["workbench", str(folder)])
     run(["workbench", str(folder), "--json"])
     for _, _, options in served:
         options["tell"]("http://127.0.0.1:1/?token=x")
     said = capsys.readouterr()
-    assert json.loads(said.out) == {"address": "http://127.0.0.1:1/?token=x"}
+    assert printed("workbench", said.out)["address"] == "http://127.0.0.1:1/?token=x"
     assert "The workbench is open: http://127.0.0.1:1/?token=x" in said.err

@@ -8,20 +8,22 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from contextvars import copy_context
 from typing import Any
 
 import click
 
-from sfumato.cli import asking, choosing, making, publishing, reproducing, serving, starting
+from sfumato.cli import asking, choosing, completing, making, publishing, reproducing, serving, starting
 from sfumato.cli.base import cli
-from sfumato.cli.terminal import complain
-from sfumato.errors import SfumatoError
+from sfumato.cli.log import complain, complain_in_json, warn
+from sfumato.errors import ParameterError, SfumatoError
 
 # importing a module adds its commands to the group
 __all__ = [
     "asking",
     "choosing",
     "cli",
+    "completing",
     "main",
     "making",
     "publishing",
@@ -59,7 +61,8 @@ def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
     with warnings.catch_warnings():
         warnings.showwarning = _warned(warnings.showwarning)
-        return _run(arguments)
+        # how a command logs is forgotten with it
+        return copy_context().run(_run, arguments)
 
 
 def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
@@ -70,7 +73,7 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
         from sfumato.registry import PlugInLeftOut
 
         if issubclass(category, (PlugInLeftOut, MethodFails)):
-            complain(str(message))
+            warn(str(message))
         else:
             otherwise(message, category, *where)
 
@@ -78,9 +81,16 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
 
 
 def _run(arguments: list[str]) -> int:
+    def failed(error: BaseException, message: str, exit_code: int) -> int:
+        if "--json" in arguments:
+            complain_in_json(type(error).__name__, message, exit_code)
+        else:
+            complain(message)
+        return exit_code
+
     if any("\0" in argument for argument in arguments):
-        complain("an argument holds a NUL character, which no path and no name can; leave it out")
-        return 1
+        said = "an argument holds a NUL character, which no path and no name can; leave it out"
+        return failed(ParameterError(said), said, 1)
     try:
         cli.main(arguments, prog_name="sfumato", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -92,14 +102,12 @@ def _run(arguments: list[str]) -> int:
             if isinstance(error, click.UsageError) and error.ctx
             else ""
         )
-        complain(f"{error.format_message()}{hint}")
-        return 1
+        return failed(error, f"{error.format_message()}{hint}", 1)
     except SfumatoError as error:
-        complain(" ".join(str(error).split()))
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        complain("stopped; what was stored is kept, the same command goes on from there")
-        return _INTERRUPTED
+        return failed(error, " ".join(str(error).split()), error.exit_code)
+    except (KeyboardInterrupt, click.Abort) as error:
+        said = "stopped; what was stored is kept, the same command goes on from there"
+        return failed(error, said, _INTERRUPTED)
     except BrokenPipeError:
         # the reader of our output went away; that is its right
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sfumato.cli.base import cli, json_option, project_option, workers_option
+from sfumato.cli.completing import candidates
 from sfumato.cli.opening import explored, found_project, opened, require_candidates, source_shown, write_text
 from sfumato.cli.terminal import echo, name_of, print_answer, print_comparison, print_json
 from sfumato.errors import Infeasible, UserError
@@ -74,7 +75,7 @@ def ask(
     found = answer(candidates, question)
     broken = [] if found.candidate is None else broken_limits(found.candidate, project.policy)
     if as_json:
-        print_json({**found.to_dict(), "policy": {"broken": broken}})
+        print_json("ask", {**found.to_dict(), "policy": {"broken": broken}})
     else:
         print_answer(found, broken)
     if found.candidate is None:
@@ -97,8 +98,8 @@ def _require_sensitive(project: Project, missing: tuple[str, ...]) -> None:
 
 
 @cli.command()
-@click.argument("first", metavar="ID")
-@click.argument("second", metavar="ID")
+@click.argument("first", metavar="ID", shell_complete=candidates)
+@click.argument("second", metavar="ID", shell_complete=candidates)
 @click.option(
     "--picture",
     type=click.Path(path_type=Path),
@@ -132,6 +133,6 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
         sizes = [release.classes.sizes for release in releases]
         write_text(picture, class_size_curves(dict(zip(labels, sizes, strict=True))))
     if as_json:
-        print_json({**found.to_dict(), "recipes": [str(candidate.recipe) for candidate in pair]})
+        print_json("compare", {**found.to_dict(), "recipes": [str(candidate.recipe) for candidate in pair]})
     else:
         print_comparison(found, [name_of(candidate.recipe) for candidate in pair])

@@ -10,12 +10,21 @@ from typing import Any
 import click
 
 from sfumato import __version__
+from sfumato.cli.log import Style, log_as
 from sfumato.errors import ParameterError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "--version", prog_name="sfumato")
-def cli() -> None:
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    envvar="SFUMATO_LOG_FORMAT",
+    show_envvar=True,
+    help="How to say on standard error what happens: as text, or as one JSON document a line.",
+)
+def cli(log_format: Style) -> None:
     """Find, compare, choose and publish a privacy-preserving release of a table about people.
 
     \b
@@ -34,6 +43,7 @@ def cli() -> None:
     Exit codes: 0 done, 1 something given cannot be used, 2 policy not met or verification failed,
     3 no release can satisfy what was asked.
     """
+    log_as(log_format)
 
 
 def size(written: str) -> int:

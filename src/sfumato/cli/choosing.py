@@ -17,6 +17,7 @@ from sfumato.cli.base import (
     size,
     workers_option,
 )
+from sfumato.cli.completing import candidates, measures
 from sfumato.cli.opening import (
     explored,
     foreseen,
@@ -76,6 +77,7 @@ from sfumato.exploring.stored import source_now, stored_frontier
     "--without",
     "left_out",
     multiple=True,
+    shell_complete=measures,
     metavar="MEASURE",
     help="Leave a slow measure out of this run; a later run without this option measures it.",
 )
@@ -115,7 +117,7 @@ def explore(
     if dry_run:
         found = foreseen(project, workers, limit)
         if as_json:
-            print_json(forecast_facts(found, limit))
+            print_json("forecast", forecast_facts(found, limit))
         else:
             print_forecast(found, limit)
         return
@@ -141,7 +143,10 @@ def explore(
                 "failed": sum(each.failed for each in infeasible),
                 **course_facts(state, growth),
             }
-            print_json({**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]})
+            print_json(
+                "explore",
+                {**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]},
+            )
             require_comparable(project, frontier)
             return
     echo(
@@ -164,6 +169,7 @@ def _limit(budget: float | None) -> float | None:
     "--axis",
     "axes",
     multiple=True,
+    shell_complete=measures,
     help="A measure to compare by, instead of the project's two; give this twice or more. Names as in "
     "`sfumato ask --help`.",
 )
@@ -196,14 +202,14 @@ def frontier(
     if report is not None:
         write_report(project, found, report)
     if as_json:
-        print_json(frontier_facts(found, found.infeasible))
+        print_json("frontier", frontier_facts(found, found.infeasible))
     else:
         print_frontier(project, found, found.infeasible, everything=everything)
     require_comparable(project, found)
 
 
 @cli.command()
-@click.argument("identity", metavar="ID")
+@click.argument("identity", metavar="ID", shell_complete=candidates)
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
@@ -230,7 +236,7 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
     broken = broken_limits(candidate, project.policy) if candidate.infeasible is None else []
     if as_json:
         facts = candidate_facts(candidate, efficient=candidate in found.efficient())
-        print_json({**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
+        print_json("show", {**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
         return
     echo(f"{candidate.id}  {name_of(candidate.recipe)}")
     if candidate.also:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sfumato.cli.base import cli, dialect_options, json_option, project_option, seed_option
+from sfumato.cli.completing import measures, sanitizers
 from sfumato.cli.opening import broken_in, loaded, parsed
 from sfumato.cli.terminal import (
     echo,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 @cli.command()
 @click.argument("output", type=click.Path(path_type=Path))
-@click.argument("sanitizer")
+@click.argument("sanitizer", shell_complete=sanitizers)
 @click.argument("parameters", nargs=-1)
 @project_option
 @seed_option
@@ -66,11 +67,12 @@ def sanitize(
     written = write_release(release, output)
     if as_json:
         print_json(
+            "sanitize",
             {
                 "output": [str(place) for place in written],
                 "recipe": str(release.recipe),
                 **measurement_facts(measurements),
-            }
+            },
         )
         return
     places = " and ".join(str(place) for place in written)
@@ -95,6 +97,7 @@ def sanitize(
     "--measure",
     "names",
     multiple=True,
+    shell_complete=measures,
     metavar="NAME",
     help="A measure or a model, with a parameter as in t-closeness.distance=js; repeat it for more. By "
     "default those of the project.",
@@ -155,7 +158,10 @@ def measure_release(
     untrue = untrue_cells(judged) if match is not None else None
     broken = [] if names else broken_in(project, measurements)
     if as_json:
-        print_json({**judgement_facts(release, judged, untrue, measurements), "policy": {"broken": broken}})
+        print_json(
+            "measure",
+            {**judgement_facts(release, judged, untrue, measurements), "policy": {"broken": broken}},
+        )
     else:
         print_judgement(release, judged, untrue, measurements)
     if broken:

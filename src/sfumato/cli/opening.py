@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.cli.terminal import progress_shown, say
+from sfumato.cli.log import say
+from sfumato.cli.terminal import progress_shown
 from sfumato.errors import Infeasible, ParameterError, ProjectError, UserError, suggestion
 from sfumato.files import why_unreadable
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option, project_option
+from sfumato.cli.completing import candidates
+from sfumato.cli.log import beware
 from sfumato.cli.opening import found_project, opened
-from sfumato.cli.terminal import echo, print_json, say, warn_of_formulas
+from sfumato.cli.terminal import echo, print_json, warn_of_formulas
 from sfumato.errors import words_before
 from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
@@ -18,7 +20,7 @@ _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
 
 
 @cli.command()
-@click.argument("identity", metavar="ID")
+@click.argument("identity", metavar="ID", shell_complete=candidates)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--why", default="", help="The reason for the choice; it goes into the report.")
 @click.option("--by", default="", help="Who decided; it goes into the report.")
@@ -67,7 +69,7 @@ def publish(
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
         unprotected = warnings_of(alone_by_insensitive(released(table, schema, {})))
         for caution in cautions(candidate.recipe, len(store.decisions()), unprotected):
-            say(f"beware: {caution}")
+            beware(caution)
         decision, release = publish_candidate(
             project,
             table,
@@ -84,7 +86,9 @@ def publish(
         with words_before(f"{folder.name} was published, but the store does not know of it"):
             store.record(decision, str(folder))
     if as_json:
-        print_json({"folder": str(folder), "decision": decision.to_dict(), "records": release.n_records})
+        print_json(
+            "publish", {"folder": str(folder), "decision": decision.to_dict(), "records": release.n_records}
+        )
         return
     echo(f"{release.n_records:,} records published in {folder}; every claim was checked on the written cells")
     warn_of_formulas(formula_columns(release))
@@ -125,7 +129,7 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
             {"what": each.what, "holds": each.holds, "word": each.word, "problem": each.problem}
             for each in found
         ]
-        print_json({"verified": found.holds, "checks": listed})
+        print_json("verify", {"verified": found.holds, "checks": listed})
     else:
         for each in found:
             mark = _MARKS[each.outcome]

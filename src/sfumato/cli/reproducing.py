@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option, workers_option
-from sfumato.cli.terminal import echo, print_json, print_table, progress_shown, say
+from sfumato.cli.log import say
+from sfumato.cli.terminal import echo, print_json, print_table, progress_shown
 
 
 @cli.command()
@@ -40,7 +41,7 @@ def reproduce(papers: tuple[str, ...], folder: Path, quick: bool, workers: int |
     with progress_shown() as show:
         done = reproduce(chosen, folder, quick=quick, workers=workers, progress=show, begun=say)
     if as_json:
-        print_json({"page": str(done.page), **done.to_dict()})
+        print_json("reproduce", {"page": str(done.page), **done.to_dict()})
         return
     rows = []
     for key, exhibits in done.papers.items():

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option
-from sfumato.cli.terminal import print_json, say
+from sfumato.cli.log import say
+from sfumato.cli.terminal import print_json
 from sfumato.errors import UserError
 
 
@@ -42,7 +43,7 @@ def workbench(project: Path | None, port: int, no_browser: bool, address: str, a
 
     def tell(start: str) -> None:
         if as_json:
-            print_json({"address": start})
+            print_json("workbench", {"address": start})
         else:
             say(f"The workbench is open: {start}\nStop it with Ctrl-C; everything stored is kept.")
 

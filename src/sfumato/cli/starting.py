@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sfumato.cli import completing
 from sfumato.cli.base import cli, dialect_options, json_option, seed_option, workers_option
+from sfumato.cli.log import beware, say
 from sfumato.cli.opening import explored, opened, write_report
 from sfumato.cli.terminal import (
     echo,
@@ -19,7 +21,6 @@ from sfumato.cli.terminal import (
     print_json,
     print_singling_out,
     print_table,
-    say,
 )
 from sfumato.errors import UserError
 from sfumato.exploring.stored import source_now, stored_frontier
@@ -56,7 +57,7 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
         report = folder / "report.html"
         write_report(project, frontier, report)
         if as_json:
-            print_json({**frontier_facts(frontier, frontier.infeasible), "report": str(report)})
+            print_json("demo", {**frontier_facts(frontier, frontier.infeasible), "report": str(report)})
             return
         print_frontier(project, frontier, frontier.infeasible, everything=False)
     allowed = replace(frontier, candidates=frontier.within(project.policy))
@@ -94,7 +95,7 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
     given = {name: value for name, value in dialect.items() if value is not None}
     table, guesses = start_project(data, target, given)
     if as_json:
-        print_json({"project": str(target), "attributes": [guess_facts(each) for each in guesses]})
+        print_json("new", {"project": str(target), "attributes": [guess_facts(each) for each in guesses]})
         return
     print_table(
         f"{table.n_records:,} records of {data.name}, first guesses",
@@ -120,7 +121,7 @@ def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
 
     facts = look_at(file, None, **dialect).to_dict()
     if as_json:
-        print_json(facts)
+        print_json("inspect", facts)
         return
     print_table(
         f"{facts['records']:,} records, {facts['distinct-rows']:,} different",
@@ -136,11 +137,11 @@ def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
     if facts["singling-out"]["columns"]:
         print_singling_out(facts["singling-out"])
     for warning in facts["warnings"]:
-        say(f"beware: {warning}")
+        beware(warning)
 
 
 @cli.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completing.methods)
 @json_option
 def methods(name: str | None, as_json: bool) -> None:
     """List everything registered, with parameters; NAME shows one in full.
@@ -153,13 +154,13 @@ def methods(name: str | None, as_json: bool) -> None:
     if name is not None:
         found = entry(name)
         if as_json:
-            print_json(found)
+            print_json("method", found)
         else:
             echo(f"{found['name']} ({found['kind']})\n\n{found['documentation']}")
         return
     entries = catalogue()
     if as_json:
-        print_json({"methods": entries})
+        print_json("methods", {"methods": entries})
         return
     for kind in dict.fromkeys(each["kind"] for each in entries):
         rows = [

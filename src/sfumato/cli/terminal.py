@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sfumato.cli.log import beware, logs_json, printable, say
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -34,25 +36,15 @@ _NAME, _BETWEEN_COLUMNS = 28, 3
 """How many signs of a candidate's name a narrow table leaves room for, and those between two columns."""
 
 
-def echo(text: str = "", *, err: bool = False) -> None:
-    """Print text without control signs: a column's or a file's name must not steer the terminal."""
-    click.echo("\n".join(map(_printable, text.split("\n"))), err=err)
-
-
-def complain(message: str) -> None:
-    """Say what went wrong, on standard error."""
-    echo(f"sfumato: {message}", err=True)
-
-
-def say(message: str) -> None:
-    """Say something on the way, on standard error."""
-    echo(message, err=True)
+def echo(text: str = "") -> None:
+    """Print text without control signs."""
+    click.echo("\n".join(map(printable, text.split("\n"))))
 
 
 @contextmanager
 def progress_shown() -> Iterator[Callable[[Progress], None]]:
     """Show a bar on a terminal, and a line now and then elsewhere; always on standard error."""
-    if not sys.stderr.isatty():
+    if logs_json() or not sys.stderr.isatty():
         now_and_then = _now_and_then()
         told = 0
 
@@ -86,7 +78,7 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
                 completed=state.done,
                 total=state.total or None,
                 left=left,
-                description=_printable(state.now or state.latest),
+                description=printable(state.now or state.latest),
             )
 
         yield update
@@ -97,7 +89,7 @@ def words_shown() -> Iterator[None]:
     """Show how far slow measures have come: a line that changes on a terminal, one now and then elsewhere."""
     from sfumato.progress import listening
 
-    if not sys.stderr.isatty():
+    if logs_json() or not sys.stderr.isatty():
         with listening(_now_and_then()):
             yield
         return
@@ -106,7 +98,7 @@ def words_shown() -> Iterator[None]:
 
     with (
         Console(stderr=True).status("") as status,
-        listening(lambda words: status.update(Text(_printable(words)))),
+        listening(lambda words: status.update(Text(printable(words)))),
     ):
         yield
 
@@ -128,7 +120,8 @@ def _progress_line(state: Progress) -> None:
     tenths = 10 * state.done // max(state.total, 1)
     if state.done and tenths > 10 * (state.done - 1) // state.total:
         left = _left(state)
-        say(f"{state.done} of {state.total} candidates" + (f", {left}" if left else ""))
+        words = f"{state.done} of {state.total} candidates" + (f", {left}" if left else "")
+        say(words, done=state.done, total=state.total, left=state.remaining)
 
 
 def _left(state: Progress) -> str:
@@ -142,9 +135,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 119.5 else f"{seconds / 60:.0f} min"
 
 
-def print_json(facts: Mapping[str, Any]) -> None:
-    """Print facts for a pipeline; what could steer a terminal is written as an escape."""
-    written = json.dumps(facts, indent=2, ensure_ascii=not _shows_every_letter(), allow_nan=False)
+def print_json(shape: str, facts: Mapping[str, Any]) -> None:
+    """Print facts for a pipeline, in a shape of `sfumato.cli.shapes`.
+
+    What could steer a terminal is written as an escape.
+    """
+    from sfumato.cli.shapes import form
+
+    whole = {"format": form(shape), **facts}
+    written = json.dumps(whole, indent=2, ensure_ascii=not _shows_every_letter(), allow_nan=False)
     safe = (sign if sign == "\n" or sign.isprintable() else json.dumps(sign)[1:-1] for sign in written)
     click.echo("".join(safe))
 
@@ -448,8 +447,8 @@ def print_comparison(found: Comparison, recipes: list[str]) -> None:
 def warn_of_formulas(columns: tuple[str, ...]) -> None:
     """Warn of columns that a spreadsheet would take for formulas."""
     if columns:
-        say(
-            f"beware: column {columns[0]!r} holds text that a spreadsheet would take for a formula; "
+        beware(
+            f"column {columns[0]!r} holds text that a spreadsheet would take for a formula; "
             "open the CSV file as text there"
         )
 
@@ -459,8 +458,7 @@ def print_singling_out(found: Mapping[str, Any]) -> None:
     from sfumato import formatting
 
     share = formatting.share
-    counted = "people" if found["counts_people"] else "records"
-    unique = f"{share(found['unique'])} of the {counted}"
+    unique = f"{share(found['unique'])} of the {found['counted']}"
     echo()
     print_table(
         f"{unique} are unique in the quasi-identifiers. What each column adds to that:",
@@ -478,7 +476,7 @@ def print_singling_out(found: Mapping[str, Any]) -> None:
     )
     for each in found["sets"][:3]:
         single_out = "singles out" if len(each["columns"]) == 1 else "together single out"
-        echo(f"{formatting.joined(each['columns'])} {single_out} {each['n_people']:,} {counted}.")
+        echo(f"{formatting.joined(each['columns'])} {single_out} {each['people']:,} {found['counted']}.")
 
 
 def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
@@ -488,16 +486,16 @@ def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = RichTable(title=_printable(title) or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table = RichTable(title=printable(title) or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for position, head in enumerate(heads):
         numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
         table.add_column(
-            Text(_printable(head)),
+            Text(printable(head)),
             justify="right" if numeric else "left",
             no_wrap=numeric or position == 0,
         )
     for row in rows:
-        table.add_row(*(Text(_printable(cell)) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     Console(width=_width()).print(table)
 
 
@@ -511,11 +509,6 @@ def _width() -> int:
 
 def _is_number(cell: str) -> bool:
     return cell.translate(dict.fromkeys(map(ord, ",.-e+%"))).isdigit() or cell == "∞"
-
-
-def _printable(text: str) -> str:
-    """Leave out control signs."""
-    return "".join(sign for sign in text if sign.isprintable())
 
 
 def _value(measure: str, value: float | None) -> str:

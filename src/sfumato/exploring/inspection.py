@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +186,7 @@ class Inspection:
                 for each in self.insensitive
             ],
             "warnings": list(self.warnings),
-            **({} if self.singling_out is None else {"singling-out": asdict(self.singling_out)}),
+            **({} if self.singling_out is None else {"singling-out": self.singling_out.to_dict()}),
         }
 
     def _risk_facts(self) -> dict[str, Any]:

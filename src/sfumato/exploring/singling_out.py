@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -96,6 +97,16 @@ class SinglingOut:
     def counted(self) -> str:
         """What is counted, in a word."""
         return "people" if self.counts_people else "records"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "unique": self.unique,
+            "counted": self.counted,
+            "columns": [asdict(each) for each in self.columns],
+            "sets": [{"columns": list(each.columns), "people": each.n_people} for each in self.sets],
+            "most-together": self.most_together,
+        }
 
 
 def singling_out(table: Table, schema: Schema) -> SinglingOut:

@@ -1,0 +1,878 @@
+"""Shapes: what every command prints with ``--json``, key by key, each with the number of its version.
+
+A key that is added leaves the number as it is; one that goes away or means something else raises it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+Figure = float | Literal["Infinity", "-Infinity", "NaN"] | None
+"""A number; what JSON has no number for is a word, and what does not apply is nothing."""
+
+Exit = Annotated[int, Meta(ge=1)]
+
+
+class Shape(msgspec.Struct, rename="kebab", forbid_unknown_fields=True, kw_only=True):
+    """A part of what is printed; `number` counts what changed so that a reader must notice."""
+
+    number: ClassVar[int] = 1
+
+
+class MeasuredShape(Shape):
+    """What a measure says of a release.
+
+    Parameters
+    ----------
+    measure, parameters, attribute
+        The measure, what it was given, and the sensitive attribute that it speaks of, if it speaks of one.
+    value, interval, baseline
+        The figure, the interval that it was estimated within, and what it would be without the release.
+    axis, better
+        Whether it is of privacy or of utility, and which direction is better.
+    applicable
+        Whether it can be said of this release at all; the reason stands in the detail.
+    detail
+        More figures, by name.
+    """
+
+    measure: str
+    attribute: str | None
+    value: Figure
+    axis: Literal["privacy", "utility"]
+    better: Literal["lower", "higher"]
+    applicable: bool
+    interval: tuple[Figure, Figure] | None
+    baseline: Figure
+    detail: dict[str, Any]
+    parameters: dict[str, Any] | UnsetType = UNSET
+
+
+class WayShape(Shape):
+    """A recipe that made a release.
+
+    Parameters
+    ----------
+    id
+        The candidate.
+    sanitizer, parameters
+        The method and what it was given.
+    """
+
+    id: str
+    sanitizer: str
+    parameters: dict[str, Any]
+
+
+class MadeShape(WayShape):
+    """A candidate and what was measured of it.
+
+    Parameters
+    ----------
+    efficient, knee
+        Whether no other one beats it on both axes, and whether the frontier bends there.
+    infeasible
+        Why it could not be made, if it could not.
+    also
+        Other recipes that make the same release.
+    measurements
+        What was measured.
+    """
+
+    efficient: bool
+    knee: bool
+    infeasible: str | None
+    also: list[WayShape]
+    measurements: list[MeasuredShape]
+
+
+class PolicyShape(Shape):
+    """How a release stands to the policy of the project.
+
+    Parameters
+    ----------
+    broken
+        The limits that it does not keep.
+    """
+
+    broken: list[str]
+
+
+class UnmadeShape(Shape):
+    """A candidate that could not be made.
+
+    Parameters
+    ----------
+    id, recipe, reason
+        Which, and why.
+    """
+
+    id: str
+    recipe: str
+    reason: str | None
+
+
+class FrontierShape(Shape):
+    """`sfumato frontier`: every candidate that was made.
+
+    Parameters
+    ----------
+    axes
+        The measure of privacy and that of utility.
+    candidates
+        All that were made and can be compared, efficient or not.
+    not_comparable
+        Those to which one of the axes does not apply.
+    infeasible
+        Those that could not be made.
+    """
+
+    axes: list[str]
+    candidates: list[MadeShape]
+    not_comparable: list[str]
+    infeasible: list[UnmadeShape]
+
+
+class DemoShape(FrontierShape):
+    """`sfumato demo`: the frontier of the embedded example.
+
+    Parameters
+    ----------
+    report
+        The page that was written.
+    """
+
+    report: str
+
+
+class ShowShape(MadeShape):
+    """`sfumato show`: one candidate.
+
+    Parameters
+    ----------
+    dominated_by
+        The candidates that beat it on both axes.
+    policy
+        How it stands to the policy.
+    """
+
+    dominated_by: list[str]
+    policy: PolicyShape
+
+
+class GrownShape(Shape):
+    """How much the frontier covered at some moment.
+
+    Parameters
+    ----------
+    seconds, value
+        After how many seconds, and its hypervolume.
+    """
+
+    seconds: float
+    value: float
+
+
+class ExploreShape(Shape):
+    """`sfumato explore`: how an exploration went.
+
+    Parameters
+    ----------
+    made, known, infeasible, failed
+        The candidates that were made now, those that were there before, those that could not be made, and of
+        these the ones that a method at fault or a limit left unmade.
+    equal, refined, left
+        Those that make the same release as another, those that were tried in gaps of the frontier, and those
+        that are still to be made.
+    budget_spent, seconds
+        Whether the budget ended it, and how long it took.
+    hypervolume
+        How the frontier grew.
+    store, efficient
+        Where everything is kept, and the candidates that are efficient.
+    """
+
+    made: int
+    known: int
+    infeasible: int
+    failed: int
+    equal: int
+    refined: int
+    left: int
+    budget_spent: bool
+    seconds: float
+    hypervolume: list[GrownShape]
+    store: str
+    efficient: list[str]
+
+
+class ForecastShape(Shape):
+    """`sfumato explore --dry-run`: what an exploration would do.
+
+    Parameters
+    ----------
+    candidates, known, searches
+        The candidates to make, those that are there, and the searches whose candidates nobody can count yet.
+    seconds, from_
+        How long it would take, if that can be said, and whether from what was measured or from a sample.
+    memory, budget
+        Bytes of memory, and the seconds after which it would stop.
+    """
+
+    candidates: int
+    known: int
+    searches: int
+    seconds: float | None
+    from_: Literal["sample", "measured"] = msgspec.field(name="from")
+    memory: int
+    budget: float | None
+
+
+class ChosenShape(WayShape):
+    """A candidate in an answer.
+
+    Parameters
+    ----------
+    in_words
+        How it was made.
+    also
+        Other recipes that make the same release, in words.
+    figures
+        What was asked for, by measure.
+    """
+
+    in_words: str
+    also: list[str] | UnsetType = UNSET
+    figures: dict[str, Figure] | UnsetType = UNSET
+
+
+class StepShape(Shape):
+    """What another limit would give.
+
+    Parameters
+    ----------
+    at, candidate, figures
+        The limit, the candidate that would be best then, and its figures.
+    """
+
+    at: Figure
+    candidate: str
+    figures: dict[str, Figure]
+
+
+class WorthShape(Shape):
+    """What a limit costs.
+
+    Parameters
+    ----------
+    limit, value
+        The limit, and what the answer has there.
+    looser, best_buy, tighter
+        What the next looser one, the one that gains most for what it gives up, and the next tighter one give.
+    """
+
+    limit: str
+    value: Figure
+    looser: StepShape | None
+    best_buy: StepShape | None
+    tighter: StepShape | None
+
+
+class AskShape(Shape):
+    """`sfumato ask`: the answer to a question.
+
+    Parameters
+    ----------
+    question, answered
+        What was understood, and whether a candidate keeps all limits; if not, the exit code is 3.
+    candidate, figures, ties
+        The answer, its figures, and others that are as good.
+    trade_offs, runner_up, nearest
+        With several goals the candidates between them; the next best; the nearest where none keeps the
+        limits.
+    limits
+        What each limit costs.
+    compared, keeping
+        How many candidates were compared, and how many of them keep the limits.
+    not_applicable, not_measured
+        How many candidates a measure does not apply to, or was not taken of, by measure.
+    policy
+        How the answer stands to the policy.
+    """
+
+    question: str
+    answered: bool
+    candidate: ChosenShape | None
+    figures: dict[str, Figure]
+    ties: list[str]
+    trade_offs: list[ChosenShape]
+    runner_up: ChosenShape | None
+    limits: list[WorthShape]
+    nearest: ChosenShape | None
+    compared: int
+    keeping: int
+    not_applicable: dict[str, int]
+    not_measured: dict[str, int]
+    policy: PolicyShape
+
+
+class PairShape(Shape):
+    """What a measure says of two releases.
+
+    Parameters
+    ----------
+    measure, attribute, better
+        The measure, the sensitive attribute, and which direction is better.
+    values, verdict
+        Both figures, and which release is better by it.
+    """
+
+    measure: str
+    attribute: str | None
+    better: Literal["lower", "higher"]
+    values: tuple[Figure, Figure]
+    verdict: str
+
+
+class SizesShape(Shape):
+    """How large the classes of a release are.
+
+    Parameters
+    ----------
+    classes, smallest, largest, weighted_k
+        Their number, the smallest, the largest, and the size that a record finds itself in on average.
+    percentiles
+        Of 100 records so many are in a class of at most this size.
+    """
+
+    classes: int
+    smallest: int
+    percentiles: dict[str, int]
+    largest: int
+    weighted_k: float
+
+
+class WorseOffShape(Shape):
+    """How many records one release protects worse than the other.
+
+    Parameters
+    ----------
+    by, attribute
+        By what, and of which sensitive attribute.
+    first, second, alike
+        The records that are worse off in the first, in the second, and in neither.
+    """
+
+    by: str
+    attribute: str | None
+    first: int
+    second: int
+    alike: int
+
+
+class CompareShape(Shape):
+    """`sfumato compare`: two candidates side by side.
+
+    Parameters
+    ----------
+    releases, recipes
+        The two, and how they were made.
+    measures, class_sizes, losses
+        Both figures of each measure, the sizes of both's classes, and the loss of each attribute in both.
+    worse_off, expected
+        Whom which of them protects worse, and whether that is an expectation, as records are not told apart.
+    released
+        The records that are in both, in one, and in neither.
+    notes
+        What a reader should know.
+    """
+
+    releases: list[str]
+    measures: list[PairShape]
+    class_sizes: list[SizesShape]
+    losses: dict[str, list[Figure]]
+    worse_off: list[WorseOffShape]
+    released: dict[str, int] | None
+    expected: bool
+    notes: list[str]
+    recipes: list[str]
+
+
+class GuessedShape(Shape):
+    """What a column is taken for.
+
+    Parameters
+    ----------
+    name, role, kind
+        The column, its role, and whether it has numbers or categories.
+    distinct, missing
+        How many different values it has, and how many records have none.
+    reason
+        Why.
+    """
+
+    name: str
+    role: str
+    kind: str
+    distinct: int
+    missing: int
+    reason: str
+
+
+class NewShape(Shape):
+    """`sfumato new`: the project that was written.
+
+    Parameters
+    ----------
+    project, attributes
+        The file, and the guesses in it.
+    """
+
+    project: str
+    attributes: list[GuessedShape]
+
+
+class SeenShape(Shape):
+    """An attribute as the project describes it.
+
+    Parameters
+    ----------
+    name, role, kind
+        The column, its role, and whether it has numbers or categories, or is dropped.
+    distinct, missing, levels
+        How many different values it has, how many records have none, and the levels of its hierarchy.
+    """
+
+    name: str
+    role: str
+    kind: str
+    distinct: int
+    missing: int
+    levels: int
+
+
+class RiskShape(Shape):
+    """What would be found if the table were published as it is.
+
+    Parameters
+    ----------
+    sentences
+        In words.
+    unique_records, smallest_class, average_risk, share_at_risk
+        Those whom nobody looks like, the smallest class, the mean chance to be found, and the share of those
+        with a chance above one in five; not there where nothing is quasi-identifying.
+    """
+
+    sentences: list[str]
+    unique_records: int | UnsetType = UNSET
+    smallest_class: int | UnsetType = UNSET
+    average_risk: float | UnsetType = UNSET
+    share_at_risk: float | UnsetType = UNSET
+
+
+class InsensitiveShape(Shape):
+    """Attributes that are released as they are and point at records nevertheless.
+
+    Parameters
+    ----------
+    attributes, sensitive
+        The attributes, and the sensitive one that they were looked at with, if any.
+    alone, share
+        How many records, and which share, have a combination of their own.
+    """
+
+    attributes: list[str]
+    sensitive: str | None
+    alone: int
+    share: float
+
+
+class TellingShape(Shape):
+    """How far a column tells people apart.
+
+    Parameters
+    ----------
+    name, role
+        The column.
+    distinction, separation
+        Different values for each record, and the share of all pairs of records that it tells apart.
+    unique
+        The share that would be unique without it where it is quasi-identifying, and with it where it is not.
+    part
+        Its part in the smallest sets that single people out.
+    """
+
+    name: str
+    role: str
+    distinction: float
+    separation: float
+    unique: float
+    part: float | None
+
+
+class SinglingSetShape(Shape):
+    """Columns that single people out together, where no fewer of them do.
+
+    Parameters
+    ----------
+    columns, people
+        The columns, and how many they single out.
+    """
+
+    columns: list[str]
+    people: int
+
+
+class SinglingOutShape(Shape):
+    """What tells people apart.
+
+    Parameters
+    ----------
+    unique, counted
+        The share that is unique in the quasi-identifiers, and of what: people or records.
+    columns, sets, most_together
+        Each column; the smallest sets; and how many columns were looked at together at most.
+    """
+
+    unique: float
+    counted: Literal["people", "records"]
+    columns: list[TellingShape]
+    sets: list[SinglingSetShape]
+    most_together: int
+
+
+class InspectShape(Shape):
+    """`sfumato inspect`: the table before anything is made.
+
+    Parameters
+    ----------
+    records, people, distinct_rows
+        How many there are.
+    attributes, risk
+        Each attribute, and what would be found if everything were published.
+    insensitive, warnings
+        What points at people although it is called insensitive, and what a person should look at.
+    singling_out
+        What each column adds.
+    """
+
+    records: int
+    people: int
+    distinct_rows: int
+    attributes: list[SeenShape]
+    risk: RiskShape
+    insensitive: list[InsensitiveShape]
+    warnings: list[str]
+    singling_out: SinglingOutShape | UnsetType = UNSET
+
+
+class ParameterShape(Shape):
+    """A parameter of a method.
+
+    Parameters
+    ----------
+    name, type, default
+        Its name, its type, and what it is where nothing is said.
+    """
+
+    name: str
+    type: str
+    default: str
+
+
+class MethodShape(Shape):
+    """`sfumato methods NAME`: one method.
+
+    Parameters
+    ----------
+    name, kind
+        Its name, and whether it is a sanitizer, a model, a measure, a search or a miner.
+    summary, documentation
+        What it does, in a sentence and in full.
+    parameters, facts
+        What it can be given, and what is declared of it.
+    reference, paper
+        Where it comes from, in full and in short.
+    """
+
+    name: str
+    kind: str
+    summary: str
+    parameters: list[ParameterShape]
+    facts: dict[str, str | bool]
+    reference: str
+    paper: str
+    documentation: str
+
+
+class MethodsShape(Shape):
+    """`sfumato methods`: everything registered.
+
+    Parameters
+    ----------
+    methods
+        Each method.
+    """
+
+    methods: list[MethodShape]
+
+
+class SanitizeShape(Shape):
+    """`sfumato sanitize`: one release in a file.
+
+    Parameters
+    ----------
+    output, recipe, measurements
+        The files, how it was made, and what was measured.
+    """
+
+    output: list[str]
+    recipe: str
+    measurements: list[MeasuredShape]
+
+
+class MeasureShape(Shape):
+    """`sfumato measure`: a release that any program made.
+
+    Parameters
+    ----------
+    release, records, original_records, suppressed
+        The file, its records, those of the original, and those that are left out.
+    notes
+        What was assumed.
+    untrue_cells
+        How many cells do not contain the original's value, where records correspond.
+    measurements, policy
+        What was measured, and how it stands to the policy.
+    """
+
+    release: str
+    records: int
+    original_records: int
+    suppressed: int
+    notes: list[str]
+    untrue_cells: dict[str, int] | None
+    measurements: list[MeasuredShape]
+    policy: PolicyShape
+
+
+class DecidedShape(Shape):
+    """Who chose what, when and why.
+
+    Parameters
+    ----------
+    candidate, why, by, when, policy
+        The choice, the reason, who decided, when, and the limits that it keeps.
+    """
+
+    candidate: str
+    why: str
+    by: str
+    when: str
+    policy: list[str]
+
+
+class PublishShape(Shape):
+    """`sfumato publish`: what was written.
+
+    Parameters
+    ----------
+    folder, decision, records
+        Where, the decision, and how many records were released.
+    """
+
+    folder: str
+    decision: DecidedShape
+    records: int
+
+
+class CheckedShape(Shape):
+    """One check of a published folder.
+
+    Parameters
+    ----------
+    what, holds, problem
+        What was checked, whether it holds, and what is wrong.
+    word
+        Whether it is the publisher's word, which nobody can check.
+    """
+
+    what: str
+    holds: bool
+    word: bool
+    problem: str
+
+
+class VerifyShape(Shape):
+    """`sfumato verify`: whether a published folder is what it says.
+
+    Parameters
+    ----------
+    verified, checks
+        Whether all holds (if not, the exit code is 2), and each check.
+    """
+
+    verified: bool
+    checks: list[CheckedShape]
+
+
+class WorkbenchShape(Shape):
+    """`sfumato workbench`: where it listens.
+
+    Parameters
+    ----------
+    address
+        What to open; whoever knows it is let in.
+    """
+
+    address: str
+
+
+class ReproduceShape(Shape):
+    """`sfumato reproduce`: what came out beside what was published.
+
+    Parameters
+    ----------
+    page, version, quick
+        The page that was written, the version that made it, and whether fewer records were taken.
+    papers
+        Each paper with its citation, how many verdicts of each kind there are, and its exhibits.
+    """
+
+    page: str
+    version: str
+    quick: bool
+    papers: dict[str, dict[str, Any]]
+
+
+class CompletionShape(Shape):
+    """`sfumato completion`: what makes a shell complete what is typed.
+
+    Parameters
+    ----------
+    shell, script
+        The shell, and the lines that it should read.
+    """
+
+    shell: str
+    script: str
+
+
+class NamedShape(Shape):
+    """Something that is printed.
+
+    Parameters
+    ----------
+    name, is_
+        Its name, and what stands as its format.
+    """
+
+    name: str
+    is_: str = msgspec.field(name="is")
+
+
+class ShapesShape(Shape):
+    """`sfumato shape`: everything that is printed.
+
+    Parameters
+    ----------
+    shapes
+        Each of them.
+    """
+
+    shapes: list[NamedShape]
+
+
+class ErrorShape(Shape):
+    """Any command with ``--json`` that fails, as one line on standard error.
+
+    Parameters
+    ----------
+    kind, message, exit_code
+        What went wrong, in a word and in a sentence, and the code that the command ends with.
+    """
+
+    kind: str
+    message: str
+    exit_code: Exit
+
+
+class LogShape(Shape):
+    """Every line on standard error with ``--log-format json``.
+
+    Parameters
+    ----------
+    time, level, message
+        When (UTC), how grave, and what.
+    done, total, left
+        Of progress: how many are done, of how many, and the seconds that are left, if that can be said.
+    """
+
+    time: str
+    level: Literal["info", "warning", "error"]
+    message: str
+    done: int | UnsetType = UNSET
+    total: int | UnsetType = UNSET
+    left: float | UnsetType | None = UNSET
+
+
+SHAPES: dict[str, type[Shape]] = {
+    "ask": AskShape,
+    "compare": CompareShape,
+    "completion": CompletionShape,
+    "demo": DemoShape,
+    "error": ErrorShape,
+    "explore": ExploreShape,
+    "forecast": ForecastShape,
+    "frontier": FrontierShape,
+    "inspect": InspectShape,
+    "log": LogShape,
+    "measure": MeasureShape,
+    "method": MethodShape,
+    "methods": MethodsShape,
+    "new": NewShape,
+    "publish": PublishShape,
+    "reproduce": ReproduceShape,
+    "sanitize": SanitizeShape,
+    "shapes": ShapesShape,
+    "show": ShowShape,
+    "verify": VerifyShape,
+    "workbench": WorkbenchShape,
+}
+"""What is printed, by its name."""
+
+
+def form(name: str) -> str:
+    """Return what stands as ``format`` in what is printed.
+
+    Examples
+    --------
+    >>> form("frontier")
+    'sfumato/frontier/1'
+    """
+    return f"sfumato/{name}/{SHAPES[name].number}"
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of what is printed; keys that it does not name may be added later.
+
+    Examples
+    --------
+    >>> schema("workbench")["properties"]
+    {'format': {'const': 'sfumato/workbench/1'}, 'address': {'type': 'string'}}
+    """
+    (described,), parts = msgspec.json.schema_components([SHAPES[name]], ref_template="#/$defs/{name}")
+    for part in parts.values():
+        del part["additionalProperties"]
+        part["description"] = part["description"].partition("\n")[0]
+    whole = parts.pop(described["$ref"].rpartition("/")[2])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **whole,
+        "properties": {"format": {"const": form(name)}, **whole["properties"]},
+        "required": ["format", *whole["required"]],
+        **({"$defs": parts} if parts else {}),
+    }
