@@ -1,0 +1,16 @@
+"""sfumato: Mondrian."""
+
+from pathlib import Path
+
+import sfumato as sf
+from sfumato.publishing.publish import write_release
+
+
+def work(table: str, out: str, names: list[str], sensitive: str, k: int, hierarchies: Path) -> None:
+    records = sf.read(table)
+    attributes = [
+        sf.Attribute(name, "quasi-identifying", "numeric" if name == "age" else "categorical")
+        for name in names
+    ]
+    schema = sf.Schema((*attributes, sf.Attribute(sensitive, "sensitive")))
+    write_release(sf.sanitize(records, schema, sf.Mondrian(sf.KAnonymity(k)), seed=1), out)
