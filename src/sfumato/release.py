@@ -359,6 +359,15 @@ def released(
     )
 
 
+def with_recipe(release: Release, recipe: Recipe) -> Release:
+    """Say how a release was made; what is known of its classes and groups stays known."""
+    made = replace(release, recipe=recipe)
+    for name in ("classes", "groups", "people"):
+        if name in release.__dict__:
+            made.__dict__[name] = release.__dict__[name]
+    return made
+
+
 def without_rows(release: Release, drop: Booleans) -> Release:
     """Suppress rows: they leave the release entirely."""
     keep = np.flatnonzero(~drop)
