@@ -412,13 +412,13 @@ def _truth(release: Release, table: Table, names: tuple[str, ...], populations: 
     row_of, rows = alike_in(populations.nodes, [column.codes for column in columns])
     n_rows = rows.shape[1]
     spreads = [Spread.of_codes(codes, len(of.domain)) for codes, of in zip(rows, columns, strict=True)]
-    counted = [
-        (value_counts(row_of, n_rows, of.codes, len(of.domain), table.weights), len(of.domain))
-        for of in (table[name] for name in names)
-    ]
-    mixtures = Mixtures.beside([Mixtures(*found, n_values) for found, n_values in counted])
+    mixtures = []
+    for name in names:
+        codes, n_values = table[name].codes, len(table[name].domain)
+        starts, values, counts = value_counts(row_of, n_rows, codes, n_values, table.weights)
+        mixtures.append(Mixtures(starts, values, counts.astype(np.float64), n_values))
     weights = sum_by_group(row_of, n_rows, table.weights).astype(np.float64)
-    return Estimate(weights, tuple(spreads), np.arange(n_rows), mixtures)
+    return Estimate(weights, tuple(spreads), np.arange(n_rows), Mixtures.beside(mixtures))
 
 
 def _counted_alike(table: Table, release: Release) -> Table:
