@@ -13,7 +13,7 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 from sfumato.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
 from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.ranges import OR_MISSING, TO, by_letters
-from sfumato.table import Column, Value, decode, text
+from sfumato.table import Column, Value, decode, encode, text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,17 +96,23 @@ class Cells:
         """Return the cells of these rows."""
         return Cells(sealed(self.codes[rows]), self.labels, self.domain, self.sets)
 
-    def to_arrow(self, rows: Integers, *, typed: bool = True) -> pa.Array:
-        """Return the cells of these rows: numbers as numbers where all cells are numbers, else as text."""
+    def to_arrow(self, rows: Integers, *, typed: bool = True, encoded: bool = False) -> pa.Array:
+        """Return the cells of these rows: numbers as numbers where all cells are numbers, else as text.
+
+        An encoded array has every value once.
+        """
         # only what is written decides the type: a value that nobody is released with must not show in it
-        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        chosen = self.codes[rows]
+        occurs = np.zeros(len(self.labels), dtype=np.bool_)
+        occurs[chosen] = True
+        present = np.flatnonzero(occurs).tolist()
+        codes = (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[chosen]
         labels = tuple(self.labels[code] for code in present)
         values = self._values() if typed else ()
         written = tuple(values[code] for code in present) if values else ()
         # a node above a single value is written as the node: what was generalized stays so
-        if written and labels == tuple(text(value) for value in written):
-            return decode(written, codes)
-        return decode(labels, codes)
+        are_values = written and labels == tuple(text(value) for value in written)
+        return (encode if encoded else decode)(written if are_values else labels, codes)
 
     def _values(self) -> tuple[Value, ...]:
         """Return the value behind each label, where every released value is one value."""

@@ -28,7 +28,7 @@ WHOLE, PEOPLE, VALUES = "data", "quasi-identifiers", "sensitive"
 # A Parquet file that would grow to more than this many times its CSV twin is not unpacked.
 _MOST_GROWTH, _SMALL = 64, 16 << 20
 # So many bytes are looked at together.
-_BLOCK = 16 << 20
+_BLOCK = 1 << 20
 _LARGEST_KEY = 2**62
 _COMMA, _LINE_END, _QUOTE = b',\n"'
 _QUOTED = re.compile(rb'"((?:[^"]|"")*)"')
@@ -288,8 +288,10 @@ def _all_at_once(written: bytes) -> WrittenTable | None:
         return None
     if (is_last.reshape(-1, n_columns) != (np.arange(n_columns) == n_columns - 1)).any():
         return None
-    bounds = pa.py_buffer(np.concatenate([[0], ends + 1]))
-    cells = pa.Array.from_buffers(pa.large_binary(), len(ends), [None, bounds, pa.py_buffer(written)])
+    kind = pa.binary() if len(letters) < 2**31 else pa.large_binary()
+    bounds = np.zeros(len(ends) + 1, dtype=np.int32 if kind == pa.binary() else np.int64)
+    np.add(ends, 1, out=bounds[1:], casting="same_kind")
+    cells = pa.Array.from_buffers(kind, len(ends), [None, pa.py_buffer(bounds), pa.py_buffer(written)])
     header = [_cell(each) for each in cells[:n_columns].to_pylist()]
     encoded = cells[n_columns:].dictionary_encode()
     values = [_cell(each) for each in encoded.dictionary.to_pylist()]
@@ -302,14 +304,16 @@ def _all_at_once(written: bytes) -> WrittenTable | None:
 
 def _cell_ends(letters: npt.NDArray[np.uint8]) -> Integers:
     """Return where a comma or a line end outside of quotes ends a cell."""
-    found, inside = [], 0
+    found, inside = [], np.uint8(0)
     for first in range(0, len(letters), _BLOCK):
         block = letters[first : first + _BLOCK]
+        is_quote = block == _QUOTE
+        signs = np.flatnonzero((block == _COMMA) | (block == _LINE_END) | is_quote)
+        quotes = is_quote[signs]
         # what follows an odd number of quotes is inside
-        n_quotes = np.cumsum(block == _QUOTE, dtype=np.uint8) + np.uint8(inside)
-        ends = ((block == _COMMA) | (block == _LINE_END)) & (n_quotes % 2 == 0)
-        found.append(np.flatnonzero(ends) + first)
-        inside = int(n_quotes[-1]) % 2
+        n_quotes = np.cumsum(quotes, dtype=np.uint8) + inside
+        found.append(signs[(n_quotes % 2 == 0) & ~quotes] + first)
+        inside = n_quotes[-1] % 2 if len(n_quotes) else inside
     return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
@@ -375,7 +379,8 @@ def differs_from_parquet(folder: Path, name: str, written: WrittenTable) -> str:
                 return "they have another number of records"
             if _unpacked(parquet) > _MOST_GROWTH * os.fstat(file.fileno()).st_size + _SMALL:
                 return "the Parquet file would unpack to far more than its size"
-            typed = parquet.read(use_threads=False)
+            texts = [each.name for each in parquet.schema_arrow if pa.types.is_string(each.type)]
+            typed = pq.ParquetFile(file, read_dictionary=texts).read(use_threads=False)
         except (pa.ArrowException, OSError, ValueError):
             return "the Parquet file cannot be read"
     return _differs(typed, written)
@@ -433,11 +438,11 @@ def _distinct(column: Any) -> tuple[list[Any], Integers]:
     """Return the different values of an Arrow column, and which of them each record has."""
     import pyarrow as pa
 
-    encoded = column.combine_chunks().dictionary_encode()
-    chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
-    values = chunks[0].dictionary.to_pylist()
+    is_encoded = pa.types.is_dictionary(column.type)
+    chunks = column.unify_dictionaries().chunks if is_encoded else column.dictionary_encode().chunks
+    values = chunks[0].dictionary.to_pylist() if chunks else []
     places = [chunk.indices.fill_null(len(values)).to_numpy(zero_copy_only=False) for chunk in chunks]
-    return [*values, None], np.concatenate(places).astype(np.int64)
+    return [*values, None], np.concatenate([np.empty(0, dtype=np.int64), *places])
 
 
 def _hold_the_same(some: Sequence[Integers], others: Sequence[Integers], n_rows: int) -> bool:
