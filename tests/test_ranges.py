@@ -186,7 +186,7 @@ def test_every_cover_and_every_block_is_read_as_it_is_meant(domain: list[Value],
         [0, *data.draw(st.lists(st.integers(0, 1), min_size=n_values - 1, max_size=n_values - 1))]
     )
     for cells in (
-        range_cells(read.column, read.hierarchy, low, high, np.arange(len(low))),
+        range_cells(read.column, read.hierarchy, low, high),
         block_cells(read.column, read.hierarchy, blocks, np.arange(n_values)),
     ):
         assert cells.sets is not None

@@ -316,7 +316,7 @@ def test_every_cover_is_read_as_it_is_meant(kind: Kind, data: st.DataObject) -> 
     blocks = np.cumsum([0, *bits])
     rows = np.arange(n_values)
     for cells in (
-        range_cells(read.column, read.hierarchy, low, high, np.arange(len(low))),
+        range_cells(read.column, read.hierarchy, low, high),
         block_cells(read.column, read.hierarchy, blocks, rows),
     ):
         assert cells.sets is not None

@@ -47,7 +47,7 @@ def secret_order(n: int) -> Integers:
     It comes from the system's cryptographic source. Whoever knows most of a permutation that an ordinary
     generator drew can compute the rest of it.
     """
-    return np.argsort(np.frombuffer(os.urandom(8 * n), dtype=np.uint64), kind="stable")
+    return np.argsort(np.frombuffer(os.urandom(8 * n), dtype=np.uint64))
 
 
 def _is_sealed(array: npt.NDArray[Any]) -> bool:

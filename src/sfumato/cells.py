@@ -11,8 +11,9 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 from sfumato.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
+from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.ranges import OR_MISSING, TO, by_letters
-from sfumato.table import Column, Value, decode, text
+from sfumato.table import Column, Value, decode, encode, text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,17 +96,23 @@ class Cells:
         """Return the cells of these rows."""
         return Cells(sealed(self.codes[rows]), self.labels, self.domain, self.sets)
 
-    def to_arrow(self, rows: Integers, *, typed: bool = True) -> pa.Array:
-        """Return the cells of these rows: numbers as numbers where all cells are numbers, else as text."""
+    def to_arrow(self, rows: Integers, *, typed: bool = True, encoded: bool = False) -> pa.Array:
+        """Return the cells of these rows: numbers as numbers where all cells are numbers, else as text.
+
+        An encoded array has every value once.
+        """
         # only what is written decides the type: a value that nobody is released with must not show in it
-        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        chosen = self.codes[rows]
+        occurs = np.zeros(len(self.labels), dtype=np.bool_)
+        occurs[chosen] = True
+        present = np.flatnonzero(occurs).tolist()
+        codes = (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[chosen]
         labels = tuple(self.labels[code] for code in present)
         values = self._values() if typed else ()
         written = tuple(values[code] for code in present) if values else ()
         # a node above a single value is written as the node: what was generalized stays so
-        if written and labels == tuple(text(value) for value in written):
-            return decode(written, codes)
-        return decode(labels, codes)
+        are_values = written and labels == tuple(text(value) for value in written)
+        return (encode if encoded else decode)(written if are_values else labels, codes)
 
     def _values(self) -> tuple[Value, ...]:
         """Return the value behind each label, where every released value is one value."""
@@ -142,23 +149,25 @@ def level_cells(column: Column, hierarchy: Hierarchy, level: int, rows: Integers
 
 
 def range_cells(
-    column: Column, hierarchy: Hierarchy, low: Codes, high: Codes, rows: Integers, *, free: bool = False
+    column: Column, hierarchy: Hierarchy, low: Codes, high: Codes, *, free: bool = False
 ) -> Cells:
-    """Release every value as the smallest cover of the domain codes ``low`` to ``high`` of its row.
+    """Release the smallest cover of each range of domain codes, from ``low`` to ``high``: a cell for each.
 
     Numbers are covered by an interval. Categories are covered along the hierarchy: by a value, a
     node, or a set of sibling nodes; free ones by exactly these values.
     """
     pairs, codes = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
-    cover = number_cover if column.kind == "numeric" else _free_cover if free else _branch_cover
-    covers = [cover(column, hierarchy, int(pair >> 32), int(pair & 0xFFFFFFFF)) for pair in pairs]
-    members = [np.arange(first, last + 1, dtype=np.int32) for _, first, last, _ in covers]
-    starts = np.concatenate([[0], np.cumsum([len(codes) for codes in members])])
-    sizes = np.array([size for _, _, _, size in covers])
-    sets = ValueSets(starts, np.concatenate(members), sizes, hierarchy.n_leaves)
-    return merged_cells(
-        codes.astype(np.int32), tuple(label for label, _, _, _ in covers), column.domain, sets
-    )
+    covering = _number_covers if column.kind == "numeric" else _free_covers if free else _branch_covers
+    covers, cover_of = covering(column, hierarchy, pairs >> 32, pairs & 0xFFFFFFFF)
+    sets = ValueSets(*_ranges(covers.first, covers.last), covers.sizes, hierarchy.n_leaves)
+    return merged_cells(cover_of[codes].astype(np.int32), covers.labels, column.domain, sets)
+
+
+def _ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
+    """List the codes from each first one to its last: where each list starts (and the last ends), and all."""
+    lengths = last - first + 1
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    return starts, np.arange(starts[-1]) + np.repeat(first - starts[:-1], lengths)
 
 
 def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: Integers) -> Cells:
@@ -263,21 +272,90 @@ def _number_label(column: Column, low: int, high: int, outer_open: bool) -> str:
     return interval_label(first, last, closed=True)
 
 
-def _branch_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:
-    """Cover by the children of the lowest node above both ends; by the node itself if that takes all."""
-    if low == high:
-        return text(column.domain[low]), low, high, 1
-    level = int(hierarchy.joins[low + 1 : high + 1].max())
-    node = hierarchy.node_of[level, low]
-    below = hierarchy.node_of[level - 1]
-    whole = np.flatnonzero(hierarchy.node_of[level] == node)
-    taken = np.flatnonzero((below >= below[low]) & (below <= below[high]))
-    if len(taken) == len(whole):
-        return hierarchy.labels[level][node], int(whole[0]), int(whole[-1]), int(hierarchy.sizes[level][node])
-    children = range(int(below[low]), int(below[high]) + 1)
-    label = nodes_label(hierarchy, level - 1, children)
-    size = int(hierarchy.sizes[level - 1][list(children)].sum())
-    return label, int(taken[0]), int(taken[-1]), size
+@dataclass(frozen=True)
+class _Covers:
+    """Some covers: how each is printed, its first and last code, and how many leaves it has."""
+
+    labels: tuple[Label, ...]
+    first: Integers
+    last: Integers
+    sizes: Integers
+
+
+def _number_covers(
+    column: Column, hierarchy: Hierarchy, low: Integers, high: Integers
+) -> tuple[_Covers, Integers]:
+    """Cover ranges of numbers as `number_cover` does, every number printed once; and that of each range."""
+    places = np.array(hierarchy.leaf_places)
+    or_missing = np.array([value is None for value in column.domain])[high]
+    sizes = places[high - or_missing] - places[low] + 1 + or_missing
+    sizes[high - low + 1 == len(column.domain)] = hierarchy.n_leaves
+    sizes[low == high] = 1
+    labels = _number_labels(column, hierarchy, low.tolist(), high.tolist())
+    return _Covers(labels, low, high, sizes), np.arange(len(low))
+
+
+def _number_labels(
+    column: Column, hierarchy: Hierarchy, low: list[int], high: list[int]
+) -> tuple[Label, ...]:
+    numbers = [value if isinstance(value, (int, float)) else None for value in column.domain]
+    firsts = [text(value) for value in numbers]
+    lasts = [text(value + column.is_whole) if value is not None else None for value in numbers]
+    close, widest = ")" if column.is_whole else "]", len(numbers) - 1
+    return tuple(
+        f"[{firsts[first]}, {lasts[last]}{close}"
+        if 0 < last - first < widest and lasts[last] is not None
+        else number_cover(column, hierarchy, first, last)[0]
+        for first, last in zip(low, high, strict=True)
+    )
+
+
+def _branch_covers(
+    _: Column, hierarchy: Hierarchy, low: Integers, high: Integers
+) -> tuple[_Covers, Integers]:
+    """Cover by the children of the lowest node above both ends; by the node itself if that takes all.
+
+    Many ranges have the same cover, which is printed once; returned is also that of each range.
+    """
+    level, first, last = _spanned(hierarchy, low, high)
+    widest = max(map(len, hierarchy.labels))
+    number, n_covers = number_rows([level, first, last], [hierarchy.height + 1, widest, widest], len(level))
+    chosen = first_row_of_group(number, n_covers)
+    return _node_covers(hierarchy, level[chosen], first[chosen], last[chosen]), number
+
+
+def _spanned(hierarchy: Hierarchy, low: Integers, high: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return for each range a level and the first and the last of the nodes there that cover it."""
+    level = (hierarchy.node_of[:, low] == hierarchy.node_of[:, high]).argmax(axis=0)
+    node, below = hierarchy.node_of[level, low], np.maximum(level - 1, 0)
+    first, last = hierarchy.node_of[below, low], hierarchy.node_of[below, high]
+    starts = _node_starts(hierarchy)
+    is_all = (starts[below, first] == starts[level, node]) & (
+        starts[below, last + 1] == starts[level, node + 1]
+    )
+    return np.where(is_all, level, below), np.where(is_all, node, first), np.where(is_all, node, last)
+
+
+def _node_starts(hierarchy: Hierarchy) -> Integers:
+    """Return for each level the first code of each node, and the end; nodes lie one after another."""
+    starts = np.full((hierarchy.height + 1, len(hierarchy.values) + 1), len(hierarchy.values))
+    for level, nodes in enumerate(hierarchy.node_of):
+        starts[level, : len(hierarchy.labels[level])] = np.searchsorted(
+            nodes, np.arange(len(hierarchy.labels[level]))
+        )
+    return starts
+
+
+def _node_covers(hierarchy: Hierarchy, level: Integers, first: Integers, last: Integers) -> _Covers:
+    """Cover by some neighbouring nodes of a level each."""
+    starts, leaves = _node_starts(hierarchy), [np.cumsum([0, *sizes]) for sizes in hierarchy.sizes]
+    nodes = list(zip(level.tolist(), first.tolist(), last.tolist(), strict=True))
+    labels = tuple(
+        hierarchy.labels[on][one] if one == end else nodes_label(hierarchy, on, range(one, end + 1))
+        for on, one, end in nodes
+    )
+    sizes = [1 if on == 0 and one == end else leaves[on][end + 1] - leaves[on][one] for on, one, end in nodes]
+    return _Covers(labels, starts[level, first], starts[level, last + 1] - 1, np.array(sizes))
 
 
 # what a spreadsheet would take for a formula is put in braces
@@ -329,9 +407,15 @@ def _set_label(hierarchy: Hierarchy, parts: Sequence[Label]) -> str:
     return label
 
 
-def _free_cover(column: Column, hierarchy: Hierarchy, low: int, high: int) -> _Cover:
-    label, size = _block_cover(column, hierarchy, low, high)
-    return label, low, high, size
+def _free_covers(
+    column: Column, hierarchy: Hierarchy, low: Integers, high: Integers
+) -> tuple[_Covers, Integers]:
+    """Cover by exactly the values of each range."""
+    covers = [
+        _block_cover(column, hierarchy, *ends) for ends in zip(low.tolist(), high.tolist(), strict=True)
+    ]
+    labels, sizes = zip(*covers, strict=True)
+    return _Covers(labels, low, high, np.array(sizes)), np.arange(len(low))
 
 
 def merged_cells(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 import secrets
@@ -12,14 +13,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from sfumato.errors import UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+
+_ROWS_AT_ONCE = 200_000
 
 
 def why_unreadable(path: Path) -> str:
@@ -110,6 +117,58 @@ def write_rows(file: TextIO, rows: Iterable[Iterable[Any]], *, separator: str = 
     'Ada,"a\rb"\n'
     """
     csv.writer(_Lines(file), delimiter=separator, lineterminator="\r\n").writerows(rows)
+
+
+def write_records(file: BinaryIO, table: pa.Table) -> None:
+    r"""Write a table of texts and whole numbers as CSV in UTF-8, the same bytes as `write_rows` does.
+
+    Parameters
+    ----------
+    file
+        What to write to, opened for bytes.
+
+    Examples
+    --------
+    >>> import io, pyarrow
+    >>> file = io.BytesIO()
+    >>> write_records(file, pyarrow.table({"name": ["Ada", "a\rb"], "born": [1815, None]}))
+    >>> file.getvalue()
+    b'name,born\nAda,1815\n"a\rb",\n'
+    """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    head = io.StringIO(newline="")
+    write_rows(head, [table.column_names])
+    file.write(head.getvalue().encode())
+    nothing = pa.scalar("", pa.large_string())
+    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        ends = [","] * (batch.num_columns - 1) + ["\n"]
+        fields = [
+            _fields(column, end, alone=batch.num_columns == 1)
+            for column, end in zip(batch.columns, ends, strict=True)
+        ]
+        lines = pc.binary_join_element_wise(*fields, nothing)
+        bounds = np.frombuffer(lines.buffers()[1], dtype=np.int64)[lines.offset :]
+        file.write(lines.buffers()[2][bounds[0] : bounds[len(lines)]])
+
+
+def _fields(column: pa.Array, end: str, *, alone: bool) -> pa.Array:
+    """Return a column as it stands in a CSV file, each field with the sign that ends it.
+
+    A missing value that is alone in its row is quoted: the row would be empty.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    texts = pc.fill_null(encoded.dictionary.cast(pa.large_string()), "")
+    quote, sign, nothing = (pa.scalar(each, pa.large_string()) for each in ('"', end, ""))
+    quoted = pc.binary_join_element_wise(quote, pc.replace_substring(texts, '"', '""'), quote, nothing)
+    needs_quotes = pc.match_substring_regex(texts, '^$|[",\r\n]' if alone else '[",\r\n]')
+    fields = pc.binary_join_element_wise(pc.if_else(needs_quotes, quoted, texts), sign, nothing)
+    return pc.fill_null(fields.take(encoded.indices), ('""' if alone else "") + end)
 
 
 def _onto_disk(place: Path) -> None:

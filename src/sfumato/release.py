@@ -206,7 +206,7 @@ class Release:
         lost = float(cells.sets.losses[cells.codes] @ self.weights)
         return (lost + self.n_suppressed) / self.n_original
 
-    def to_arrow(self, *, typed: bool = True, order: Order | None = None) -> pa.Table:
+    def to_arrow(self, *, typed: bool = True, order: Order | None = None, encoded: bool = False) -> pa.Table:
         """Return one Arrow row for each released record, in an order that is drawn anew each time.
 
         A release with groups has one more column, the number of the group, and one with pseudonyms another.
@@ -220,13 +220,15 @@ class Release:
             in a CSV file.
         order
             An order that was drawn before, to write the same records in two formats.
+        encoded
+            Give every column of an attribute as a dictionary, which has each value once.
         """
         import pyarrow as pa
 
         drawn = order or drawn_order(self)
         columns = {
             name: self.cells[name].to_arrow(
-                drawn.givers if name in self.schema.sensitive else drawn.rows, typed=typed
+                drawn.givers if name in self.schema.sensitive else drawn.rows, typed=typed, encoded=encoded
             )
             for name in self.schema.released
         }
@@ -357,6 +359,15 @@ def released(
         rows=source,
         notes=notes,
     )
+
+
+def with_recipe(release: Release, recipe: Recipe) -> Release:
+    """Say how a release was made; what is known of its classes and groups stays known."""
+    made = replace(release, recipe=recipe)
+    for name in ("classes", "groups", "people"):
+        if name in release.__dict__:
+            made.__dict__[name] = release.__dict__[name]
+    return made
 
 
 def without_rows(release: Release, drop: Booleans) -> Release:

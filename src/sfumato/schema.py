@@ -251,7 +251,7 @@ class Schema:
         repeats = kept.person_of is not None
         person, pseudonym = self.person if repeats else None, self.pseudonym and repeats
         bound_schema = replace(self, attributes=attributes, person=person, pseudonym=pseudonym)
-        return kept.with_columns(columns), bound_schema
+        return kept.rewritten(columns), bound_schema
 
     def require(self, role: Role, what_for: str) -> tuple[str, ...]:
         """Return the attributes of a role, or say that there is none."""

@@ -238,13 +238,32 @@ class Table:
         everybody = People(self.person_of, self.n_people)
         return everybody if rows is None else everybody.take(rows)
 
+    @cached_property
+    def rows_differ(self) -> bool:
+        """Whether no two rows are equal."""
+        return compacted(self.columns, self.weights, self.person_of).n_rows == self.n_rows
+
     def without_people(self) -> Table:
         """Return the table in which every record is another person's."""
+        if self.person_of is None:
+            return self
         return compacted(self.columns, self.weights, None, self.survey_weights, self.households)
 
     def select(self, names: Iterable[str]) -> Table:
         """Return the table of these columns, with rows that have become equal put together."""
-        return self.with_columns({name: self[name] for name in names})
+        return self.rewritten({name: self[name] for name in names})
+
+    def rewritten(self, columns: Mapping[str, Column]) -> Table:
+        """Return the table with its values written otherwise, rows that have become equal put together.
+
+        Where every column is there and has as many values as before, no two different rows can have.
+        """
+        as_before = columns.keys() == self.columns.keys() and all(
+            len(column.domain) == len(self[name].domain) for name, column in columns.items()
+        )
+        if as_before and self.rows_differ:
+            return known_to_differ(replace(self, columns=columns))
+        return self.with_columns(columns)
 
     def take(self, rows: Integers) -> Table:
         """Return the table of these rows, each domain reduced to the values that still occur."""
@@ -355,18 +374,26 @@ def compacted(
         cardinalities.append(int(person_of.max()) + 1)
     number, n_distinct = number_rows(codes, cardinalities, len(weights))
     if n_distinct == len(weights):
-        return Table(columns, weights, person_of, survey_weights, households)
+        return known_to_differ(Table(columns, weights, person_of, survey_weights, households))
     first = first_row_of_group(number, n_distinct)
     totals = sum_by_group(number, n_distinct, weights)
-    return Table(
-        {name: column.take(first) for name, column in columns.items()},
-        sealed(totals),
-        None if person_of is None else sealed(person_of[first]),
-        None if survey_weights is None else _summed(number, survey_weights, n_distinct),
-        None
-        if households is None
-        else Membership(sealed(number[households.row_of]), households.household_of),
+    return known_to_differ(
+        Table(
+            {name: column.take(first) for name, column in columns.items()},
+            sealed(totals),
+            None if person_of is None else sealed(person_of[first]),
+            None if survey_weights is None else _summed(number, survey_weights, n_distinct),
+            None
+            if households is None
+            else Membership(sealed(number[households.row_of]), households.household_of),
+        )
     )
+
+
+def known_to_differ(table: Table) -> Table:
+    """Return a table of which it is known that no two rows are equal: nobody needs to look again."""
+    table.__dict__["rows_differ"] = True
+    return table
 
 
 def _summed(group: Integers, amounts: Floats, n_groups: int) -> Floats:
@@ -430,20 +457,30 @@ def decode(domain: tuple[Value, ...], codes: Codes) -> pa.Array:
 
     Whole numbers beyond 64 bits are text.
     """
+    encoded = encode(domain, codes)
+    return encoded.dictionary.take(encoded.indices)
+
+
+def encode(domain: tuple[Value, ...], codes: Codes) -> pa.DictionaryArray:
+    """Return what `decode` does as an array that has every value once, and a missing one not at all."""
     import pyarrow as pa
 
     present = [value for value in domain if value is not None]
+    is_missing = np.array([value is None for value in domain], dtype=np.bool_)
+    places = (np.cumsum(~is_missing, dtype=np.int32) - np.int32(1))[codes]
+    indices = pa.array(places, mask=is_missing[codes] if is_missing.any() else None)
     if present and all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
-        values = pa.array(domain, type=pa.int64())
+        values = pa.array(present, type=pa.int64())
     elif any(isinstance(value, float) for value in present):
-        values = pa.array([None if value is None else float(value) for value in domain], type=pa.float64())
+        values = pa.array([float(value) for value in present], type=pa.float64())
     else:
-        texts = [text(value) for value in domain]
-        n_letters = int(np.array([len(each or "") for each in texts], dtype=np.int64)[codes].sum())
+        texts = [text(value) or "" for value in present]
+        lengths = np.array([len(each) for each in texts], dtype=np.int64)
+        n_letters = int(lengths @ np.bincount(places[places >= 0], minlength=len(lengths)))
         # a letter takes up to four bytes
         is_large = 4 * n_letters > _MOST_BYTES
         values = pa.array(texts, type=pa.large_string() if is_large else pa.string())
-    return values.take(pa.array(codes))
+    return pa.DictionaryArray.from_arrays(indices, values)
 
 
 def _as_arrow(source: Any) -> pa.Table:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.arrays import Integers
 from sfumato.kernels.populations import large_conjunctions
-from sfumato.measures.estimation.populations import AttributeNodes
+from sfumato.measures.estimation.populations import AttributeNodes, alike_in
 
 N_CODES = [3, 4, 2]
 
@@ -31,11 +31,20 @@ def cases(draw: st.DrawFn) -> tuple[list[list[Any]], Any, Any, int]:
     return sets, rows[:, :3].T.astype(np.int32), rows[:, 3], draw(st.integers(1, 12))
 
 
-def search(sets: Any, rows: Any, weights: Any, least: int, most_nodes: int = 3, limit: int = 10**6) -> Any:
+def search(
+    sets: Any,
+    rows: Any,
+    weights: Any,
+    least: int,
+    most_nodes: int = 3,
+    limit: int = 10**6,
+    counts: Any = None,
+) -> Any:
     nodes = AttributeNodes.of(sets, N_CODES)
     return large_conjunctions(
         np.ascontiguousarray(rows),
         weights,
+        np.ones_like(weights) if counts is None else counts,
         least,
         nodes.first_code,
         nodes.node_starts,
@@ -105,6 +114,19 @@ def test_conjunctions_of_more_nodes_are_left_out_and_the_rest_keeps_its_order(
     assert found[3] == added_up(sets, rows, depths[short].tolist(), nodes[short].tolist())
 
 
+@given(case=cases())
+@settings(max_examples=40)
+def test_rows_in_the_same_nodes_can_be_put_together(case: Any) -> None:
+    sets, rows, weights, least = case
+    if not any(sets):
+        return
+    row_of, few = alike_in(AttributeNodes.of(sets, N_CODES), list(rows))
+    counts = np.bincount(row_of)
+    together = search(sets, few, np.bincount(row_of, weights).astype(np.int64), least, counts=counts)
+    for every, found in zip(search(sets, rows, weights, least), together, strict=True):
+        assert np.array_equal(every, found)
+
+
 def added_up(sets: Any, rows: Any, depths: list[int], nodes: list[int]) -> int:
     """Return how many rows what each conjunction was begun with has, added up."""
     every = [(attribute, codes) for attribute, each in enumerate(sets) for codes in each]
@@ -123,6 +145,7 @@ def test_more_conjunctions_than_the_first_arrays_hold() -> None:
     nodes = AttributeNodes.of(sets, [40, 40])
     found = large_conjunctions(
         np.ascontiguousarray(rows),
+        np.ones(1600, dtype=np.int64),
         np.ones(1600, dtype=np.int64),
         1,
         nodes.first_code,

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from sfumato.verifying import check
 from sfumato.verifying.check import Check, check_folder, expected_files, slug
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.figures import Between, OneOf
-from sfumato.verifying.records import PublicView, WrittenTable
+from sfumato.verifying.records import PublicView, WrittenColumn, WrittenTable
 
 Facts = dict[str, Any]
 Change = Callable[[Facts], None]
@@ -542,8 +543,8 @@ class TestWord:
             assert found == {}
 
     def test_a_withheld_cell_tells_nothing(self) -> None:
-        people = WrittenTable(("age",), {"age": ["*", "1", "*", None]}, 4)
-        seen = PublicView(9, ("age",), {("*",): 2, ("1",): 1, (None,): 1}, (), False, {})
+        people = WrittenTable({"age": WrittenColumn.of(["*", "1", "*", None])}, 4)
+        seen = PublicView(9, ("age",), [np.arange(3)], np.array([2, 1, 1]), (), False)
         assert check._told_cells(seen, {"data": people}, "age") == 2
         # of what the second table tells every record has a value
         assert check._told_cells(seen, {"quasi-identifiers": people, "sensitive": people}, "ill") == 4

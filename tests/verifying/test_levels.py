@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
@@ -14,25 +15,33 @@ from sfumato.verifying.documents import AttributeFacts
 from sfumato.verifying.levels import (
     MODELS,
     KnownModel,
+    entropies,
     jensen_shannon,
-    largest_quotient,
-    relative_entropy,
-    total_variation,
+    largest_quotients,
+    relative_entropies,
+    total_variations,
 )
-from sfumato.verifying.records import PublicView, Row, SensitiveValues
+from sfumato.verifying.records import PublicView, SensitiveValues, WrittenColumn
 
 
 def attribute_of(*groups: str, hierarchy: list[list[str]] | None = None) -> SensitiveValues:
     """Return a sensitive attribute with one letter for each record; a blank is a missing value."""
-    counted = tuple(Counter(None if sign == " " else sign for sign in group) for group in groups)
-    return SensitiveValues("ill", counted, AttributeFacts(role="sensitive", hierarchy=hierarchy))
+    return told_of("ill", groups, AttributeFacts(role="sensitive", hierarchy=hierarchy))
+
+
+def told_of(name: str, groups: tuple[str, ...], facts: AttributeFacts) -> SensitiveValues:
+    group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    cells = WrittenColumn.of(None if sign == " " else sign for sign in "".join(groups))
+    return SensitiveValues.of(name, cells, group_of, facts)
+
+
+def seen_in_classes(sizes: Sequence[int], *attributes: SensitiveValues) -> PublicView:
+    return PublicView(sum(sizes), ("age",), [np.arange(len(sizes))], np.array(sizes), attributes, False)
 
 
 def level(model: str, *groups: str, hierarchy: list[list[str]] | None = None, **given: Any) -> float:
     attribute = attribute_of(*groups, hierarchy=hierarchy)
-    classes: dict[Row, int] = {(str(number),): len(group) for number, group in enumerate(groups)}
-    seen = PublicView(sum(classes.values()), ("age",), classes, (attribute,), False, {})
-    return MODELS[model].level(seen, given)
+    return MODELS[model].level(seen_in_classes([len(group) for group in groups], attribute), given)
 
 
 def shares(text: str, values: str) -> list[float]:
@@ -127,31 +136,31 @@ def test_distances_are_those_of_scipy(groups: tuple[str, ...]) -> None:
     whole, attribute = "".join(groups), attribute_of(*groups)
     values = sorted(set(whole))
     prior = shares(whole, "".join(values))
-    for group, counted in zip(groups, attribute.groups, strict=True):
+    for place, group in enumerate(groups):
         own = shares(group, "".join(values))
         apart = sum(abs(p - q) for p, q in zip(own, prior, strict=True)) / 2
-        assert total_variation(counted, attribute) == pytest.approx(apart)
-        assert jensen_shannon(counted, attribute) == pytest.approx(jensenshannon(own, prior) ** 2)
-        assert relative_entropy(counted, attribute) == pytest.approx(entropy(own, prior))
+        assert total_variations(attribute)[place] == pytest.approx(apart)
+        assert jensen_shannon(attribute)[place] == pytest.approx(jensenshannon(own, prior) ** 2)
+        assert relative_entropies(attribute)[place] == pytest.approx(entropy(own, prior))
+        assert entropies(attribute)[place] == pytest.approx(entropy(own))
         ratios = [abs(math.log(p / q)) for p, q in zip(own, prior, strict=True) if p]
-        assert largest_quotient(counted, attribute) == pytest.approx(max(ratios))
+        assert largest_quotients(attribute)[place] == pytest.approx(max(ratios))
 
 
 def test_equal_distributions_are_exactly_at_distance_0() -> None:
     # a third of 30 is not a third of 3 in the last digit of a floating-point number
     attribute = attribute_of("abc", "abc" * 10, "abc" * 7)
-    for counted in attribute.groups:
-        assert total_variation(counted, attribute) == 0
-        assert largest_quotient(counted, attribute) == 0
-        assert jensen_shannon(counted, attribute) == pytest.approx(0, abs=1e-15)
-        assert relative_entropy(counted, attribute) == pytest.approx(0, abs=1e-15)
+    assert total_variations(attribute).tolist() == [0, 0, 0]
+    assert largest_quotients(attribute).tolist() == [0, 0, 0]
+    assert jensen_shannon(attribute) == pytest.approx([0, 0, 0], abs=1e-15)
+    assert relative_entropies(attribute) == pytest.approx([0, 0, 0], abs=1e-15)
 
 
 def test_divergences_are_never_below_0() -> None:
     for one, other in [("ab" * 3 + "c", 7), ("abcde" * 3 + "ff", 11), ("aaaabc", 13)]:
         attribute = attribute_of(one, one * other)
-        assert all(jensen_shannon(counted, attribute) >= 0 for counted in attribute.groups)
-        assert all(relative_entropy(counted, attribute) >= 0 for counted in attribute.groups)
+        assert (jensen_shannon(attribute) >= 0).all()
+        assert (relative_entropies(attribute) >= 0).all()
 
 
 @pytest.mark.parametrize("groups", [("112", "3"), ("1 2", "9"), ("19", "1199", "5"), ("2", "1")])
@@ -189,19 +198,16 @@ def test_a_tree_counts_the_mean_over_its_levels() -> None:
 
 
 def test_what_is_natural_is_the_order_of_numbers_alone() -> None:
-    groups = tuple(Counter(value) for value in "123")
     for kind, reached in (("numeric", 1 / 2), ("categorical", 2 / 3), (None, 2 / 3)):
         facts = AttributeFacts(role="sensitive", kind=kind)  # type: ignore[arg-type]
-        attribute = SensitiveValues("pay", groups, facts)
-        seen = PublicView(3, (), {(): 3}, (attribute,), False, {})
+        seen = seen_in_classes([1, 1, 1], told_of("pay", ("1", "2", "3"), facts))
         assert MODELS["t-closeness"].level(seen, {"distance": "natural"}) == pytest.approx(reached)
 
 
 def test_the_worst_attribute_counts() -> None:
     good, bad = attribute_of("ab", "ab"), attribute_of("aa", "bb")
-    classes: dict[Row, int] = {("1",): 2, ("2",): 2}
     for pair in ((good, bad), (bad, good)):
-        seen = PublicView(4, ("age",), classes, pair, False, {})
+        seen = seen_in_classes([2, 2], *pair)
         assert MODELS["distinct-diversity"].level(seen, {}) == 1
         assert MODELS["t-closeness"].level(seen, {"distance": "equal"}) == 0.5
 

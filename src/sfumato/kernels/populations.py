@@ -15,6 +15,7 @@ _SEARCHED = 8
 def large_conjunctions(
     rows: Codes,
     weights: Integers,
+    counts: Integers,
     least: int,
     first_code: Integers,
     node_starts: Integers,
@@ -34,6 +35,8 @@ def large_conjunctions(
     ----------
     rows
         For each attribute the codes of the rows.
+    counts
+        How many rows each of them stands for where what is looked at is counted.
     least
         The weight that is enough.
     first_code, node_starts, nodes_of_code
@@ -64,6 +67,8 @@ def large_conjunctions(
     lengths = np.zeros(n_attributes + 1, np.int64)
     members[0] = np.arange(n_rows)
     lengths[0] = n_rows
+    looked_at = np.zeros(n_attributes + 1, np.int64)
+    looked_at[0] = np.sum(counts)
     # what is still to be tried at each depth: the attribute, and its nodes that are large enough
     attribute_at = np.zeros(n_attributes + 1, np.int64)
     candidates = np.empty((n_attributes + 1, n_nodes), np.int32)
@@ -81,7 +86,7 @@ def large_conjunctions(
                 depth -= 1
                 continue
             attribute = attribute_at[depth]
-            searched += lengths[depth]
+            searched += looked_at[depth]
             n_candidates[depth] = _large_nodes(
                 rows[attribute],
                 weights,
@@ -97,7 +102,7 @@ def large_conjunctions(
             tried[depth] = 0
             continue
         node = candidates[depth, tried[depth]]
-        work += lengths[depth]
+        work += looked_at[depth]
         if n_found == most_found or work > most_work or searched // _SEARCHED > most_work:
             return depths[:n_found], nodes[:n_found], supports[:n_found], work, False
         if n_found == depths.size:
@@ -115,15 +120,18 @@ def large_conjunctions(
         for place in range(code_starts[node], code_starts[node + 1]):
             inside[codes_of_node[place]] = True
         n_kept = 0
+        n_looked_at = 0
         codes = rows[attribute]
         for place in range(lengths[depth]):
             row = members[depth, place]
             if inside[codes[row]]:
                 members[depth + 1, n_kept] = row
                 n_kept += 1
+                n_looked_at += counts[row]
         for place in range(code_starts[node], code_starts[node + 1]):
             inside[codes_of_node[place]] = False
         lengths[depth + 1] = n_kept
+        looked_at[depth + 1] = n_looked_at
         depth += 1
         attribute_at[depth] = attribute
         n_candidates[depth] = 0

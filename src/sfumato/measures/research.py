@@ -16,9 +16,10 @@ from sfumato.caching import remembered
 from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Words
 from sfumato.kernels.estimating import divergences
+from sfumato.kernels.grouping import sum_by_group, value_counts
 from sfumato.measures.base import Measure, Measurement, NotApplicable
-from sfumato.measures.estimation.estimate import Estimate
-from sfumato.measures.estimation.populations import Populations, large_populations
+from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
+from sfumato.measures.estimation.populations import Populations, alike_in, large_populations
 from sfumato.measures.estimation.queries import Queries, TooFewQueries, satisfied_queries
 from sfumato.measures.estimation.reconstruction import (
     Reconstruction,
@@ -377,7 +378,7 @@ class _TruePopulations:
     def of(
         cls, release: Release, table: Table, names: tuple[str, ...], populations: Populations
     ) -> _TruePopulations:
-        truth = uniform_estimate_of_all(released(table, release.schema, {}), names)
+        truth = _truth(release, table, names, populations)
         small = len(populations) * truth.mixtures.n_values <= _KEPT
         whole = table.survey_weights is None and truth.weights.sum() <= _EXACT
         precision = np.float32 if whole else np.float64
@@ -397,6 +398,27 @@ class _TruePopulations:
         if self.counts is None:
             return self.truth.in_populations(self.populations)
         return (block.astype(np.float64) for block in self.counts)
+
+
+def _truth(release: Release, table: Table, names: tuple[str, ...], populations: Populations) -> Estimate:
+    """Read the original as an estimate for these populations.
+
+    Records that lie in the same nodes are in the same populations and are counted together; with survey
+    weights that are no whole numbers the sums would differ in their last digits.
+    """
+    if table.survey_weights is not None:
+        return uniform_estimate_of_all(released(table, release.schema, {}), names)
+    columns = [table[name] for name in release.schema.quasi_identifiers]
+    row_of, rows = alike_in(populations.nodes, [column.codes for column in columns])
+    n_rows = rows.shape[1]
+    spreads = [Spread.of_codes(codes, len(of.domain)) for codes, of in zip(rows, columns, strict=True)]
+    mixtures = []
+    for name in names:
+        codes, n_values = table[name].codes, len(table[name].domain)
+        starts, values, counts = value_counts(row_of, n_rows, codes, n_values, table.weights)
+        mixtures.append(Mixtures(starts, values, counts.astype(np.float64), n_values))
+    weights = sum_by_group(row_of, n_rows, table.weights).astype(np.float64)
+    return Estimate(weights, tuple(spreads), np.arange(n_rows), Mixtures.beside(mixtures))
 
 
 def _counted_alike(table: Table, release: Release) -> Table:

@@ -19,7 +19,7 @@ from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
-from sfumato.files import file_beside, folder_beside, write_rows
+from sfumato.files import file_beside, folder_beside, write_records
 from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
 from sfumato.project.defaults import Written, default_measures
@@ -73,7 +73,6 @@ if TYPE_CHECKING:
 
 NOTHING_SAID = Publication()
 """A publication of which nothing is said beside what the release itself tells."""
-_ROWS_AT_ONCE = 100_000
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -185,8 +184,9 @@ def publish(
     decision = Decision(chosen.id, why, by, now(), limits)
     told = _Wishes(asked, policy, publication, publication.title or target.name, wanted)
     with folder_beside(target) as place:
-        _write_all(place, told, release, chosen, shown or Evidence(_alone(chosen)), decision, private)
-        _certify(place)
+        shown = shown or Evidence(_alone(chosen))
+        written = _write_all(place, told, release, chosen, shown, decision, private)
+        _certify(place, written)
     return decision
 
 
@@ -326,7 +326,8 @@ def _write_all(
     evidence: Evidence,
     decision: Decision,
     key: Ed25519PrivateKey | None,
-) -> None:
+) -> Release:
+    """Write everything but the certificate; return the release as it is read from the files."""
     order = drawn_order(release)
     for name, table in tables_of(release, typed=False, order=order).items():
         _write_csv(table, place / f"{name}.csv")
@@ -343,6 +344,7 @@ def _write_all(
     _write_json(place / MANIFEST, manifest)
     if key is not None:
         _write_json(place / SIGNATURE, signed(manifest, key))
+    return written
 
 
 def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
@@ -353,11 +355,11 @@ def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
         (place / name).write_text(page, encoding="utf-8")
 
 
-def _certify(place: Path) -> None:
+def _certify(place: Path, written: Release) -> None:
     """Verify what was written from the files alone, and write down what was checked, or publish nothing."""
     manifest = read_manifest(place)
     (place / CERTIFICATE).touch()
-    checks = [*data_checks(place, manifest), *signature_checks(place, manifest, None)]
+    checks = [*data_checks(place, manifest, written), *signature_checks(place, manifest, None)]
     _write_json(place / CERTIFICATE, publisher_s(place, manifest, checks))
     failed = [each for each in (*checks, certificate_check(place, manifest, checks)) if not each.holds]
     if failed:
@@ -513,22 +515,32 @@ def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
 
 def _write_csv(table: pa.Table, place: Path) -> None:
     """Write CSV: comma, UTF-8, quotes only where needed."""
-    with place.open("w", encoding="utf-8", newline="") as file:
-        write_rows(file, [table.column_names])
-        for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-            write_rows(file, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    with place.open("wb") as file:
+        write_records(file, table)
 
 
 def _write_parquet(table: pa.Table, place: Path) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(table, place, compression="zstd")
+    # without Arrow's own schema a dictionary is read as what it holds
+    pq.write_table(table, place, compression="zstd", store_schema=False)
 
 
 def _write_feather(table: pa.Table, place: Path) -> None:
     import pyarrow.feather as feather
 
-    feather.write_feather(table, str(place))
+    feather.write_feather(_plain(table), str(place))
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Return a table without dictionaries."""
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
 
 
 def formula_columns(release: Release) -> tuple[str, ...]:
@@ -571,6 +583,8 @@ def _datapackage(manifest: Manifest, tables: Mapping[str, pa.Table]) -> dict[str
 def _field_type(arrow_type: pa.DataType) -> str:
     import pyarrow as pa
 
+    if pa.types.is_dictionary(arrow_type):
+        return _field_type(arrow_type.value_type)
     if pa.types.is_integer(arrow_type):
         return "integer"
     return "number" if pa.types.is_floating(arrow_type) else "string"

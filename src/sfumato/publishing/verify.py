@@ -28,6 +28,8 @@ from sfumato.verifying.signature import read_public_key, signature_checks
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.release import Release
+
 _LARGEST_REPORT = 256 << 20
 
 
@@ -130,10 +132,19 @@ def write_certificate(found: Verification, folder: str | Path, path: str | Path,
         place.write_text(written(certificate), encoding="utf-8")
 
 
-def data_checks(folder: Path, manifest: Manifest) -> list[Check]:
-    """Check everything but the signature and the certificate."""
+def data_checks(folder: Path, manifest: Manifest, cells: Release | None = None) -> list[Check]:
+    """Check everything but the signature and the certificate.
+
+    Parameters
+    ----------
+    cells
+        What was read from the data files when the manifest was made: the checksums show that they are the
+        same. By default they are read now.
+    """
     checks = check_folder(folder, manifest)
-    return checks if any(not each.holds for each in checks) else [*checks, *_page_checks(folder, manifest)]
+    if any(not each.holds for each in checks):
+        return checks
+    return [*checks, *_page_checks(folder, manifest, cells)]
 
 
 def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]:
@@ -143,7 +154,7 @@ def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]
     }
 
 
-def _page_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
+def _page_checks(folder: Path, manifest: Manifest, cells: Release | None) -> Iterator[Check]:
     """Write the report and its profiles once more from manifest and cells, and compare every byte."""
     from sfumato.publishing.layout import read_back
     from sfumato.publishing.manifest import layout_of
@@ -158,8 +169,9 @@ def _page_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
         yield from (Check(said, problem) for said in what.values())
         return
     try:
-        release = read_back(read_written(folder, table_names(manifest.layout)), layout_of(manifest))
-        pages = published_pages(manifest, release)
+        if cells is None:
+            cells = read_back(read_written(folder, table_names(manifest.layout)), layout_of(manifest))
+        pages = published_pages(manifest, cells)
     except SfumatoError as error:
         yield from (Check(said, f"it cannot be written again: {error}") for said in what.values())
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -15,7 +14,7 @@ from sfumato.faults import blamed_on
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
-from sfumato.release import Release, failing_rows, without_rows
+from sfumato.release import Release, failing_rows, with_recipe, without_rows
 from sfumato.sanitizers.lowest_level import above_floor, onto_floor
 from sfumato.sanitizers.soundness import check_promise, check_sound
 from sfumato.schema import Schema
@@ -70,7 +69,7 @@ def made(table: Table, schema: Schema, recipe: Recipe) -> Release:
     with blamed_on(method):
         returned = method.sanitize(floored, schema, seeded.generator())
         release = above_floor(check_sound(returned, method, floored, schema), table)
-        return check_promise(replace(release, recipe=seeded), method)
+        return check_promise(with_recipe(release, seeded), method)
 
 
 def watched_attributes(schema: Schema, model: PrivacyModel) -> tuple[str, ...]:

@@ -82,11 +82,10 @@ class PointSpace:
 
     def cells(self, low: Codes, high: Codes) -> dict[str, Cells]:
         """Release ranges of codes, one row for each."""
-        rows = np.arange(len(low))
         return {
             name: _node_cells(self.table[name], hierarchy, low[:, i], high[:, i])
             if self.coverings[i] == "node"
-            else range_cells(self.table[name], hierarchy, low[:, i], high[:, i], rows)
+            else range_cells(self.table[name], hierarchy, low[:, i], high[:, i])
             for i, (name, hierarchy) in enumerate(self.hierarchies.items())
         }
 
@@ -222,7 +221,7 @@ def _released_alike(space: PointSpace, clusters: Clusters) -> tuple[Integers, in
             columns += [low, high]
             cardinalities += [int(high.max()) + 1] * 2
         elif space.coverings[i] == "set":
-            cells = range_cells(space.table[name], hierarchy, low, high, np.arange(len(low)))
+            cells = range_cells(space.table[name], hierarchy, low, high)
             columns.append(cells.codes)
             cardinalities.append(len(cells.labels))
         else:

@@ -82,11 +82,11 @@ class Mondrian:
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every quasi-identifier as the smallest cover of its part's values."""
         parts = partition(table, schema, self.model, self.variant, rng, target=self.target, free=self.free)
-        low, high = parts.low[parts.part_of], parts.high[parts.part_of]
+        low, high = parts.low, parts.high
         cells = {
             name: range_cells(
-                table[name], schema.hierarchy(name), low[:, i], high[:, i], parts.rows, free=name in self.free
-            )
+                table[name], schema.hierarchy(name), low[:, i], high[:, i], free=name in self.free
+            ).take(parts.part_of)
             for i, name in enumerate(schema.quasi_identifiers)
         }
         release = released(table, schema, cells, parts.rows, parts.weights)

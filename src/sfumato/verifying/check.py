@@ -338,9 +338,9 @@ def _kept_for_people(seen: PublicView, name: str, requirement: RequirementFacts,
     if name != "k-anonymity":
         return Check(what, word=True)
     if seen.people is None:
-        fewest, of_what = min(seen.sizes), "records"
+        fewest, of_what = int(seen.sizes.min()), "records"
     else:
-        fewest, of_what = min(map(len, seen.people.values())), "people by their pseudonyms"
+        fewest, of_what = int(seen.people.min()), "people by their pseudonyms"
     problem = f"the smallest class has {fewest:,} {of_what}"
     return Check(
         what, "" if model.keeps(float(fewest), requirement.limit) else problem, word=seen.people is None
@@ -411,8 +411,12 @@ def _allows(limit: LimitFacts, value: Any) -> bool:
 
 def _told_cells(seen: PublicView, tables: Mapping[str, WrittenTable], name: str) -> int:
     """Return how many cells of an attribute are not withheld."""
-    cells = tables[next(iter(tables))].cells.get(name)
-    return seen.n_records if cells is None else sum(cell != "*" for cell in cells)
+    column = tables[next(iter(tables))].columns.get(name)
+    if column is None:
+        return seen.n_records
+    return sum(
+        count for cell, count in zip(column.values, column.counts.tolist(), strict=True) if cell != "*"
+    )
 
 
 def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, WrittenTable]) -> Iterator[Check]:
@@ -437,7 +441,7 @@ def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, Writ
         fits = 0 < word.people.released <= min(word.people.original, seen.n_records)
         fits = fits and word.people.original <= manifest.layout.n_original
         if seen.people is not None:
-            fits = fits and word.people.released == len(set().union(*seen.people.values()))
+            fits = fits and word.people.released == seen.n_people
         yield Check(
             f"the records are those of {word.people.released:,} of {word.people.original:,} people",
             "" if fits else "the published records speak against it",

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.verifying.levels import (
     MODELS,
     KnownModel,
+    entropies,
     jensen_shannon,
-    largest_quotient,
-    relative_entropy,
-    total_variation,
+    largest_quotients,
+    relative_entropies,
+    total_variations,
 )
-from sfumato.verifying.records import PublicView, Row, SensitiveValues, Value, sum_of
-
-Integers = npt.NDArray[np.int64]
+from sfumato.verifying.records import Floats, Integers, PublicView, SensitiveValues, numbered
 
 # A figure this near to a threshold may lie on either side of it.
 _TIE = 1e-12
@@ -74,7 +71,8 @@ class DoesNotApply(Exception):
 def computed(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
     """Return what the published cells give, or why the measure does not apply."""
     try:
-        return measure.compute(seen, given)
+        with np.errstate(divide="raise", invalid="raise"):
+            return measure.compute(seen, given)
     except DoesNotApply as reason:
         return [Recomputed(None, detail={"reason": str(reason)})]
 
@@ -83,15 +81,16 @@ def computed(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) 
 
 
 def _risk(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    detail = {**_at_risk(seen.sizes, 1.0, given["threshold"]), "uniques": seen.sizes.count(1)}
-    return [Recomputed(1 / min(seen.sizes), detail=detail)]
+    uniques = int((seen.sizes == 1).sum())
+    detail = {**_at_risk(seen.sizes, 1.0, given["threshold"]), "uniques": uniques}
+    return [Recomputed(1 / int(seen.sizes.min()), detail=detail)]
 
 
 def _journalist(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
     if given["population-size"] is None:
         raise DoesNotApply("no population is given; give population, population-size, or survey weights")
     scale = _scale(seen, given)
-    smallest = min(seen.sizes) * scale
+    smallest = int(seen.sizes.min()) * scale
     detail = {**_at_risk(seen.sizes, scale, given["threshold"]), "smallest": smallest}
     return [Recomputed(1 / smallest, detail=detail)]
 
@@ -109,43 +108,43 @@ def _scale(seen: PublicView, given: Mapping[str, Any]) -> float:
     return 1.0 if size is None else size / seen.n_original
 
 
-def _at_risk(sizes: Sequence[int], scale: float, threshold: float) -> dict[str, Any]:
-    risks = [1 / (size * scale) for size in sizes]
+def _at_risk(sizes: Integers, scale: float, threshold: float) -> dict[str, Any]:
     return {
-        "average": len(sizes) / scale / sum(sizes),
-        "share-at-risk": _share_above(risks, sizes, threshold),
+        "average": len(sizes) / scale / int(sizes.sum()),
+        "share-at-risk": _share_above(1 / (sizes * scale), sizes, threshold),
     }
 
 
-def _share_above(figures: Sequence[float], sizes: Sequence[int], threshold: float) -> Between:
+def _share_above(figures: Floats, sizes: Integers, threshold: float) -> Between:
     """Return the share of the records whose figure is above a threshold, ties on either side of it."""
-    total = sum(sizes)
-    pairs = list(zip(figures, sizes, strict=True))
-    surely = sum(size for figure, size in pairs if figure > threshold + _TIE)
-    perhaps = sum(size for figure, size in pairs if figure > threshold - _TIE)
+    total = int(sizes.sum())
+    surely = int(sizes[figures > threshold + _TIE].sum())
+    perhaps = int(sizes[figures > threshold - _TIE].sum())
     return Between(surely / total, perhaps / total)
 
 
-def _percentile(figures: Sequence[float], sizes: Sequence[int], percent: int) -> float:
+def _percentile(figures: Floats | Integers, sizes: Integers, percent: int) -> float:
     """Return the smallest figure that at least so many percent of the records do not exceed."""
-    total, reached = sum(sizes), 0
-    for figure, size in sorted(zip(figures, sizes, strict=True)):
-        reached += size
-        if 100 * reached >= percent * total:
-            return figure
-    raise AssertionError("all records are reached at last")
+    ascending = np.argsort(figures)
+    reached = np.cumsum(sizes[ascending])
+    return float(figures[ascending[int((100 * reached >= percent * reached[-1]).argmax())]])
 
 
 def _weighted_k(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
     sizes = seen.sizes
-    percentiles = {f"percentile-{p}": float(_percentile(sizes, sizes, p)) for p in (5, 25, 50, 75, 95)}
+    percentiles = {f"percentile-{p}": _percentile(sizes, sizes, p) for p in (5, 25, 50, 75, 95)}
     detail = {
         "classes": len(sizes),
-        "smallest": float(min(sizes)),
+        "smallest": float(sizes.min()),
         **percentiles,
-        "largest": float(max(sizes)),
+        "largest": float(sizes.max()),
     }
-    return [Recomputed(sum(size * size for size in sizes) / sum(sizes), detail=detail)]
+    return [Recomputed(_squared(sizes) / seen.n_records, detail=detail)]
+
+
+def _squared(sizes: Integers) -> int:
+    """Return Σ |E|²."""
+    return int((sizes * sizes).sum())
 
 
 def _suppression(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
@@ -155,7 +154,7 @@ def _suppression(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
 
 def _discernibility(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
     _require_sensitive_values(seen)
-    return [Recomputed(float(sum(size * size for size in seen.sizes) + seen.n_original * seen.n_suppressed))]
+    return [Recomputed(float(_squared(seen.sizes) + seen.n_original * seen.n_suppressed))]
 
 
 def _average_class(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
@@ -191,63 +190,54 @@ def _of_each(
     return all_of_them
 
 
-def _sizes(attribute: SensitiveValues) -> list[int]:
-    return [group.total() for group in attribute.groups]
-
-
-def _mean(figures: Sequence[float], sizes: Sequence[int]) -> float:
-    return math.fsum(figure * size for figure, size in zip(figures, sizes, strict=True)) / sum(sizes)
+def _mean(figures: Floats, sizes: Integers) -> float:
+    return math.fsum(figures * sizes) / int(sizes.sum())
 
 
 def _privacy_loss(attribute: SensitiveValues, given: Mapping[str, Any]) -> Recomputed:
-    losses, sizes = [jensen_shannon(group, attribute) for group in attribute.groups], _sizes(attribute)
+    losses, sizes = jensen_shannon(attribute), attribute.sizes
     detail = {
         "mean": _mean(losses, sizes),
         "percentile-95": _percentile(losses, sizes, 95),
         "share-at-risk": _share_above(losses, sizes, given["threshold"]),
     }
-    return Recomputed(max(losses), attribute.name, detail=detail)
+    return Recomputed(float(losses.max()), attribute.name, detail=detail)
 
 
 def _knowledge_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
-    apart = [total_variation(group, attribute) for group in attribute.groups]
-    return Recomputed(_mean(apart, _sizes(attribute)), attribute.name, detail={"worst": max(apart)})
+    apart = total_variations(attribute)
+    detail = {"worst": float(apart.max())}
+    return Recomputed(_mean(apart, attribute.sizes), attribute.name, detail=detail)
 
 
 def _accuracy_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
-    right = sum(max(group.values()) for group in attribute.groups) / attribute.n_records
-    without = max(attribute.prior.values())
+    right = int(attribute.largest(attribute.counts).sum()) / attribute.n_records
+    without = float(attribute.prior.max())
     return Recomputed(right - without, attribute.name, baseline=without, detail={"accuracy": right})
 
 
 def _quotient(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
-    largest = max(largest_quotient(group, attribute) for group in attribute.groups)
-    lacking = sum(group.total() for group in attribute.groups if len(group) < len(attribute.prior))
+    largest = float(largest_quotients(attribute).max())
+    lacking = int(attribute.sizes[attribute.n_different < len(attribute.values)].sum())
     detail = {"largest-finite": largest, "share-ruled-out": lacking / attribute.n_records}
     return Recomputed(math.inf if lacking else largest, attribute.name, detail=detail)
 
 
 def _information_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
-    sizes = _sizes(attribute)
-    gains = [relative_entropy(group, attribute) for group in attribute.groups]
-    left = [_entropy(group) for group in attribute.groups]
-    detail = {"entropy": _entropy(attribute.overall), "remaining-entropy": _mean(left, sizes)}
+    gains, left, sizes = relative_entropies(attribute), entropies(attribute), attribute.sizes
+    overall = max(-math.fsum(attribute.prior * np.log(attribute.prior)), 0.0)
+    detail = {"entropy": overall, "remaining-entropy": _mean(left, sizes)}
     return Recomputed(_mean(gains, sizes), attribute.name, detail=detail)
-
-
-def _entropy(counts: Counter[Value]) -> float:
-    total = counts.total()
-    return max(-math.fsum(count / total * math.log(count / total) for count in counts.values()), 0.0)
 
 
 # What each quasi-identifier adds to the average risk
 
 
 def _contribution(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    names, classes = seen.names, list(seen.classes)
+    names, codes = seen.names, seen.classes
     if not names:
         raise DoesNotApply("the release has no quasi-identifier")
-    codes, known = [_codes(classes, place) for place in range(len(names))], {frozenset[int](): 1}
+    known = {frozenset[int](): 1}
     orders = _orders(len(names), given["permutations"])
     rounds = [_mean_of([_added(codes, order, known) for order in each]) for each in orders]
     parts = [part / seen.n_records for part in _mean_of(rounds)]
@@ -260,7 +250,7 @@ def _contribution(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed
         interval = (largest - reach, largest + reach)
     detail = {
         "coarsen-first": OneOf(first),
-        "average": len(classes) / seen.n_records,
+        "average": len(seen.sizes) / seen.n_records,
         "contribution": dict(zip(names, parts, strict=True)),
         **_if_withheld(seen),
     }
@@ -295,11 +285,6 @@ def _added(codes: Sequence[Integers], order: Sequence[int], known: dict[frozense
     return added
 
 
-def _codes(classes: Sequence[Row], place: int) -> Integers:
-    numbers = {value: number for number, value in enumerate(dict.fromkeys(row[place] for row in classes))}
-    return np.array([numbers[row[place]] for row in classes], dtype=np.int64)
-
-
 def _mean_of(rows: Sequence[Sequence[float]]) -> list[float]:
     return [math.fsum(column) / len(rows) for column in zip(*rows, strict=True)]
 
@@ -314,27 +299,19 @@ def _if_withheld(seen: PublicView) -> dict[str, dict[str, float]]:
     """Return the average risk and the privacy loss, worst and mean, when one quasi-identifier is withheld."""
     risks, worst, mean = {}, {}, {}
     for place, name in enumerate(seen.names):
-        merged: defaultdict[Row, list[Counter[Row]]] = defaultdict(list)
-        for row, counted in seen.together.items():
-            merged[row[:place] + row[place + 1 :]].append(counted)
-        risks[name] = len(merged) / seen.n_records
+        others = [codes for at, codes in enumerate(seen.classes) if at != place]
+        merged, n_merged = numbered(others, len(seen.sizes))
+        risks[name] = n_merged / seen.n_records
         if seen.sensitive and not seen.has_groups:
-            groups = [sum_of(parts) for parts in merged.values()]
-            losses = [_losses(attribute, groups, at) for at, attribute in enumerate(seen.sensitive)]
-            worst[name] = max(max(each) for each in losses)
-            mean[name] = max(_mean(each, [group.total() for group in groups]) for each in losses)
+            together = [
+                attribute.counted_by(merged, np.arange(len(attribute.values)), attribute.values)
+                for attribute in seen.sensitive
+            ]
+            losses = [(jensen_shannon(attribute), attribute.sizes) for attribute in together]
+            worst[name] = max(float(each.max()) for each, _ in losses)
+            mean[name] = max(_mean(each, sizes) for each, sizes in losses)
     found = {"average-without": risks, "privacy-loss-without": worst, "mean-privacy-loss-without": mean}
     return {key: figures for key, figures in found.items() if figures}
-
-
-def _losses(attribute: SensitiveValues, groups: Sequence[Counter[Row]], place: int) -> list[float]:
-    losses = []
-    for group in groups:
-        own: Counter[Value] = Counter()
-        for row, count in group.items():
-            own[row[place]] += count
-        losses.append(jensen_shannon(own, attribute))
-    return losses
 
 
 # What is known

@@ -1,17 +1,20 @@
-"""Levels: how far a publication keeps each privacy model, value by value as the definitions write them."""
+"""Levels: how far a publication keeps each privacy model, of all groups as the definitions write them."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sfumato.verifying.records import PublicView, SensitiveValues, Value
+import numpy as np
+
+from sfumato.verifying.records import Floats, Integers, PublicView, SensitiveValues
 
 # Equal distributions that are computed in two ways may differ in the last digits.
 _ROUNDING = 1e-12
+# So many cells of groups and values are looked at together.
+_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -50,147 +53,158 @@ class KnownModel:
 
 def smallest_class(seen: PublicView, _: Mapping[str, Any]) -> float:
     """k-anonymity: the size of the smallest class."""
-    return float(min(seen.sizes))
+    return float(seen.sizes.min())
 
 
 def _over_groups(
     better: Literal["lower", "higher"],
-    score: Callable[[Counter[Value], SensitiveValues, Mapping[str, Any]], float],
+    scores: Callable[[SensitiveValues, Mapping[str, Any]], Any],
 ) -> Callable[[PublicView, Mapping[str, Any]], float]:
     """Return the least safe score over all groups and sensitive attributes."""
     worst = min if better == "higher" else max
 
     def level(seen: PublicView, given: Mapping[str, Any]) -> float:
         return worst(
-            score(group, attribute, given) for attribute in seen.sensitive for group in attribute.groups
+            float(each.min() if better == "higher" else each.max())
+            for each in (scores(attribute, given) for attribute in seen.sensitive)
         )
 
     return level
 
 
-def _shares(group: Counter[Value]) -> dict[Value, float]:
-    size = group.total()
-    return {value: count / size for value, count in group.items()}
+def _distinct(attribute: SensitiveValues, _: Mapping[str, Any]) -> Integers:
+    return attribute.n_different
 
 
-def _distinct(group: Counter[Value], _: SensitiveValues, __: Mapping[str, Any]) -> float:
-    return float(len(group))
+def _probabilistic(attribute: SensitiveValues, _: Mapping[str, Any]) -> Floats:
+    return attribute.sizes / attribute.largest(attribute.counts)
 
 
-def _probabilistic(group: Counter[Value], _: SensitiveValues, __: Mapping[str, Any]) -> float:
-    return group.total() / max(group.values())
+def _entropy(attribute: SensitiveValues, _: Mapping[str, Any]) -> Floats:
+    return np.exp(entropies(attribute))
 
 
-def _entropy(group: Counter[Value], _: SensitiveValues, __: Mapping[str, Any]) -> float:
-    return math.exp(max(-math.fsum(p * math.log(p) for p in _shares(group).values()), 0.0))
+def entropies(attribute: SensitiveValues) -> Floats:
+    """Return -Σ_s p(E, s) log p(E, s) of each group."""
+    shares = attribute.shares
+    return np.maximum(-attribute.total(shares * np.log(shares)), 0.0)
 
 
-def _recursive(group: Counter[Value], _: SensitiveValues, given: Mapping[str, Any]) -> float:
-    counts = sorted(group.values(), reverse=True)
+def _recursive(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
     start = int(given["l"])
+    if start < 1:
+        raise ValueError("a group has no value before its first")
     if start == 1:
-        return 0.0
-    rare = sum(counts[start - 1 :])
-    return counts[0] / rare if rare else math.inf
+        return np.zeros(len(attribute.sizes))
+    frequent_first = attribute.counts[np.lexsort((-attribute.counts, attribute.group_of))]
+    rank = np.arange(len(frequent_first)) - attribute.starts[attribute.group_of]
+    rare = attribute.total(np.where(rank >= start - 1, frequent_first, 0))
+    commonest = attribute.largest(attribute.counts)
+    return np.where(rare > 0, commonest / np.maximum(rare, 1), math.inf)
 
 
-def _alpha(group: Counter[Value], _: SensitiveValues, given: Mapping[str, Any]) -> float:
+def _alpha(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
     own = given["alphas"]
     alpha = given.get("alpha", 1.0)
     # a missing value is named by an empty text
-    return max(
-        share * (alpha / own[value or ""] if (value or "") in own else 1.0)
-        for value, share in _shares(group).items()
-    )
+    factors = [alpha / own[value or ""] if (value or "") in own else 1.0 for value in attribute.values]
+    return attribute.largest(attribute.shares * np.array(factors, dtype=np.float64)[attribute.value_of])
 
 
-def _safety_order(group: Counter[Value], _: SensitiveValues, given: Mapping[str, Any]) -> float:
-    size = group.total()
-    diversity, wanted = size // max(group.values()), given["d2"]
+def _safety_order(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
+    sizes, wanted = attribute.sizes, given["d2"]
+    diversity = sizes // attribute.largest(attribute.counts)
     if given["prefer"] == "l":
-        return size - 0.5 if diversity < wanted else float(size)
-    return 0.0 if diversity < wanted else math.inf if diversity > wanted else float(size)
+        return np.where(diversity < wanted, sizes - 0.5, sizes)
+    return np.where(diversity < wanted, 0.0, np.where(diversity > wanted, math.inf, sizes))
 
 
-def _beta(group: Counter[Value], attribute: SensitiveValues, given: Mapping[str, Any]) -> float:
-    gains = []
-    for value, share in _shares(group).items():
-        prior = attribute.prior[value]
-        gain = share / prior - 1
-        broken = given["variant"] == "enhanced" and gain > -math.log(prior) + _ROUNDING
-        gains.append(math.inf if broken and gain > _ROUNDING else gain if gain > _ROUNDING else 0.0)
-    return max(gains)
+def _beta(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
+    gains = attribute.shares / attribute.priors - 1
+    if given["variant"] == "enhanced":
+        gains = np.where(gains > -np.log(attribute.priors) + _ROUNDING, math.inf, gains)
+    return attribute.largest(np.where(gains > _ROUNDING, gains, 0.0))
 
 
-def _delta(group: Counter[Value], attribute: SensitiveValues, given: Mapping[str, Any]) -> float:
-    if given["absent"] == "violates" and len(group) < len(attribute.prior):
-        return math.inf
-    return largest_quotient(group, attribute) / math.log(given["base"])
+def _delta(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
+    quotients = largest_quotients(attribute) / math.log(given["base"])
+    if given["absent"] == "violates":
+        return np.where(attribute.n_different < len(attribute.values), math.inf, quotients)
+    return quotients
 
 
-def largest_quotient(group: Counter[Value], attribute: SensitiveValues) -> float:
-    """Return the largest |log(p(E, s) / p(T, s))| over the values that occur in a group."""
-    largest = max(abs(math.log(share / attribute.prior[value])) for value, share in _shares(group).items())
-    return largest if largest > _ROUNDING else 0.0
+def largest_quotients(attribute: SensitiveValues) -> Floats:
+    """Return the largest |log(p(E, s) / p(T, s))| over the values that occur in each group."""
+    largest = attribute.largest(np.abs(np.log(attribute.shares / attribute.priors)))
+    return np.where(largest > _ROUNDING, largest, 0.0)
 
 
-def total_variation(group: Counter[Value], attribute: SensitiveValues) -> float:
-    """Return ½ Σ_s |p(E, s) - p(T, s)|."""
-    shares = _shares(group)
-    apart = math.fsum(abs(shares.get(value, 0.0) - prior) for value, prior in attribute.prior.items()) / 2
-    return apart if apart > _ROUNDING else 0.0
+def _lacking(attribute: SensitiveValues) -> Floats:
+    """Return the share that the values which do not occur in a group have among all records."""
+    return 1 - attribute.total(attribute.priors)
 
 
-def jensen_shannon(group: Counter[Value], attribute: SensitiveValues) -> float:
-    """Return ½ KL(p(E, ·), M) + ½ KL(p(T, ·), M), M the mean of both distributions."""
-    shares = _shares(group)
-    terms = []
-    for value, prior in attribute.prior.items():
-        share = shares.get(value, 0.0)
-        middle = (share + prior) / 2
-        terms += [p * math.log(p / middle) / 2 for p in (share, prior) if p > 0]
-    return max(math.fsum(terms), 0.0)
+def total_variations(attribute: SensitiveValues) -> Floats:
+    """Return ½ Σ_s |p(E, s) - p(T, s)| of each group."""
+    apart = attribute.total(np.abs(attribute.shares - attribute.priors)) + _lacking(attribute)
+    return np.where(apart / 2 > _ROUNDING, apart / 2, 0.0)
 
 
-def relative_entropy(group: Counter[Value], attribute: SensitiveValues) -> float:
-    """Return KL(p(E, ·), p(T, ·))."""
-    terms = (share * math.log(share / attribute.prior[value]) for value, share in _shares(group).items())
-    return max(math.fsum(terms), 0.0)
+def jensen_shannon(attribute: SensitiveValues) -> Floats:
+    """Return ½ KL(p(E, ·), M) + ½ KL(p(T, ·), M) of each group, M the mean of both distributions."""
+    shares, priors = attribute.shares, attribute.priors
+    middle = (shares + priors) / 2
+    of_values = shares * np.log(shares / middle) + priors * np.log(priors / middle)
+    # of a value that does not occur M is half of the prior
+    return np.maximum(attribute.total(of_values) + _lacking(attribute) * math.log(2), 0.0) / 2
 
 
-def _ordered(group: Counter[Value], attribute: SensitiveValues) -> float:
+def relative_entropies(attribute: SensitiveValues) -> Floats:
+    """Return KL(p(E, ·), p(T, ·)) of each group."""
+    shares = attribute.shares
+    return np.maximum(attribute.total(shares * np.log(shares / attribute.priors)), 0.0)
+
+
+def _ordered(attribute: SensitiveValues) -> Floats:
     """Return the earth mover's distance of values in a row: Σ |cumulated difference| / (m - 1)."""
     values = attribute.ordered
-    if len(values) < 2:
-        return 0.0
-    shares, carried, moved = _shares(group), 0.0, []
-    for value in values:
-        carried += shares.get(value, 0.0) - attribute.prior[value]
-        moved.append(abs(carried))
-    return math.fsum(moved) / (len(values) - 1)
+    n_groups, n_values = len(attribute.sizes), len(values)
+    if n_values < 2:
+        return np.zeros(n_groups)
+    place = {value: rank for rank, value in enumerate(values)}
+    rank_of = np.array([place[value] for value in attribute.values])
+    prior = np.zeros(n_values)
+    prior[rank_of] = attribute.prior
+    moved = []
+    step = max(_CELLS // n_values, 1)
+    for first in range(0, n_groups, step):
+        some = slice(*np.searchsorted(attribute.group_of, [first, first + step]))
+        difference = np.tile(-prior, (min(step, n_groups - first), 1))
+        difference[attribute.group_of[some] - first, rank_of[attribute.value_of[some]]] += attribute.shares[
+            some
+        ]
+        moved.append(np.abs(np.cumsum(difference, axis=1)).sum(axis=1))
+    return np.concatenate(moved) / (n_values - 1)
 
 
-def _hierarchical(group: Counter[Value], attribute: SensitiveValues) -> float:
+def _hierarchical(attribute: SensitiveValues) -> Floats:
     """Return the earth mover's distance in a tree: the mean over its levels of the nodes' total variation."""
+    every = np.arange(len(attribute.sizes))
     distances = []
-    for nodes in attribute.levels:
-        difference: Counter[Value] = Counter()
-        for value, share in _shares(group).items():
-            difference[nodes[value]] += share  # type: ignore[assignment]
-        for value, prior in attribute.prior.items():
-            difference[nodes[value]] -= prior  # type: ignore[assignment]
-        distances.append(math.fsum(abs(each) for each in difference.values()) / 2)
-    return math.fsum(distances) / len(distances)
+    for above in attribute.levels:
+        nodes = tuple(dict.fromkeys(above[value] for value in attribute.values))
+        node_of = np.array([nodes.index(above[value]) for value in attribute.values])
+        distances.append(total_variations(attribute.counted_by(every, node_of, nodes)))
+    return np.mean(distances, axis=0)
 
 
-def _natural(group: Counter[Value], attribute: SensitiveValues) -> float:
+def _natural(attribute: SensitiveValues) -> Floats:
     """Return the distance along the numbers where the values are numbers, else total variation."""
-    numeric = attribute.facts.kind == "numeric"
-    return _ordered(group, attribute) if numeric else total_variation(group, attribute)
+    return _ordered(attribute) if attribute.facts.kind == "numeric" else total_variations(attribute)
 
 
-_DISTANCES: dict[str, Callable[[Counter[Value], SensitiveValues], float]] = {
-    "equal": total_variation,
+_DISTANCES: dict[str, Callable[[SensitiveValues], Floats]] = {
+    "equal": total_variations,
     "js": jensen_shannon,
     "ordered": _ordered,
     "hierarchical": _hierarchical,
@@ -198,8 +212,8 @@ _DISTANCES: dict[str, Callable[[Counter[Value], SensitiveValues], float]] = {
 }
 
 
-def _closeness(group: Counter[Value], attribute: SensitiveValues, given: Mapping[str, Any]) -> float:
-    return _DISTANCES[given["distance"]](group, attribute)
+def _closeness(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
+    return _DISTANCES[given["distance"]](attribute)
 
 
 MODELS: dict[str, KnownModel] = {

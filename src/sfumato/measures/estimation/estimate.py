@@ -68,6 +68,11 @@ class Spread:
         """The number of labels."""
         return len(self.starts) - 1
 
+    @classmethod
+    def of_codes(cls, codes: Codes, n_codes: int) -> Spread:
+        """Return units that lie on one code each."""
+        return cls(codes, np.arange(n_codes + 1), np.arange(n_codes), np.ones(n_codes), n_codes)
+
     def with_anything(self) -> Spread:
         """Return the spread with one more unit and one more label, evenly on all codes."""
         return Spread(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,7 +13,7 @@ import numpy as np
 from sfumato.arrays import Codes, Integers, frozen
 from sfumato.caching import remembered
 from sfumato.hierarchy import Hierarchy
-from sfumato.kernels.grouping import number_rows, sum_by_group
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.kernels.populations import large_conjunctions
 from sfumato.schema import Schema
 from sfumato.table import Table
@@ -61,6 +63,16 @@ class AttributeNodes:
     def codes(self, node: int) -> Codes:
         """Return the codes of a node."""
         return self.codes_of_node[self.code_starts[node] : self.code_starts[node + 1]]
+
+    def alike(self, attribute: int) -> tuple[Codes, Codes]:
+        """Number the codes of an attribute, those in the same nodes alike; return also one code of each."""
+        place: dict[bytes, int] = {}
+        starts = self.node_starts[self.first_code[attribute] : self.first_code[attribute + 1] + 1].tolist()
+        number = [
+            place.setdefault(self.nodes_of_code[first:end].tobytes(), len(place))
+            for first, end in itertools.pairwise(starts)
+        ]
+        return np.array(number, dtype=np.int32), np.unique(number, return_index=True)[1].astype(np.int32)
 
     @classmethod
     def single_codes(cls, n_codes: list[int]) -> AttributeNodes:
@@ -196,19 +208,48 @@ def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
         none = np.empty(0, dtype=np.int64)
         return Populations(nodes, none, none, none)
     values = [len(table[name].domain) for name in schema.sensitive]
-    return _within_reach(nodes, rows, weights, least, values)
+    row_of, few = alike_in(nodes, list(rows))
+    n_few = few.shape[1]
+    rows_of = _Rows(few, sum_by_group(row_of, n_few, weights), np.bincount(row_of, minlength=n_few))
+    return _within_reach(nodes, rows_of, least, values)
 
 
-def _within_reach(
-    nodes: AttributeNodes, rows: Codes, weights: Integers, least: int, n_values: list[int]
-) -> Populations:
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows that lie in different nodes: their codes, their weights, and how many different rows each is."""
+
+    codes: Codes
+    weights: Integers
+    counts: Integers
+
+
+def alike_in(nodes: AttributeNodes, codes: Sequence[Codes]) -> tuple[Integers, Codes]:
+    """Put rows that lie in the same nodes together.
+
+    Parameters
+    ----------
+    codes
+        For each attribute the codes of the rows.
+
+    Returns
+    -------
+    The number of each row, and for each attribute the codes of one row of each number.
+    """
+    numbers, values = zip(*(nodes.alike(attribute) for attribute in range(len(codes))), strict=True)
+    kinds = [number[of_rows] for number, of_rows in zip(numbers, codes, strict=True)]
+    row_of, n_rows = number_rows(kinds, [len(each) for each in values], len(codes[0]))
+    first = first_row_of_group(row_of, n_rows)
+    return row_of, np.array([each[kind[first]] for each, kind in zip(values, kinds, strict=True)])
+
+
+def _within_reach(nodes: AttributeNodes, rows: _Rows, least: int, n_values: list[int]) -> Populations:
     """Return all large conjunctions, or those of so many attributes that they are not too many."""
-    every = _of_up_to(len(rows), nodes, rows, weights, least, n_values)
+    every = _of_up_to(len(rows.codes), nodes, rows, least, n_values)
     if every is not None:
         return every
-    found = _of_up_to(1, nodes, rows, weights, least, n_values, always=True)
-    for most_attributes in range(2, len(rows)):
-        more = _of_up_to(most_attributes, nodes, rows, weights, least, n_values)
+    found = _of_up_to(1, nodes, rows, least, n_values, always=True)
+    for most_attributes in range(2, len(rows.codes)):
+        more = _of_up_to(most_attributes, nodes, rows, least, n_values)
         if more is None:
             break
         found = more
@@ -219,8 +260,7 @@ def _within_reach(
 def _of_up_to(
     most_attributes: int,
     nodes: AttributeNodes,
-    rows: Codes,
-    weights: Integers,
+    rows: _Rows,
     least: int,
     n_values: list[int],
     *,
@@ -230,8 +270,9 @@ def _of_up_to(
     unlimited = np.iinfo(np.int64).max
     # each row that is looked at adds to each sensitive attribute, each population has all their values
     depths, last_nodes, supports, work, is_complete = large_conjunctions(
-        rows,
-        weights,
+        rows.codes,
+        rows.weights,
+        rows.counts,
         least,
         nodes.first_code,
         nodes.node_starts,
@@ -245,5 +286,5 @@ def _of_up_to(
     needed = work * (1 + len(n_values)) + len(depths) * sum(n_values)
     if not is_complete or (needed > MOST_WORK and not always):
         return None
-    limit = most_attributes if most_attributes < len(rows) else None
+    limit = most_attributes if most_attributes < len(rows.codes) else None
     return Populations(nodes, depths, last_nodes, supports, limit)

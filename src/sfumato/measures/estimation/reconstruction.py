@@ -84,11 +84,14 @@ def _estimate(release: Release, sensitive: str | None, by_class: bool) -> Estima
     group_of = release.groups.class_of if by_class else np.zeros(release.n_rows, dtype=np.int64)
     n_groups = release.groups.n_classes if by_class else 1
     spreads = [_spread(name, release.cells[name], table[name]) for name in names]
-    unit_of, n_units = number_rows(
-        [group_of, *(spread.label_of for spread in spreads)],
-        [n_groups, *(spread.n_labels for spread in spreads)],
-        release.n_rows,
-    )
+    unit_of, n_units = group_of, n_groups
+    # those of a class have the same labels anyway
+    if not by_class or release.group_of is not None:
+        unit_of, n_units = number_rows(
+            [group_of, *(spread.label_of for spread in spreads)],
+            [n_groups, *(spread.n_labels for spread in spreads)],
+            release.n_rows,
+        )
     first = first_row_of_group(unit_of, n_units)
     weights = add_up(unit_of, counted_as(release), n_units)
     order = np.argsort(group_of[first], kind="stable")
@@ -152,7 +155,7 @@ def _spread(name: str, cells: Cells, column: Column) -> Spread:
         masses = np.ones(len(cells.sets.members))
         return Spread(cells.codes, cells.sets.starts, cells.sets.members, masses, n_codes)
     nearest = _nearest_codes(name, cells, column)
-    return Spread(nearest[cells.codes], np.arange(n_codes + 1), np.arange(n_codes), np.ones(n_codes), n_codes)
+    return Spread.of_codes(nearest[cells.codes], n_codes)
 
 
 def _nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
