@@ -55,6 +55,8 @@ class Release:
         How it was made.
     notes
         What a reader should know, in sentences.
+    earlier
+        What was published before of the same people, or of some of them; not a part of what is published.
     """
 
     schema: Schema
@@ -67,6 +69,7 @@ class Release:
     form: Form = "one-table"
     recipe: Recipe | None = None
     notes: tuple[str, ...] = ()
+    earlier: tuple[Release, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))
