@@ -6,13 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sfumato.applying.people import people_in_both
+from sfumato.applying.published import earlier_release, parent_facts
 from sfumato.applying.recoding import Recoding, freeze
 from sfumato.applying.taking import NO_CLASS, Taken, take
 from sfumato.applying.together import failing
+from sfumato.arrays import Integers
 from sfumato.errors import PolicyNotMet
-from sfumato.release import Release, without_rows
+from sfumato.publishing.publish import publish
+from sfumato.release import Earlier, Release, without_rows
 from sfumato.sanitizers.base import check_share
-from sfumato.table import Records
+from sfumato.table import Records, Table
 
 USUAL_LIMIT = 0.05
 """The share of the new records that may be left out, where neither the recipe nor anybody names one."""
@@ -59,7 +63,8 @@ def apply(
     folder: str | Path | None = None,
     *,
     limit: float | None = None,
-    earlier: Iterable[Release] = (),
+    earlier: Iterable[Release | str | Path] = (),
+    parent: str | Path | None = None,
 ) -> Release:
     """Give new records the released values of an earlier release, check the models, and publish them.
 
@@ -79,7 +84,9 @@ def apply(
         The largest share of the new records that may be left out. By default the recipe's own limit of
         suppression where that is above 0, else 5%.
     earlier
-        What else was published before, with the same attributes.
+        What else was published before, with the same attributes: releases, or the folders of them.
+    parent
+        The folder in which the earlier release was published; the new manifest names it.
 
     Returns
     -------
@@ -101,11 +108,15 @@ def apply(
     (12, True)
     """
     recoding = how if isinstance(how, Recoding) else freeze(how)
-    release = applied(recoding, records, tuple(earlier), limit).release
+    others = tuple(earlier)
+    read = [
+        each if isinstance(each, Release) else earlier_release(Path(each), recoding.schema) for each in others
+    ]
+    release = applied(recoding, records, read, limit).release
     if folder is not None:
-        from sfumato.publishing.publish import publish
-
-        publish(release, folder)
+        folders = [Path(each) for each in others if not isinstance(each, Release)]
+        named = parent_facts(None, None if parent is None else Path(parent), folders)
+        publish(release, folder, parent=named)
     return release
 
 
@@ -122,7 +133,18 @@ def applied(
     found = Applied(release, taken.withheld, taken.release.n_records - release.n_records)
     _check_limit(found, taken, most)
     notes = (*(note for note in release.notes if note != _NOTE), _NOTE)
-    return replace(found, release=replace(release, notes=notes, earlier=before))
+    known = tuple(Earlier(each, _who(recoding, release, records, each)) for each in before)
+    return replace(found, release=replace(release, notes=notes, earlier=known))
+
+
+def _who(
+    recoding: Recoding, release: Release, records: Records, before: Release
+) -> tuple[Integers, Integers] | None:
+    """Number people alike in the new release and in the one whose recoding is kept, where that is known."""
+    if before is not recoding.release or recoding.table is None:
+        return None
+    table = records if isinstance(records, Table) else Table.from_arrow(records)
+    return people_in_both(release, table, before, recoding.table, recoding.schema)
 
 
 def _check_limit(found: Applied, taken: Taken, most: float) -> None:

@@ -18,7 +18,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.release import Release
 from sfumato.schema import Schema
-from sfumato.table import Value, text
+from sfumato.table import Records, Table, Value, text
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,8 @@ class Recoding:
     classes
         For each class the label of each quasi-identifier; the one that loses least comes first, and of equal
         ones the first in the order of letters.
+    table
+        What the release was made of, as it was given; it tells who is who, where a column does.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Recoding:
     recodes: Recodes
     values: Mapping[str, ReleasedValues] = field(repr=False)
     classes: Codes = field(repr=False)
+    table: Table | None = field(default=None, repr=False)
 
     @property
     def recipe(self) -> Recipe:
@@ -103,13 +106,16 @@ class Recoding:
         return f"<Recoding of {self.recipe}: {what} of {names}>"
 
 
-def freeze(release: Release) -> Recoding:
+def freeze(release: Release, table: Records | None = None) -> Recoding:
     """Keep the recoding of a release, to apply it to records that come later.
 
     Parameters
     ----------
     release
         One that `sanitize` made, or that `read_release` read from a published folder.
+    table
+        What it was made of, as it was given to `sanitize`. Where a column tells whose a record is, people who
+        come again are then recognised; otherwise it is not needed.
 
     Returns
     -------
@@ -134,6 +140,7 @@ def freeze(release: Release) -> Recoding:
         getattr(method, "recodes", "classes"),
         values,
         sealed(_classes(release, values)),
+        table if table is None or isinstance(table, Table) else Table.from_arrow(table),
     )
 
 

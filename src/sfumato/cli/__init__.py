@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
-from sfumato.cli import asking, choosing, making, publishing, reproducing, serving, starting
+from sfumato.cli import applying, asking, choosing, making, publishing, reproducing, serving, starting
 from sfumato.cli.base import cli
 from sfumato.cli.terminal import complain
 from sfumato.errors import SfumatoError
 
 # importing a module adds its commands to the group
 __all__ = [
+    "applying",
     "asking",
     "choosing",
     "cli",

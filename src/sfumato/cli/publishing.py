@@ -59,7 +59,7 @@ def publish(
     from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
     from sfumato.release import released
 
-    passphrase = None if key is None else _passphrase(key)
+    passphrase = passphrase_of(key)
     project, store = opened(found_project(project_file), create=False)
     with store:
         table, schema = project.read()
@@ -140,8 +140,10 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
         )
 
 
-def _passphrase(key: Path) -> bytes | None:
-    """Ask for what unlocks a key, if it is locked."""
+def passphrase_of(key: Path | None) -> bytes | None:
+    """Ask for what unlocks a key, if there is one and it is locked."""
     from sfumato.verifying.signature import is_locked
 
+    if key is None:
+        return None
     return click.prompt(f"Passphrase of {key.name}", hide_input=True).encode() if is_locked(key) else None

@@ -51,6 +51,7 @@ from sfumato.verifying.documents import (
     DecisionFacts,
     FileFacts,
     Manifest,
+    ParentFacts,
     RecipeFacts,
     Word,
     read_manifest,
@@ -116,6 +117,7 @@ def publish(
     profiles: Iterable[str] = (),
     key: str | Path | None = None,
     passphrase: bytes | None = None,
+    parent: ParentFacts | None = None,
 ) -> Decision:
     """Check a release and write it with its evidence: data, report, metadata and manifest.
 
@@ -150,6 +152,8 @@ def publish(
         A file with an Ed25519 private key, PEM or OpenSSH, to sign the manifest with.
     passphrase
         What unlocks the key, if it is locked.
+    parent
+        Where the recoding is that of an earlier release, which one; see `apply`.
 
     Returns
     -------
@@ -171,7 +175,7 @@ def publish(
     ('an example', ('k-anonymity at least 3',))
     """
     target = Path(folder)
-    _require_new(target)
+    require_new(target)
     if release.recipe is None:
         raise UserError("the release does not say how it was made; publish one that `sanitize` made")
     wanted = _profiles([*publication.profiles, *profiles])
@@ -183,7 +187,7 @@ def publish(
     _check_policy(policy, chosen)
     limits = tuple(f"{name} {limit}" for name, limit in policy.items())
     decision = Decision(chosen.id, why, by, now(), limits)
-    told = _Wishes(asked, policy, publication, publication.title or target.name, wanted)
+    told = _Wishes(asked, policy, publication, publication.title or target.name, wanted, parent)
     with folder_beside(target) as place:
         _write_all(place, told, release, chosen, shown or Evidence(_alone(chosen)), decision, private)
         _certify(place)
@@ -219,7 +223,7 @@ def publish_candidate(
     """
     if candidate.infeasible is not None:
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
-    _require_new(Path(folder))
+    require_new(Path(folder))
     release = sanitize(table, schema, candidate.recipe)
     decision = publish(
         release,
@@ -238,7 +242,7 @@ def publish_candidate(
     return decision, release
 
 
-def _require_new(folder: Path) -> None:
+def require_new(folder: Path) -> None:
     """Refuse a folder that is there already, before anything is computed for it."""
     if os.path.exists(folder):
         raise UserError(f"{folder.name} exists already; choose a new folder (nothing is ever overwritten)")
@@ -253,6 +257,7 @@ class _Wishes:
     publication: Publication
     title: str
     profiles: tuple[Profile, ...]
+    parent: ParentFacts | None = None
 
 
 def _profiles(names: Iterable[str]) -> tuple[Profile, ...]:
@@ -424,6 +429,7 @@ def _manifest(
         profiles=list(told.profiles),
         files=_listed(place),
         signed_by=None if key is None else fingerprint_of(key.public_key()),
+        parent=told.parent,
     )
 
 
