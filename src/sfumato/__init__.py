@@ -28,6 +28,8 @@ _HOME = {
     "Check": "verifying.check",
     "Clustering": "sanitizers",
     "Comparison": "choosing.comparison",
+    "CompositionK": "measures",
+    "CompositionLoss": "measures",
     "Cut": "sanitizers",
     "Dates": "hierarchy",
     "Decision": "decision",

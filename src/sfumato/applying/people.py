@@ -61,13 +61,13 @@ def _names(release: Release, table: Table, schema: Schema) -> list[Label]:
     person = np.repeat(records[schema.person].codes, records.weights)
     order = np.argsort(every, kind="stable")
     begins = np.searchsorted(every[order], release.rows)
-    taken = _ranked(release.rows, release.weights)
+    taken = ranked(release.rows, release.weights)
     place = np.repeat(begins, release.weights) + taken
     domain = records[schema.person].domain
     return [text(domain[code]) for code in person[order][place]]
 
 
-def _ranked(rows: Integers, weights: Integers) -> Integers:
+def ranked(rows: Integers, weights: Integers) -> Integers:
     """Return for each released record which record of its original row it is: 0, 1, 2, …."""
     every = np.repeat(rows, weights)
     order = np.argsort(every, kind="stable")

@@ -271,6 +271,41 @@ def first_classes(
     return taken[number]
 
 
+def classes_taking(earlier: Release, bound: Table, schema: Schema) -> Integers:
+    """Return for each row the class of an earlier release that would take it, -1 where none would.
+
+    Parameters
+    ----------
+    earlier
+        What was published: its labels are enough.
+    bound, schema
+        The rows of the newer release's original, and its bound schema.
+    """
+    names = tuple(name for name in schema.quasi_identifiers if name in earlier.cells)
+    described = schema.given or schema
+    members, losses = [], []
+    for name in names:
+        column = bound[name]
+        seen = () if earlier.original is None else earlier.original[name].domain
+        hierarchy = placed(described[name], column.kind, seen, column.domain).hierarchy
+        known = Column(np.empty(0, dtype=np.int32), hierarchy.values, column.kind)
+        spellings = Spellings(known, hierarchy, schema.decimal, schema.thousands)
+        found = spellings.read([spellings.plain(label) for label in earlier.cells[name].labels]).meanings
+        own = _own_codes(hierarchy, column)
+        codes = [np.empty(0, dtype=np.int32) if each is None else own[each.codes] for each in found]
+        members.append(tuple(each[each >= 0] for each in codes))
+        leaves = [hierarchy.n_leaves if each is None else each.leaves for each in found]
+        losses.append(np.array(leaves) / hierarchy.n_leaves)
+    first = first_row_of_group(earlier.classes.class_of, earlier.classes.n_classes)
+    columns = [earlier.cells[name].codes[first] for name in names]
+    if not columns:
+        return np.zeros(bound.n_rows, dtype=np.int64)
+    lost = np.sum([loss[codes] for loss, codes in zip(losses, columns, strict=True)], axis=0)
+    order = np.lexsort((*columns[::-1], np.round(lost, 12)))
+    taken = first_classes(np.stack(columns, axis=1)[order], members, bound, names)
+    return np.where(taken >= 0, order[taken], -1)
+
+
 def _labels_of_values(members: tuple[Codes, ...], n_values: int) -> list[Integers]:
     """Return for each value the labels that stand for it."""
     owner = np.repeat(np.arange(len(members)), [len(codes) for codes in members])

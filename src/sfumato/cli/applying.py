@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from sfumato.cli.base import cli, json_option, project_option, share
+from sfumato.cli.earlier import known_folders, published_at, with_option
 from sfumato.cli.opening import found_project, loaded, opened_store
 from sfumato.cli.publishing import passphrase_of
-from sfumato.cli.terminal import echo, print_json, say, warn_of_formulas
-from sfumato.errors import SfumatoError, StoreError, words_before
+from sfumato.cli.terminal import echo, print_json, warn_of_formulas
+from sfumato.errors import StoreError, words_before
 from sfumato.store.provenance import source_of
 from sfumato.verifying.folder import PROFILES
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from sfumato.applying.recoding import Recoding
     from sfumato.project.file import Project
     from sfumato.store.base import Store
-    from sfumato.verifying.documents import Manifest
 
 
 @cli.command()
@@ -36,15 +36,7 @@ if TYPE_CHECKING:
     help="How many of the new records may be left out, as 5% or 0.05; by default as many as the recipe may "
     "suppress, or 5% where it names none.",
 )
-@click.option(
-    "--with",
-    "others",
-    multiple=True,
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Another release that was published before; repeat it for more. Those that the project's store "
-    "knows are looked at anyway.",
-)
+@with_option
 @click.option("--why", default="", help="The reason; it goes into the report.")
 @click.option("--by", default="", help="Who decided; it goes into the report.")
 @click.option(
@@ -99,7 +91,7 @@ def apply(
     project = loaded(found_project(project_file))
     with _store(project, parent) as store:
         recoding, identity, published = _recoding(project, store, parent)
-        known = _known(store, [*others], published)
+        known = known_folders(store, others, published)
         earlier = [earlier_release(each, project.schema) for each in known]
         found = applied(recoding, project.table(records), earlier, most)
         decision = publish(
@@ -156,39 +148,7 @@ def _recoding(project: Project, store: Store | None, parent: str) -> tuple[Recod
     if candidate.infeasible is not None:
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
     release = sanitize(bound, schema, candidate.recipe)
-    return freeze(release, table), candidate.id, _published(store, candidate.id)
-
-
-def _published(store: Store, identity: str) -> Path | None:
-    """Return where a candidate itself was published first, if its folder is still there."""
-    for decision, folder in zip(store.decisions(), store.folders(), strict=True):
-        manifest = _manifest_of(Path(folder)) if decision.candidate == identity else None
-        if manifest is not None and manifest.parent is None:
-            return Path(folder)
-    return None
-
-
-def _manifest_of(folder: Path) -> Manifest | None:
-    from sfumato.verifying.documents import read_manifest
-
-    try:
-        return read_manifest(folder)
-    except SfumatoError:
-        return None
-
-
-def _known(store: Store | None, given: list[Path], parent: Path | None) -> list[Path]:
-    """Return the folders of all other releases that are known, and say which of them are gone."""
-    stored = [Path(folder) for folder in (store.folders() if store is not None else [])]
-    gone = sum(_manifest_of(folder) is None for folder in stored)
-    if gone:
-        say(
-            f"beware: {gone:,} of {len(stored):,} earlier releases are not where they were published, and "
-            "are not looked at; give their folders with --with"
-        )
-    every = [*given, *(folder for folder in stored if _manifest_of(folder) is not None)]
-    own = None if parent is None else parent.resolve()
-    return list({folder.resolve(): folder for folder in every if folder.resolve() != own}.values())
+    return freeze(release, table), candidate.id, published_at(store, candidate.id)
 
 
 def _tell(found: Applied, folder: Path, *, as_json: bool) -> None:

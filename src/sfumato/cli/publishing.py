@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sfumato.cli.base import cli, json_option, project_option
+from sfumato.cli.earlier import earlier_releases, with_option
 from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import echo, print_json, say, warn_of_formulas
 from sfumato.errors import words_before
@@ -37,6 +38,7 @@ _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
     help="Add a page with the same facts in the order that a reviewer's template asks for; may be given "
     "several times.",
 )
+@with_option
 @project_option
 @json_option
 def publish(
@@ -46,10 +48,14 @@ def publish(
     by: str,
     key: Path | None,
     profiles: tuple[str, ...],
+    others: tuple[Path, ...],
     project_file: Path | None,
     as_json: bool,
 ) -> None:
     """Write a candidate to a new FOLDER: the data, a report on it, and what others need to check it.
+
+    Where releases of the same people were published before, it is measured what somebody learns who has them
+    all (composition-k, composition-loss), and the policy may limit it.
 
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
@@ -80,6 +86,7 @@ def publish(
             profiles=profiles,
             key=key,
             passphrase=passphrase,
+            earlier=earlier_releases(store, others, table, schema),
         )
         with words_before(f"{folder.name} was published, but the store does not know of it"):
             store.record(decision, str(folder))

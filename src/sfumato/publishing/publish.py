@@ -38,7 +38,7 @@ from sfumato.publishing.manifest import (
 )
 from sfumato.publishing.verify import data_checks, read_written
 from sfumato.recipe import Recipe
-from sfumato.release import Release, drawn_order
+from sfumato.release import Earlier, Release, drawn_order
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.soundness import broken_promise
 from sfumato.schema import Schema
@@ -182,7 +182,7 @@ def publish(
     private = None if key is None else read_private_key(Path(key), passphrase)
     _check_promise(release)
     chosen, shown = _chosen(release.recipe, evidence, candidate)
-    asked = _asked(measures, chosen, release.schema, policy)
+    asked = _with_composition(release, _asked(measures, chosen, release.schema, policy))
     chosen = replace(chosen, measurements=tuple(measure(release, asked)))
     _check_policy(policy, chosen)
     limits = tuple(f"{name} {limit}" for name, limit in policy.items())
@@ -207,6 +207,7 @@ def publish_candidate(
     profiles: Iterable[str] = (),
     key: Path | None = None,
     passphrase: bytes | None = None,
+    earlier: Iterable[Release] = (),
 ) -> tuple[Decision, Release]:
     """Make the release of a project's candidate once more and publish it as the project says.
 
@@ -220,11 +221,14 @@ def publish_candidate(
         The choice.
     evidence, folder, why, by, profiles, key, passphrase
         As in `publish`.
+    earlier
+        What was published before of the same people, or of some of them.
     """
     if candidate.infeasible is not None:
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
     require_new(Path(folder))
-    release = sanitize(table, schema, candidate.recipe)
+    made = sanitize(table, schema, candidate.recipe)
+    release = replace(made, earlier=tuple(map(Earlier, earlier)))
     decision = publish(
         release,
         folder,
@@ -297,6 +301,13 @@ def _asked(
     else:
         given = [each for side in default_measures(schema) for each in side]
     return (*given, *unnamed(policy, given))
+
+
+def _with_composition(release: Release, asked: tuple[Written, ...]) -> tuple[Written, ...]:
+    """Add what somebody learns who has the earlier releases, too, where there are some."""
+    wanted = ["composition-k", *(["composition-loss"] if release.schema.sensitive else [])]
+    named = {registry.name_and_parameters(each)[0] for each in asked}
+    return (*asked, *(name for name in wanted if release.earlier and name not in named))
 
 
 def _written(measure: Measure) -> Written:
