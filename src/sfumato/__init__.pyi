@@ -1,6 +1,8 @@
 # Written by tools/public_names.py from the table in __init__.py; do not edit.
 
 from sfumato import datasets, errors
+from sfumato.applying.apply import apply
+from sfumato.applying.recoding import Recoding, freeze
 from sfumato.choosing.answer import Answer, ask
 from sfumato.choosing.comparison import Comparison, compare
 from sfumato.classes import EquivalenceClasses
@@ -16,6 +18,8 @@ from sfumato.measures import (
     AntiUtility,
     AuxiliaryGain,
     AverageClassSize,
+    CompositionK,
+    CompositionLoss,
     Discernibility,
     DisclosureQuotient,
     GeneralLoss,
@@ -138,6 +142,8 @@ __all__ = [
     "Check",
     "Clustering",
     "Comparison",
+    "CompositionK",
+    "CompositionLoss",
     "Cut",
     "Dates",
     "Decision",
@@ -205,6 +211,7 @@ __all__ = [
     "RandomForest",
     "RandomTree",
     "Recipe",
+    "Recoding",
     "RecursiveDiversity",
     "RegressionBoosting",
     "RegressionForest",
@@ -234,11 +241,13 @@ __all__ = [
     "WeightedK",
     "WorkloadUtility",
     "__version__",
+    "apply",
     "ask",
     "compare",
     "datasets",
     "errors",
     "explore",
+    "freeze",
     "inspect",
     "measure",
     "publish",

@@ -14,6 +14,8 @@ Axis = Literal["privacy", "utility"]
 Better = Literal["lower", "higher"]
 Guards = Literal["identity", "attribute"]
 Needs = Literal["release", "original", "records"]
+Recodes = Literal["values", "classes"]
+"""What a released value depends on: the attribute's own ``values`` alone, or the record's whole class."""
 Unit = Literal["number", "share"]
 """A ``share`` is printed in percent, a ``number`` as it is."""
 

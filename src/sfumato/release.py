@@ -55,6 +55,8 @@ class Release:
         How it was made.
     notes
         What a reader should know, in sentences.
+    earlier
+        What was published before of the same people, or of some of them. It is no part of what is published.
     """
 
     schema: Schema
@@ -67,6 +69,7 @@ class Release:
     form: Form = "one-table"
     recipe: Recipe | None = None
     notes: tuple[str, ...] = ()
+    earlier: tuple[Earlier, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))
@@ -275,6 +278,23 @@ class Release:
         from sfumato.report.notebook import release_html
 
         return release_html(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """A release that was published before, and who is in it.
+
+    Parameters
+    ----------
+    release
+        What was published.
+    people
+        Where it is known who is who: the person of each released record, of the newer release and of this
+        one, in the order of their rows and numbered alike.
+    """
+
+    release: Release
+    people: tuple[Integers, Integers] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,6 +100,8 @@ class Schema:
         each stands for. It is released only where it is an attribute with a role that is released.
     household
         The column that tells who lives together. It is released only as the survey weights are.
+    given
+        Of a bound schema, the one that was bound: its hierarchies know values that did not occur.
 
     Examples
     --------
@@ -116,6 +118,7 @@ class Schema:
     pseudonym: bool = False
     survey_weight: str | None = None
     household: str | None = None
+    given: Schema | None = field(default=None, repr=False, compare=False)
     _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -250,7 +253,9 @@ class Schema:
         attributes = tuple(kept_attributes.get(a.name, a) for a in self.attributes)
         repeats = kept.person_of is not None
         person, pseudonym = self.person if repeats else None, self.pseudonym and repeats
-        bound_schema = replace(self, attributes=attributes, person=person, pseudonym=pseudonym)
+        bound_schema = replace(
+            self, attributes=attributes, person=person, pseudonym=pseudonym, given=self.given or self
+        )
         return kept.rewritten(columns), bound_schema
 
     def require(self, role: Role, what_for: str) -> tuple[str, ...]:

@@ -13,13 +13,24 @@ from typing import Any
 
 import click
 
-from sfumato.cli import asking, choosing, completing, making, publishing, reproducing, serving, starting
+from sfumato.cli import (
+    applying,
+    asking,
+    choosing,
+    completing,
+    making,
+    publishing,
+    reproducing,
+    serving,
+    starting,
+)
 from sfumato.cli.base import cli
 from sfumato.cli.log import complain, complain_in_json, warn
 from sfumato.errors import ParameterError, SfumatoError
 
 # importing a module adds its commands to the group
 __all__ = [
+    "applying",
     "asking",
     "choosing",
     "cli",

@@ -54,6 +54,15 @@ def size(written: str) -> int:
     return int(float(found[1]) * 1000 ** (" KMGT".index(found[2].upper())))
 
 
+def share(written: str) -> float:
+    """Read a share: ``5%`` is 0.05."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(%?)", written.strip())
+    value = float(found[1]) / (100 if found[2] else 1) if found else -1.0
+    if not 0 <= value <= 1:
+        raise ParameterError(f"{written!r} is no share; write for example 5% or 0.05")
+    return value
+
+
 def duration(written: str) -> float:
     """Read a time: ``2m`` is 120 seconds."""
     from sfumato.project.budget import seconds_of

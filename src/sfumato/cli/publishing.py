@@ -8,6 +8,7 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option
 from sfumato.cli.completing import candidates
+from sfumato.cli.earlier import earlier_releases, with_option
 from sfumato.cli.log import beware
 from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import echo, print_json, warn_of_formulas
@@ -39,6 +40,7 @@ _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
     help="Add a page with the same facts in the order that a reviewer's template asks for; may be given "
     "several times.",
 )
+@with_option
 @project_option
 @json_option
 def publish(
@@ -48,10 +50,14 @@ def publish(
     by: str,
     key: Path | None,
     profiles: tuple[str, ...],
+    others: tuple[Path, ...],
     project_file: Path | None,
     as_json: bool,
 ) -> None:
     """Write a candidate to a new FOLDER: the data, a report on it, and what others need to check it.
+
+    Where releases of the same people were published before, it is measured what somebody learns who has them
+    all (composition-k, composition-loss), and the policy may limit it.
 
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
@@ -61,7 +67,7 @@ def publish(
     from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
     from sfumato.release import released
 
-    passphrase = None if key is None else _passphrase(key)
+    passphrase = passphrase_of(key)
     project, store = opened(found_project(project_file), create=False)
     with store:
         table, schema = project.read()
@@ -82,6 +88,7 @@ def publish(
             profiles=profiles,
             key=key,
             passphrase=passphrase,
+            earlier=earlier_releases(store, others, table, schema),
         )
         with words_before(f"{folder.name} was published, but the store does not know of it"):
             store.record(decision, str(folder))
@@ -144,8 +151,10 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
         )
 
 
-def _passphrase(key: Path) -> bytes | None:
-    """Ask for what unlocks a key, if it is locked."""
+def passphrase_of(key: Path | None) -> bytes | None:
+    """Ask for what unlocks a key, if there is one and it is locked."""
     from sfumato.verifying.signature import is_locked
 
+    if key is None:
+        return None
     return click.prompt(f"Passphrase of {key.name}", hide_input=True).encode() if is_locked(key) else None

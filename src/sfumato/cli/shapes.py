@@ -675,6 +675,25 @@ class DecidedShape(Shape):
     policy: list[str]
 
 
+class ApplyShape(Shape):
+    """`sfumato apply`: new records with the recoding of an earlier release.
+
+    Parameters
+    ----------
+    folder, new_records, records
+        Where, how many new records there were, and how many of them were released.
+    withheld, suppressed
+        How many no released value stands for, by attribute, or `no class` where each value but not all of them
+        together has one; and how many are left out so that the models hold.
+    """
+
+    folder: str
+    records: int
+    new_records: int
+    withheld: dict[str, int]
+    suppressed: int
+
+
 class PublishShape(Shape):
     """`sfumato publish`: what was written.
 
@@ -820,6 +839,7 @@ class LogShape(Shape):
 
 
 SHAPES: dict[str, type[Shape]] = {
+    "apply": ApplyShape,
     "ask": AskShape,
     "compare": CompareShape,
     "completion": CompletionShape,

@@ -9,6 +9,7 @@ from sfumato.measures.adversary import (
 )
 from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
+from sfumato.measures.composition import CompositionK, CompositionLoss
 from sfumato.measures.contribution import QuasiIdentifierContribution
 from sfumato.measures.households import HouseholdRisk
 from sfumato.measures.loss import (
@@ -41,6 +42,8 @@ __all__ = [
     "AntiUtility",
     "AuxiliaryGain",
     "AverageClassSize",
+    "CompositionK",
+    "CompositionLoss",
     "Discernibility",
     "DisclosureQuotient",
     "GeneralLoss",

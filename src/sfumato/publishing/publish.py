@@ -38,7 +38,7 @@ from sfumato.publishing.manifest import (
 )
 from sfumato.publishing.verify import data_checks, read_written
 from sfumato.recipe import Recipe
-from sfumato.release import Release, drawn_order
+from sfumato.release import Earlier, Release, drawn_order
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.soundness import broken_promise
 from sfumato.schema import Schema
@@ -51,6 +51,7 @@ from sfumato.verifying.documents import (
     DecisionFacts,
     FileFacts,
     Manifest,
+    ParentFacts,
     RecipeFacts,
     Word,
     read_manifest,
@@ -115,6 +116,7 @@ def publish(
     profiles: Iterable[str] = (),
     key: str | Path | None = None,
     passphrase: bytes | None = None,
+    parent: ParentFacts | None = None,
 ) -> Decision:
     """Check a release and write it with its evidence: data, report, metadata and manifest.
 
@@ -149,6 +151,8 @@ def publish(
         A file with an Ed25519 private key, PEM or OpenSSH, to sign the manifest with.
     passphrase
         What unlocks the key, if it is locked.
+    parent
+        Where the recoding is that of an earlier release, which one; see `apply`.
 
     Returns
     -------
@@ -170,19 +174,19 @@ def publish(
     ('an example', ('k-anonymity at least 3',))
     """
     target = Path(folder)
-    _require_new(target)
+    require_new(target)
     if release.recipe is None:
         raise UserError("the release does not say how it was made; publish one that `sanitize` made")
     wanted = _profiles([*publication.profiles, *profiles])
     private = None if key is None else read_private_key(Path(key), passphrase)
     _check_promise(release)
     chosen, shown = _chosen(release.recipe, evidence, candidate)
-    asked = _asked(measures, chosen, release.schema, policy)
+    asked = _with_composition(release, _asked(measures, chosen, release.schema, policy))
     chosen = replace(chosen, measurements=tuple(measure(release, asked)))
     _check_policy(policy, chosen)
     limits = tuple(f"{name} {limit}" for name, limit in policy.items())
     decision = Decision(chosen.id, why, by, now(), limits)
-    told = _Wishes(asked, policy, publication, publication.title or target.name, wanted)
+    told = _Wishes(asked, policy, publication, publication.title or target.name, wanted, parent)
     with folder_beside(target) as place:
         shown = shown or Evidence(_alone(chosen))
         written = _write_all(place, told, release, chosen, shown, decision, private)
@@ -203,6 +207,7 @@ def publish_candidate(
     profiles: Iterable[str] = (),
     key: Path | None = None,
     passphrase: bytes | None = None,
+    earlier: Iterable[Release] = (),
 ) -> tuple[Decision, Release]:
     """Make the release of a project's candidate once more and publish it as the project says.
 
@@ -216,11 +221,14 @@ def publish_candidate(
         The choice.
     evidence, folder, why, by, profiles, key, passphrase
         As in `publish`.
+    earlier
+        What was published before of the same people, or of some of them.
     """
     if candidate.infeasible is not None:
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
-    _require_new(Path(folder))
-    release = sanitize(table, schema, candidate.recipe)
+    require_new(Path(folder))
+    made = sanitize(table, schema, candidate.recipe)
+    release = replace(made, earlier=tuple(map(Earlier, earlier)))
     decision = publish(
         release,
         folder,
@@ -238,7 +246,7 @@ def publish_candidate(
     return decision, release
 
 
-def _require_new(folder: Path) -> None:
+def require_new(folder: Path) -> None:
     """Refuse a folder that is there already, before anything is computed for it."""
     if os.path.exists(folder):
         raise UserError(f"{folder.name} exists already; choose a new folder (nothing is ever overwritten)")
@@ -253,6 +261,7 @@ class _Wishes:
     publication: Publication
     title: str
     profiles: tuple[Profile, ...]
+    parent: ParentFacts | None = None
 
 
 def _profiles(names: Iterable[str]) -> tuple[Profile, ...]:
@@ -292,6 +301,13 @@ def _asked(
     else:
         given = [each for side in default_measures(schema) for each in side]
     return (*given, *unnamed(policy, given))
+
+
+def _with_composition(release: Release, asked: tuple[Written, ...]) -> tuple[Written, ...]:
+    """Add what somebody learns who has the earlier releases, too, where there are some."""
+    wanted = ["composition-k", *(["composition-loss"] if release.schema.sensitive else [])]
+    named = {registry.name_and_parameters(each)[0] for each in asked}
+    return (*asked, *(name for name in wanted if release.earlier and name not in named))
 
 
 def _written(measure: Measure) -> Written:
@@ -426,6 +442,7 @@ def _manifest(
         profiles=list(told.profiles),
         files=_listed(place),
         signed_by=None if key is None else fingerprint_of(key.public_key()),
+        parent=told.parent,
     )
 
 

@@ -122,6 +122,7 @@ def report_html(
     facts: dict[str, Any] = {
         "owner": True,
         "signed_by": None,
+        "parent": None,
         **frame(publication, schema, sections),
         "n_records": n_records,
         "n_people": None if table is None or table.person_of is None else table.n_people,

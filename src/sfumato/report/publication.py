@@ -88,6 +88,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
             if name.endswith((".csv", ".parquet"))
         },
         "signed_by": manifest.signed_by,
+        "parent": manifest.parent,
         **_summary(told, written),
         "limits": _limits(manifest, told),
         **unprotected_facts(alone_by_insensitive(written)),

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.arrays import Integers
 from sfumato.cells import block_cells, exact_node
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AttributeName
+from sfumato.facts import AttributeName, Recodes
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
@@ -60,6 +60,7 @@ class Cut:
     suppression: float = 0.0
     free: tuple[AttributeName, ...] = ()
 
+    recodes: ClassVar[Recodes] = "values"
     does: ClassVar[str] = (
         "The ordered values of every attribute are cut into ranges, the same for all records."
     )

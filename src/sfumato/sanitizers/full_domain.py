@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.cells import level_cells
 from sfumato.errors import ParameterError, suggestion
+from sfumato.facts import Recodes
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
@@ -51,6 +52,7 @@ class FullDomain:
     model: PrivacyModel = KAnonymity(5)
     suppression: float = 0.0
 
+    recodes: ClassVar[Recodes] = "values"
     does: ClassVar[str] = (
         "Every attribute is generalised to one level of its hierarchy, the same for all "
         "records; records that are still too distinct are left out."

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.cells import suppressed_cells
+from sfumato.facts import Recodes
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.schema import Schema
@@ -25,6 +26,7 @@ class AsIs:
     AsIs()
     """
 
+    recodes: ClassVar[Recodes] = "values"
     does: ClassVar[str] = "Identifying attributes are removed and nothing else."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
@@ -47,6 +49,7 @@ class SuppressQuasiIdentifiers:
     SuppressQuasiIdentifiers()
     """
 
+    recodes: ClassVar[Recodes] = "values"
     does: ClassVar[str] = "All quasi-identifiers are withheld."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
@@ -69,6 +72,7 @@ class SuppressSensitive:
     SuppressSensitive()
     """
 
+    recodes: ClassVar[Recodes] = "values"
     does: ClassVar[str] = "All sensitive attributes are withheld."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:

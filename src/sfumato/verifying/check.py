@@ -14,6 +14,7 @@ from sfumato.verifying.documents import (
     Claimed,
     LimitFacts,
     Manifest,
+    ParentFacts,
     RequirementFacts,
     numeral,
     read_json,
@@ -419,6 +420,15 @@ def _told_cells(seen: PublicView, tables: Mapping[str, WrittenTable], name: str)
     )
 
 
+def _parent_check(parent: ParentFacts) -> Check:
+    """Believe whose recoding it is, if that is named as `publish` names it."""
+    named = [*parent.earlier, *([] if parent.manifest is None else [parent.manifest])]
+    is_named = all(len(each) == 64 and set(each) <= set("0123456789abcdef") for each in named)
+    what = f"the recoding is that of an earlier release, candidate {parent.candidate or 'unnamed'}"
+    problem = "" if is_named and len(set(named)) == len(named) else "it is not named by checksums"
+    return Check(what, problem, word=True)
+
+
 def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, WrittenTable]) -> Iterator[Check]:
     word, released = manifest.word, {name: facts.role for name, facts in manifest.layout.attributes.items()}
     kept = {each.name for each in word.attributes if each.role in ("identifying", "withheld")}
@@ -433,6 +443,8 @@ def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, Writ
     yield Check(f"the original has {manifest.layout.n_original:,} records", word=True)
     yield Check(f"the release was made by {manifest.recipe.sanitizer} as the recipe says", word=True)
     yield Check(f"sfumato {manifest.sfumato} wrote it", word=True)
+    if manifest.parent is not None:
+        yield _parent_check(manifest.parent)
     yield Check(
         "who decided, when and why, and what is said of purpose, recipients and safeguards", word=True
     )

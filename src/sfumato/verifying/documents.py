@@ -101,6 +101,18 @@ class DecisionFacts(_Piece, frozen=True):
     when: str
 
 
+class ParentFacts(_Piece, frozen=True):
+    """The release whose recoding this one has, and others that were published before it.
+
+    ``candidate`` is the parent's, ``manifest`` the SHA-256 of its manifest where it was published, and
+    ``earlier`` those of the others that were looked at together with it.
+    """
+
+    candidate: str | None
+    manifest: str | None
+    earlier: list[str]
+
+
 class FileFacts(_Piece, frozen=True):
     """What tells a file from every other."""
 
@@ -184,7 +196,7 @@ class Word(_Piece, frozen=True, omit_defaults=True):
     people: PeopleFacts | None = None
 
 
-class Manifest(_Piece, frozen=True):
+class Manifest(_Piece, frozen=True, omit_defaults=True):
     """Everything that a published folder says of itself. The seed is nowhere in it.
 
     Parameters
@@ -213,6 +225,8 @@ class Manifest(_Piece, frozen=True):
         The checksum and the length of every file that lies beside this one.
     signed_by
         The fingerprint of the key that signs the manifest, if one does.
+    parent
+        Where the recoding is that of an earlier release, which one.
     """
 
     format: int
@@ -227,6 +241,7 @@ class Manifest(_Piece, frozen=True):
     profiles: list[Profile]
     files: dict[str, FileFacts]
     signed_by: str | None
+    parent: ParentFacts | None = None
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -1,0 +1,162 @@
+"""Apply: next month's records with the recoding of this month's release, checked and published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sfumato.applying.people import people_in_both
+from sfumato.applying.published import earlier_release, parent_facts
+from sfumato.applying.recoding import Recoding, freeze
+from sfumato.applying.taking import NO_CLASS, Taken, take
+from sfumato.applying.together import failing
+from sfumato.arrays import Integers
+from sfumato.errors import PolicyNotMet
+from sfumato.publishing.publish import publish
+from sfumato.release import Earlier, Release, without_rows
+from sfumato.sanitizers.base import check_share
+from sfumato.table import Records, Table
+
+USUAL_LIMIT = 0.05
+"""The share of the new records that may be left out, where neither the recipe nor anybody names one."""
+_NOTE = (
+    "The recoding is that of an earlier release. Records that none of its released values stand for, and "
+    "those in classes where the model would not hold, by themselves or together with what was published "
+    "before, were left out."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """New records with a kept recoding, the models checked.
+
+    Parameters
+    ----------
+    release
+        What may be published.
+    withheld
+        How many records the recoding could not take, by the attribute whose value it does not know; those
+        that no class takes are under the empty name.
+    n_failing
+        How many were left out because the model did not hold in their class.
+    """
+
+    release: Release
+    withheld: Mapping[str, int]
+    n_failing: int
+
+    def reasons(self) -> list[str]:
+        """Say in words, with numbers only, why records were left out."""
+        found = [
+            f"{count:,} with a value of {name!r} that no released value stands for"
+            if name != NO_CLASS
+            else f"{count:,} whose values no class has together"
+            for name, count in self.withheld.items()
+        ]
+        return [*found, *([f"{self.n_failing:,} in classes that fail the model"] if self.n_failing else [])]
+
+
+def apply(
+    how: Recoding | Release,
+    records: Records,
+    folder: str | Path | None = None,
+    *,
+    limit: float | None = None,
+    earlier: Iterable[Release | str | Path] = (),
+    parent: str | Path | None = None,
+) -> Release:
+    """Give new records the released values of an earlier release, check the models, and publish them.
+
+    Every released value contains the record's own value. Records that no released value stands for are
+    withheld. The models of the recipe must hold in the new release alone, and together with what was
+    published before; records of classes in which they do not are suppressed.
+
+    Parameters
+    ----------
+    how
+        The earlier release, or its recoding as `freeze` kept it.
+    records
+        The new records, with the columns of the original: whatever `Table.from_arrow` takes.
+    folder
+        Where to publish the result, if it is to be published at once; it must not exist.
+    limit
+        The largest share of the new records that may be left out. By default the recipe's own limit of
+        suppression where that is above 0, else 5%.
+    earlier
+        What else was published before, with the same attributes: releases, or the folders of them.
+    parent
+        The folder in which the earlier release was published; the new manifest names it.
+
+    Returns
+    -------
+    Release
+        The new release; it knows the ``earlier`` ones.
+
+    Raises
+    ------
+    PolicyNotMet
+        If more records would have to be left out.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> table, schema = datasets.hospital()
+    >>> first = sanitize(table, schema, Mondrian(KAnonymity(3)))
+    >>> second = apply(first, table)
+    >>> second.n_records, sorted(second.classes.sizes) == sorted(first.classes.sizes)
+    (12, True)
+    """
+    recoding = how if isinstance(how, Recoding) else freeze(how)
+    others = tuple(earlier)
+    read = [
+        each if isinstance(each, Release) else earlier_release(Path(each), recoding.schema) for each in others
+    ]
+    release = applied(recoding, records, read, limit).release
+    if folder is not None:
+        folders = [Path(each) for each in others if not isinstance(each, Release)]
+        named = parent_facts(None, None if parent is None else Path(parent), folders)
+        publish(release, folder, parent=named)
+    return release
+
+
+def applied(
+    recoding: Recoding, records: Records, earlier: Sequence[Release] = (), limit: float | None = None
+) -> Applied:
+    """Apply a recoding and say what became of the records; see `apply`."""
+    most = limit if limit is not None else recoding.suppression or USUAL_LIMIT
+    check_share("limit", most)
+    taken = take(recoding, records)
+    before = (recoding.release, *earlier)
+    drop = failing(taken.release, before, recoding.model)
+    release = without_rows(taken.release, drop)
+    found = Applied(release, taken.withheld, taken.release.n_records - release.n_records)
+    _check_limit(found, taken, most)
+    notes = (*(note for note in release.notes if note != _NOTE), _NOTE)
+    known = tuple(Earlier(each, _who(recoding, release, records, each)) for each in before)
+    return replace(found, release=replace(release, notes=notes, earlier=known))
+
+
+def _who(
+    recoding: Recoding, release: Release, records: Records, before: Release
+) -> tuple[Integers, Integers] | None:
+    """Number people alike in the new release and in the one whose recoding is kept, where that is known."""
+    if before is not recoding.release or recoding.table is None:
+        return None
+    table = records if isinstance(records, Table) else Table.from_arrow(records)
+    return people_in_both(release, table, before, recoding.table, recoding.schema)
+
+
+def _check_limit(found: Applied, taken: Taken, most: float) -> None:
+    n_records, n_left_out = taken.release.n_original, found.release.n_suppressed
+    if n_left_out <= most * n_records and found.release.n_records:
+        return
+    share = n_left_out / n_records
+    raise PolicyNotMet(
+        f"{n_left_out:,} of {n_records:,} new records ({share:.1%}) would have to be left out, more than the "
+        f"limit of {most:.1%}: {'; '.join(found.reasons())}; allow more with a higher limit, or make a new "
+        "release"
+        if found.release.n_records or most < 1
+        else f"every one of the {n_records:,} new records would have to be left out: "
+        f"{'; '.join(found.reasons())}; make a new release"
+    )

@@ -1,0 +1,123 @@
+"""Placing: a hierarchy that also knows the values of records that came later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sfumato.errors import HierarchyError
+from sfumato.hierarchy import Flat, Hierarchy, HierarchySource
+from sfumato.schema import Attribute, Schema
+from sfumato.table import Column, Kind, Table, Value, text
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A hierarchy over the values that were seen and those of new records.
+
+    Parameters
+    ----------
+    hierarchy
+        All of them; one that the attribute's own hierarchy does not have lies directly below the root.
+    strangers
+        Those that it does not have.
+    """
+
+    hierarchy: Hierarchy
+    strangers: frozenset[Value] = field(repr=False)
+
+
+def placed(attribute: Attribute, kind: Kind, seen: Sequence[Value], new: Iterable[Value]) -> Placed:
+    """Give the values of new records their places in the hierarchy of an attribute.
+
+    Parameters
+    ----------
+    attribute
+        The attribute as it was described, not yet bound. One without a hierarchy places nothing new.
+    kind
+        The kind of its values.
+    seen
+        The values that are known.
+    new
+        The values of the new records, some of them known.
+
+    Examples
+    --------
+    >>> from sfumato import Intervals
+    >>> age = Attribute("age", "quasi-identifying", "numeric", Intervals((10,)))
+    >>> placed(age, "numeric", [21, 35], [35, 47]).hierarchy.labels[1]
+    ('[20, 30)', '[30, 40)', '[40, 50)')
+    """
+    known = set(seen)
+    unseen = [value for value in dict.fromkeys(new) if value not in known]
+    source = attribute.hierarchy
+    if source is None:
+        every = _in_order([*seen, *unseen], kind)
+        return Placed(Flat().build(every, kind), frozenset(unseen) - {None})
+    fits = _fitting(source, [value for value in unseen if value is not None], kind)
+    has_place = {*known, *fits, None}
+    strangers = [value for value in unseen if value not in has_place]
+    of_places = tuple(value for value in (*seen, *unseen) if value in has_place)
+    whole = source.build(_in_order(of_places, kind), kind)
+    return Placed(
+        _with_strangers(whole, strangers).build(_in_order([*seen, *unseen], kind), kind),
+        frozenset(strangers),
+    )
+
+
+def _in_order(values: Sequence[Value], kind: Kind) -> tuple[Value, ...]:
+    """Return values as a domain has them: numbers ascending, a missing one last."""
+    present = [value for value in values if value is not None]
+    if kind == "numeric":
+        present.sort(key=lambda value: value if isinstance(value, (int, float)) else 0)
+    return (*present, *([None] if None in values else []))
+
+
+def _fitting(source: HierarchySource, values: Sequence[Value], kind: Kind) -> Sequence[Value]:
+    """Return the values that a hierarchy can be built over, by halves where not all can."""
+    if not values:
+        return []
+    try:
+        source.build(_in_order(values, kind), kind)
+    except HierarchyError:
+        if len(values) == 1:
+            return []
+    else:
+        return values
+    middle = len(values) // 2
+    return [*_fitting(source, values[:middle], kind), *_fitting(source, values[middle:], kind)]
+
+
+def _with_strangers(hierarchy: Hierarchy, strangers: Sequence[Value]) -> Hierarchy:
+    """Append values that stand for themselves on every level but the root."""
+    if not strangers:
+        return hierarchy
+    below = hierarchy.labels[:-1]
+    own = [np.arange(len(strangers)) + len(labels) for labels in below]
+    added = np.array([*own, np.zeros(len(strangers), dtype=np.int64)], dtype=np.int32)
+    ones = np.ones(len(strangers), dtype=np.int64)
+    names = tuple(text(value) for value in strangers)
+    return replace(
+        hierarchy,
+        values=(*hierarchy.values, *strangers),
+        node_of=np.concatenate([hierarchy.node_of, added], axis=1),
+        labels=(*((*labels, *names) for labels in below), hierarchy.labels[-1]),
+        sizes=(
+            *(np.concatenate([sizes, ones]) for sizes in hierarchy.sizes[:-1]),
+            hierarchy.sizes[-1] + len(strangers),
+        ),
+        leaves=(*(hierarchy.leaves or hierarchy.values), *strangers),
+    )
+
+
+def typed_columns(schema: Schema, table: Table) -> dict[str, Column]:
+    """Return the released columns of new records with the kinds that the schema gives them.
+
+    A file that lacks a column, has one that nobody described or texts where numbers are expected is refused
+    as `Schema.bind` refuses it.
+    """
+    plain = tuple(replace(each, hierarchy=None, lowest_level=0) for each in schema.attributes)
+    bound, _ = replace(schema, attributes=plain).bind(table, is_release=True)
+    return dict(bound.columns)

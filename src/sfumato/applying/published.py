@@ -1,0 +1,83 @@
+"""Published: earlier releases as their folders have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sfumato.errors import UserError
+from sfumato.external.base import read_release
+from sfumato.publishing.layout import read_back
+from sfumato.publishing.manifest import layout_of
+from sfumato.publishing.verify import read_written
+from sfumato.release import Release
+from sfumato.schema import Schema
+from sfumato.table import Table
+from sfumato.verifying.documents import Manifest, ParentFacts, read_manifest
+from sfumato.verifying.folder import MANIFEST, fingerprint
+from sfumato.verifying.records import table_names
+
+
+def parent_release(folder: Path, table: Table, schema: Schema) -> Release:
+    """Read a published folder as the release of its original, to keep its recoding.
+
+    Parameters
+    ----------
+    folder
+        What `publish` wrote.
+    table, schema
+        The original that it was made from, and what its attributes are.
+    """
+    manifest = read_manifest(folder)
+    _check_attributes(folder, manifest, schema)
+    _check_unchanged(folder, manifest)
+    return read_release(folder, table, schema)
+
+
+def earlier_release(folder: Path, schema: Schema) -> Release:
+    """Read a published folder as anybody does: its labels, and no original."""
+    manifest = read_manifest(folder)
+    _check_attributes(folder, manifest, schema)
+    _check_unchanged(folder, manifest)
+    return read_back(read_written(folder, table_names(manifest.layout)), layout_of(manifest))
+
+
+def parent_facts(
+    candidate: str | None, folder: Path | None = None, earlier: Iterable[Path] = ()
+) -> ParentFacts:
+    """Name the release whose recoding is kept, and others that were published before.
+
+    Parameters
+    ----------
+    candidate
+        The id of its candidate; by default what its folder says.
+    folder
+        Where it was published, if it was.
+    earlier
+        The folders of the others.
+    """
+    if folder is not None and candidate is None:
+        candidate = read_manifest(folder).decision.candidate
+    own = None if folder is None else fingerprint(folder, MANIFEST)[0]
+    others = dict.fromkeys(fingerprint(each, MANIFEST)[0] for each in earlier)
+    return ParentFacts(candidate=candidate, manifest=own, earlier=[each for each in others if each != own])
+
+
+def _check_attributes(folder: Path, manifest: Manifest, schema: Schema) -> None:
+    roles = {name: facts.role for name, facts in manifest.layout.attributes.items()}
+    wanted = {name: schema[name].role for name in schema.released}
+    different = sorted(name for name in {*roles, *wanted} if roles.get(name) != wanted.get(name))
+    if different:
+        raise UserError(
+            f"{folder.name} was not published from this project: {different[0]!r} is not the same attribute "
+            "in both; give a folder with the same columns and roles"
+        )
+
+
+def _check_unchanged(folder: Path, manifest: Manifest) -> None:
+    for name in table_names(manifest.layout):
+        facts = manifest.files.get(f"{name}.csv")
+        if facts is None or fingerprint(folder, f"{name}.csv") != (facts.sha256, facts.bytes):
+            raise UserError(
+                f"{name}.csv of {folder.name} was changed after it was published; `sfumato verify` says more"
+            )

@@ -1,0 +1,331 @@
+"""Composition: what somebody learns who has this release and those that were published before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Integers
+from sfumato.classes import EquivalenceClasses, count_classes
+from sfumato.errors import ParameterError
+from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
+from sfumato.kernels.grouping import number_rows
+from sfumato.measures.base import IdentityMeasure, Measure, Measurement, NotApplicable
+from sfumato.models.distances import jensen_shannon
+from sfumato.registry import register
+from sfumato.release import Earlier, Release
+
+_COLLECTOR = Attacker(
+    "The collector of releases",
+    "Has everything that was published of the same people before, and knows who is in which release.",
+)
+_IN_EARLIER = Detail("people who are in an earlier release, too", "share")
+_ESTIMATED = Detail("people whose earlier class is estimated", "share")
+
+
+@register
+@dataclass(frozen=True)
+class CompositionK(IdentityMeasure):
+    """The smallest number of people whom somebody cannot tell apart who has all releases.
+
+    People who are in the same class now were perhaps in different classes before. Those who shared their
+    class in this release and in every earlier one that a person is in are that person's company; the value is
+    the smallest over all people. Without an earlier release it is that of k-anonymity. Who is who is known
+    where the releases were made of the same records or where a column tells whose a record is. Elsewhere it
+    is estimated: everybody is taken to have been in that class of the earlier release which would take the
+    record, and nobody in it whom none would. The detail has the share of the people with less company than
+    k, the share of those who are in an earlier release, and the share of those for whom that is estimated.
+
+    Parameters
+    ----------
+    k
+        The company below which somebody counts as exposed.
+
+    References
+    ----------
+    S. Ganta, S. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary information in data privacy",
+    2008.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
+    >>> measure(release, ["composition-k"])[0].value
+    3.0
+    """
+
+    k: int = 5
+
+    better: ClassVar[Better] = "higher"
+    needs: ClassVar[Needs] = "records"
+    against: ClassVar[Attacker] = _COLLECTOR
+    words: ClassVar[Words] = Words(
+        "k of all releases together",
+        "The number of people who share their class in this release and in every earlier one, for the person "
+        "who shares it with fewest.",
+        "1: somebody is alone once all releases are laid side by side. Without an earlier release it is the "
+        "size of the smallest class.",
+        "1 to the number of records",
+        sentence="whoever has all releases cannot tell a person from fewer than {} people",
+        details={
+            "share-below-k": Detail("people with less company than k", "share"),
+            "share-in-earlier": _IN_EARLIER,
+            "share-estimated": _ESTIMATED,
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ParameterError(f"k must be at least 1, not {self.k}")
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the smallest company."""
+        met = _Meeting.of(release, "identity")
+        parts = list(met.parts())
+        sizes = np.concatenate([part.classes.people[part.of_record] for part in parts])
+        detail = {"share-below-k": float((sizes < self.k).mean()), **met.shares}
+        return (self.taken(float(sizes.min()), detail=detail),)
+
+
+@register
+@dataclass(frozen=True)
+class CompositionLoss(Measure):
+    """How far all releases together move an adversary's belief about a person, in the worst case.
+
+    The privacy loss (Jensen-Shannon divergence between the prior and a distribution of the sensitive values,
+    in [0, log 2]) of the people who shared a person's class in this release and in every earlier one that the
+    person is in; the largest over all people. Without an earlier release it is `privacy-loss`. Who is who is
+    known or estimated as in `composition-k`. The detail has the mean, the share of the people above the
+    threshold, the smallest company, and what `composition-k` says of who is who.
+
+    Parameters
+    ----------
+    threshold
+        The loss above which somebody counts as at risk.
+
+    References
+    ----------
+    S. Ganta, S. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary information in data privacy",
+    2008; N. Li, T. Li, "On the tradeoff between privacy and utility in data publishing", 2009, section 4.1.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
+    >>> together, alone = measure(release, ["composition-loss", "privacy-loss"])
+    >>> together.value == alone.value
+    True
+    """
+
+    threshold: float = 0.1
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "attribute"
+    needs: ClassVar[Needs] = "records"
+    against: ClassVar[Attacker] = _COLLECTOR
+    words: ClassVar[Words] = Words(
+        "privacy loss of all releases together",
+        "How far this release and the earlier ones, laid side by side, move what an adversary believes about "
+        "a person's sensitive value, for the person for whom it moves most.",
+        "0: they tell nothing about anybody that the whole table does not tell. 0.693: a rare value is given "
+        "away. Without an earlier release it is the privacy loss.",
+        "0 to 0.693 (log 2)",
+        sentence="with all releases, what an adversary believes about a person's sensitive value moves by at "
+        "most {} on a scale from 0 to 0.693",
+        details={
+            "share-at-risk": Detail("people above the threshold", "share"),
+            "smallest": Detail("smallest company"),
+            "share-in-earlier": _IN_EARLIER,
+            "share-estimated": _ESTIMATED,
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if not self.threshold >= 0:
+            raise ParameterError(f"threshold must be at least 0, not {self.threshold:g}")
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return one measurement for each sensitive attribute."""
+        if not release.groups.sensitive:
+            raise NotApplicable("the release has no sensitive attribute")
+        met = _Meeting.of(release, "attribute")
+        parts = list(met.parts())
+        sizes = np.concatenate([part.classes.people[part.of_record] for part in parts])
+        return tuple(
+            self._taken_of(name, parts, int(sizes.min()), met.shares) for name in release.groups.sensitive
+        )
+
+    def _taken_of(
+        self, name: str, parts: list[_Part], smallest: int, shares: dict[str, float]
+    ) -> Measurement:
+        losses = np.concatenate(
+            [jensen_shannon(part.classes.sensitive[name])[part.of_record] for part in parts]
+        )
+        detail = {
+            "mean": float(losses.mean()),
+            "share-at-risk": float((losses > self.threshold).mean()),
+            "smallest": smallest,
+            **shares,
+        }
+        return self.taken(float(losses.max()), attribute=name, detail=detail)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The company of those people who are in the same releases.
+
+    Parameters
+    ----------
+    classes
+        The people who shared all their classes.
+    of_record
+        The class of each record of those who are in just these releases.
+    """
+
+    classes: EquivalenceClasses
+    of_record: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class _Meeting:
+    """Every released record with its class now and its classes then.
+
+    Parameters
+    ----------
+    release
+        The release.
+    row_of
+        The released row of each record.
+    now
+        Its class.
+    then
+        For each earlier release its class there, -1 where its person is not in it.
+    n_estimated
+        For how many records some class is estimated.
+    """
+
+    release: Release
+    row_of: Integers
+    now: Integers
+    then: tuple[Integers, ...]
+    n_estimated: int
+
+    @classmethod
+    def of(cls, release: Release, guards: Guards) -> _Meeting:
+        """Find out who was where before."""
+        if release.rows is None or release.original is None:
+            raise NotApplicable("it is not known which released record is which")
+        row_of = np.repeat(np.arange(release.n_rows), release.weights)
+        now = _partition(release, guards).class_of[row_of]
+        found = [_then(release, each, guards, row_of) for each in release.earlier]
+        guessed = np.zeros(len(row_of), dtype=np.bool_)
+        for classes, estimated in found:
+            guessed |= estimated & (classes >= 0)
+        return cls(release, row_of, now, tuple(classes for classes, _ in found), int(guessed.sum()))
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """How many are in an earlier release, and for how many that is estimated."""
+        known = np.zeros(len(self.now), dtype=np.bool_)
+        for classes in self.then:
+            known |= classes >= 0
+        return {
+            "share-in-earlier": float(known.mean()),
+            "share-estimated": self.n_estimated / len(self.now),
+        }
+
+    def parts(self) -> Iterator[_Part]:
+        """Put people together who share their classes, apart for those who are in different releases.
+
+        Who is in more releases than somebody else is still company in those that both are in.
+        """
+        present = np.zeros(len(self.now), dtype=np.int64)
+        for place, classes in enumerate(self.then):
+            present |= (classes >= 0).astype(np.int64) << place
+        for pattern in np.unique(present):
+            inside = np.flatnonzero(present & pattern == pattern)
+            asked = [classes for place, classes in enumerate(self.then) if pattern >> place & 1]
+            columns = [self.now[inside], *(classes[inside] for classes in asked)]
+            spans = [int(column.max()) + 1 for column in columns]
+            class_of, n_classes = number_rows(columns, spans, len(inside))
+            own = class_of[present[inside] == pattern]
+            yield _Part(self._counted(inside, class_of, n_classes), own)
+
+    def _counted(self, inside: Integers, class_of: Integers, n_classes: int) -> EquivalenceClasses:
+        release, rows = self.release, self.row_of[inside]
+        whole = release.groups.sensitive
+        people = None if release.people is None else release.people.take(rows)
+        return count_classes(
+            class_of,
+            n_classes,
+            np.ones(len(inside), dtype=np.int64),
+            {name: (release.own_values(name)[rows], counts.prior) for name, counts in whole.items()},
+            {name: counts.domain for name, counts in whole.items()},
+            people,
+        )
+
+
+def _partition(release: Release, guards: Guards) -> EquivalenceClasses:
+    return release.classes if guards == "identity" else release.groups
+
+
+def _then(release: Release, earlier: Earlier, guards: Guards, row_of: Integers) -> tuple[Integers, Booleans]:
+    """Return for each record its class in an earlier release, and whether that is estimated."""
+    before = earlier.release
+    people = earlier.people or _same_records(release, before)
+    if people is None:
+        return _estimated(release, before)[row_of], np.ones(len(row_of), dtype=np.bool_)
+    classes = _partition(before, guards).class_of[np.repeat(np.arange(before.n_rows), before.weights)]
+    return _classes_of_people(*people, classes), np.zeros(len(row_of), dtype=np.bool_)
+
+
+def _estimated(release: Release, before: Release) -> Integers:
+    """Return for each row the class of an earlier release that would take it."""
+    from sfumato.applying.taking import classes_taking
+
+    assert release.original is not None
+    return classes_taking(before, release.original, release.schema)[release.rows]
+
+
+def _same_records(release: Release, before: Release) -> tuple[Integers, Integers] | None:
+    """Number people, or records where nobody has several, alike in two releases of the same table."""
+    from sfumato.applying.people import ranked
+
+    mine, theirs = release.original, before.original
+    if mine is None or theirs is None or release.rows is None or before.rows is None:
+        return None
+    if mine is not theirs and mine.fingerprint != theirs.fingerprint:
+        return None
+    if mine.person_of is not None:
+        both = [np.repeat(mine.person_of[each.rows], each.weights) for each in (release, before)]
+    else:
+        first = np.cumsum(mine.weights) - mine.weights
+        both = [
+            first[np.repeat(each.rows, each.weights)] + ranked(each.rows, each.weights)
+            for each in (release, before)
+            if each.rows is not None
+        ]
+    return both[0], both[1]
+
+
+def _classes_of_people(now: Integers, then: Integers, classes: Integers) -> Integers:
+    """Return for each record of now the class of its person then; several classes of one are one together."""
+    order = np.lexsort((classes, then))
+    person, where = then[order], classes[order]
+    is_new = np.append(True, (np.diff(person) != 0) | (np.diff(where) != 0))
+    person, where = person[is_new], where[is_new]
+    someone, first = np.unique(person, return_index=True)
+    label = where[first].copy()
+    n_classes = int(classes.max(initial=-1)) + 1
+    sets: dict[bytes, int] = {}
+    ends = np.append(first[1:], len(person))
+    for place in np.flatnonzero(ends - first > 1):
+        own = where[first[place] : ends[place]].tobytes()
+        label[place] = sets.setdefault(own, n_classes + len(sets))
+    found = np.searchsorted(someone, now)
+    found[found == len(someone)] = 0
+    return np.where(someone[found] == now, label[found], -1) if len(someone) else np.full(len(now), -1)

@@ -1,0 +1,241 @@
+"""What somebody learns who has several releases: the intersection attack by hand, and brute force."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato import (
+    Attribute,
+    Clustering,
+    Cut,
+    FullDomain,
+    Intervals,
+    KAnonymity,
+    Measurement,
+    Mondrian,
+    Release,
+    Sanitizer,
+    Schema,
+    Table,
+    apply,
+    freeze,
+    measure,
+    sanitize,
+)
+from sfumato.release import Earlier
+
+AGES = [21, 22, 23, 24, 25, 26]
+GANTA: dict[str, Any] = {"age": AGES, "disease": ["flu", "gout", "asthma", "flu", "gout", "asthma"]}
+SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))
+
+
+def _cut(bits: str, k: int = 2) -> Release:
+    return sanitize(GANTA, SCHEMA, Cut({"age": bits}, KAnonymity(k)))
+
+
+def _with(release: Release, *earlier: Release) -> Release:
+    return replace(release, earlier=tuple(map(Earlier, earlier)))
+
+
+def _taken(release: Release, name: str) -> Measurement:
+    (found,) = measure(release, [name])
+    return found
+
+
+def test_two_releases_that_are_each_safe_single_somebody_out_together() -> None:
+    """Ages 21-23 and 24-26, then 21-22 and 23-26: each class has two people or more; 23 is alone in both."""
+    first, second = _cut("00100"), _cut("01000")
+    assert first.classes.sizes.min() == 3
+    assert second.classes.sizes.min() == 2
+    found = _taken(_with(second, first), "composition-k")
+    assert found.value == 1
+    assert found.detail["share-below-k"] == 1  # everybody has less than five around
+    assert found.detail["share-in-earlier"] == 1
+    assert found.detail["share-estimated"] == 0
+    loss = _taken(_with(second, first), "composition-loss")
+    alone = 0.5 * (
+        math.log(2 / (1 + 1 / 3)) + 1 / 3 * math.log(1 / 3 / ((1 + 1 / 3) / 2)) + 2 / 3 * math.log(2)
+    )
+    assert loss.value == pytest.approx(alone)
+    assert loss.value > _taken(second, "privacy-loss").value
+    assert loss.detail["smallest"] == 1
+
+
+def test_the_same_release_twice_tells_no_more_than_once() -> None:
+    release = _cut("00100")
+    assert _taken(_with(release, release), "composition-k").value == 3
+    alone = _taken(release, "privacy-loss").value
+    assert _taken(_with(release, release), "composition-loss").value == alone
+
+
+def test_three_releases_tell_more_than_two() -> None:
+    first, second, third = _cut("00100"), _cut("00000"), _cut("01010")
+    assert _taken(_with(second, first), "composition-k").value == 3
+    assert _taken(_with(second, first, third), "composition-k").value == 1
+
+
+SEVERAL = Schema(
+    (
+        Attribute("age", "quasi-identifying", "numeric", Intervals((10, 20))),
+        Attribute("sex", "quasi-identifying"),
+        Attribute("disease", "sensitive"),
+    )
+)
+
+
+def _records(seed: int, n: int = 150) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    return {
+        "age": rng.integers(20, 70, n).tolist(),
+        "sex": rng.choice(["f", "m"], n).tolist(),
+        "disease": rng.choice(["flu", "gout", "asthma", "cold"], n).tolist(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Mondrian(KAnonymity(5)), FullDomain({"age": 1, "sex": 0}, KAnonymity(2), suppression=1.0)),
+        (FullDomain({"age": 1, "sex": 1}, KAnonymity(5)), Mondrian(KAnonymity(7))),
+        (Mondrian(KAnonymity(4), variant="relaxed"), Clustering(KAnonymity(6))),
+    ],
+    ids=["suppressed", "level", "split"],
+)
+def test_the_company_is_who_shares_every_class(one: Sanitizer, other: Sanitizer) -> None:
+    """By brute force: give every record its labels in both releases, and count who has the same."""
+    table = _records(3)
+    now, then = (sanitize(table, SEVERAL, how, seed=5) for how in (one, other))
+    labels = [_labels_by_record(each) for each in (now, then)]
+    sizes = []
+    for record, mine in labels[0].items():
+        theirs = labels[1].get(record)
+        company = [
+            other
+            for other, label in labels[0].items()
+            if label == mine and (theirs is None or labels[1].get(other) == theirs)
+        ]
+        sizes.append(len(company))
+    found = _taken(_with(now, then), "composition-k")
+    assert found.value == min(sizes)
+    assert found.detail["share-below-k"] == pytest.approx(np.mean(np.array(sizes) < 5))
+    in_both = len(labels[0].keys() & labels[1].keys())
+    assert found.detail["share-in-earlier"] == pytest.approx(in_both / len(labels[0]))
+
+
+def _labels_by_record(release: Release) -> dict[tuple[int, int], tuple[str | None, ...]]:
+    """Return the labels of each released record: the first of a row, the second, …."""
+    names, seen, found = release.schema.quasi_identifiers, Counter[int](), {}
+    assert release.rows is not None
+    for place, row in enumerate(release.rows.tolist()):
+        for _ in range(int(release.weights[place])):
+            found[row, seen[row]] = tuple(
+                release.cells[name].labels[release.cells[name].codes[place]] for name in names
+            )
+            seen[row] += 1
+    return found
+
+
+WITH_PEOPLE = Schema((Attribute("patient", "identifying"), *SEVERAL.attributes), person="patient")
+
+
+def _months(n: int = 200) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a month and the next: nine in ten come again, with the same age and sex."""
+    january = {"patient": [f"p{number}" for number in range(n)], **_records(7, n)}
+    february = {name: values[n // 10 :] for name, values in january.items()}
+    new = {"patient": [f"q{number}" for number in range(n // 10)], **_records(8, n // 10)}
+    return january, {name: [*february[name], *new[name]] for name in january}
+
+
+def test_people_who_come_again_are_recognised_by_their_column() -> None:
+    january, february = _months()
+    first = sanitize(january, WITH_PEOPLE, Mondrian(KAnonymity(8)), seed=1)
+    second = apply(freeze(first, january), february, limit=1.0)
+    found = _taken(second, "composition-k")
+    assert found.detail["share-estimated"] == 0
+    assert 0.8 < found.detail["share-in-earlier"] < 1
+    # the recoding is kept and people have not changed: company are all of the class who come again
+    came = Counter(_classes_of_people(first, january).items() & _classes_of_people(second, february).items())
+    company = Counter(labels for _, labels in came)
+    news = Counter(_classes_of_people(second, february).values())
+    expected = [
+        company[labels] if person in set(january["patient"]) and company[labels] else news[labels]
+        for person, labels in _classes_of_people(second, february).items()
+    ]
+    assert found.value == min(expected)
+
+
+def _classes_of_people(release: Release, records: dict[str, Any]) -> dict[str, tuple[str | None, ...]]:
+    """Find everybody's released labels by the original values: everybody with the same has the same."""
+    assert release.original is not None
+    assert release.rows is not None
+    names = release.schema.quasi_identifiers
+    of_values: dict[tuple[Any, ...], tuple[str | None, ...]] = {}
+    for place, row in enumerate(release.rows):
+        values = tuple(
+            release.original[n].domain[release.original[n].codes[row]] for n in release.original.names
+        )
+        of_values[values] = tuple(release.cells[n].labels[release.cells[n].codes[place]] for n in names)
+    found = {}
+    columns = [records[name] for name in release.original.names]
+    for person, own in zip(records["patient"], zip(*columns, strict=True), strict=True):
+        if own in of_values:
+            found[person] = of_values[own]
+    return found
+
+
+def test_a_kept_recoding_is_safe_where_a_new_one_is_not() -> None:
+    january, february = _months()
+    first = sanitize(january, WITH_PEOPLE, Mondrian(KAnonymity(8)), seed=1)
+    kept = apply(first, february, limit=1.0)
+    anew = sanitize(february, WITH_PEOPLE, Mondrian(KAnonymity(8)), seed=1)
+    assert _taken(kept, "composition-k").value >= 8
+    naive = _taken(_with(anew, first), "composition-k")
+    assert naive.detail["share-estimated"] > 0.5
+    assert naive.value < 4
+
+
+def test_several_records_of_one_person_are_one_person() -> None:
+    table = {
+        "patient": ["a", "a", "b", "c", "d", "d"],
+        "age": [21, 21, 22, 23, 24, 25],
+        "sex": ["f"] * 6,
+        "disease": ["flu", "gout", "flu", "gout", "flu", "gout"],
+    }
+    now = sanitize(table, WITH_PEOPLE, FullDomain({"age": 2, "sex": 1}, KAnonymity(1)))
+    then = sanitize(table, WITH_PEOPLE, FullDomain({"age": 0, "sex": 1}, KAnonymity(1)))
+    # a, b, c are alone with their age then, and d is the only one of two ages
+    assert _taken(now, "composition-k").value == 4
+    assert _taken(_with(now, then), "composition-k").value == 1
+
+
+def test_a_policy_can_limit_it(tmp_path: Any) -> None:
+    from sfumato import Limit, publish
+    from sfumato.errors import PolicyNotMet
+
+    both = _with(_cut("01000"), _cut("00100"))
+    with pytest.raises(PolicyNotMet, match="composition-k"):
+        publish(both, tmp_path / "out", policy={"composition-k": Limit(at_least=2)})
+    publish(both, tmp_path / "out", policy={"composition-loss": Limit(at_most=0.7)})
+    assert "privacy loss of all releases together" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_a_release_that_does_not_know_its_records_is_not_judged() -> None:
+    release = replace(_cut("01000"), rows=None)
+    assert _taken(release, "composition-k").value is None
+
+
+def test_table_of_the_brute_force_is_really_split() -> None:
+    """The case called split shows records of one row in several classes."""
+    release = sanitize(_records(3), SEVERAL, Mondrian(KAnonymity(4), variant="relaxed"), seed=5)
+    assert isinstance(release.original, Table)
+    assert release.rows is not None
+    places: defaultdict[int, int] = defaultdict(int)
+    for row in release.rows.tolist():
+        places[row] += 1
+    assert max(places.values()) > 1
