@@ -276,21 +276,22 @@ class Table:
         quote: str | None = None,
         missing_values: Iterable[str] = (),
     ) -> Table:
-        """Read a CSV, Parquet or Feather file.
+        """Read a CSV, Parquet or Feather file, or all such files of a folder or a pattern.
 
         Parameters
         ----------
         path
-            The file. A CSV file's columns are read as text, so that leading zeros survive.
+            The file, a folder, or a pattern such as ``2024-*.csv``. A CSV file's columns are read as text, so
+            that leading zeros survive.
         separator, encoding, quote
             How a CSV file is written, where that should not be sniffed.
         missing_values
             Spellings of a missing value beside the empty field.
         """
-        from sfumato.reading.arrow import read_arrow
+        from sfumato.reading.sources import source_at
 
-        records = read_arrow(path, separator=separator, encoding=encoding, quote=quote)
-        return cls.from_arrow(records, missing_values=missing_values)
+        source = source_at(path, separator=separator, encoding=encoding, quote=quote)
+        return cls.from_arrow(source.read(), missing_values=missing_values)
 
     @classmethod
     def from_arrow(cls, source: Records, *, missing_values: Iterable[str] = ()) -> Table:
@@ -301,15 +302,8 @@ class Table:
         """
         import pyarrow as pa
 
-        arrow = _without_index(source if isinstance(source, pa.Table) else _as_arrow(source))
-        if len(set(arrow.column_names)) < arrow.num_columns:
-            twice = sorted({name for name in arrow.column_names if arrow.column_names.count(name) > 1})
-            raise DataError(f"column {twice[0]!r} occurs more than once; rename one of them")
-        if arrow.num_rows == 0 or arrow.num_columns == 0:
-            raise DataError("the table has no records; give one with at least one row and one column")
-        spellings = frozenset(missing_values)
-        columns = {name: _encode(name, arrow.column(name), spellings) for name in arrow.column_names}
-        return compacted(columns, np.ones(arrow.num_rows, dtype=np.int64))
+        arrow = source if isinstance(source, pa.Table) else _as_arrow(source)
+        return counted(arrow, missing_values=missing_values)
 
     def to_arrow(self) -> pa.Table:
         """Return one Arrow row for each record."""
@@ -336,6 +330,23 @@ class Table:
         from sfumato.report.notebook import table_html
 
         return table_html(self)
+
+
+def counted(arrow: pa.Table, counts: Integers | None = None, *, missing_values: Iterable[str] = ()) -> Table:
+    """Make a table of Arrow rows, each of which stands for so many records; by default for one.
+
+    Rows that differ only in blanks or in how a missing value is spelled are put together.
+    """
+    arrow = _without_index(arrow)
+    if len(set(arrow.column_names)) < arrow.num_columns:
+        twice = sorted({name for name in arrow.column_names if arrow.column_names.count(name) > 1})
+        raise DataError(f"column {twice[0]!r} occurs more than once; rename one of them")
+    if arrow.num_rows == 0 or arrow.num_columns == 0:
+        raise DataError("the table has no records; give one with at least one row and one column")
+    weights = np.ones(arrow.num_rows, dtype=np.int64) if counts is None else counts
+    spellings = frozenset(missing_values)
+    columns = {name: encode(name, arrow.column(name), spellings, weights) for name in arrow.column_names}
+    return compacted(columns, weights)
 
 
 def compacted(
@@ -470,7 +481,8 @@ def _without_index(arrow: pa.Table) -> pa.Table:
     return arrow.drop_columns([name for name in arrow.column_names if _INDEX.fullmatch(name)])
 
 
-def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -> Column:
+def encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], weights: Integers) -> Column:
+    """Return a column of Arrow values as codes; each stands for so many records."""
     import pyarrow as pa
 
     plain, places = _distinct(array) if pa.types.is_dictionary(array.type) else (array, None)
@@ -485,7 +497,7 @@ def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -
     values = [_plain_value(value, missing_values) for value in found]
     if places is not None:
         indices = np.append(indices, len(values))[places]
-    _refuse_infinite(name, values, indices)
+    _refuse_infinite(name, values, indices, weights)
     return _ordered(values, indices, kind)
 
 
@@ -532,10 +544,10 @@ def _distinct(array: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Integers]:
     return pa.chunked_array(values, type=kind), np.concatenate(places)
 
 
-def _refuse_infinite(name: str, values: list[Value], indices: Integers) -> None:
+def _refuse_infinite(name: str, values: list[Value], indices: Integers, weights: Integers) -> None:
     infinite = [place for place, value in enumerate(values) if isinstance(value, float) and math.isinf(value)]
     if infinite:
-        n_records = int(np.isin(indices, infinite).sum())
+        n_records = int(weights[np.isin(indices, infinite)].sum())
         raise DataError(
             f"column {name!r} has {n_records} infinite numbers; make them finite or leave them missing"
         )

@@ -1,0 +1,284 @@
+"""DuckDB: the engine for records that do not fit into memory, as long as their distinct rows do.
+
+The database lives in memory and is closed to everything but the files that are read: no network, no further
+extension, no other file. What does not fit is kept in a folder that nobody else may read and that is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
+from sfumato.errors import DataError, SfumatoError, UserError
+from sfumato.reading.sources import Source
+from sfumato.schema import Schema
+from sfumato.table import Table, counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+
+_PATTERN = ("*", "?", "[")
+_BITS_OF_PLACE = 40
+"""So many bits of a position tell the place of a record in its file, those above them the file."""
+_MOST_VALUES = 1 << 20
+"""An attribute with more values is not tried at other levels of its hierarchy."""
+
+
+@dataclass(frozen=True)
+class DuckDB:
+    """Group the records by DuckDB, beyond memory where that is needed."""
+
+    def reduce(
+        self, source: Source, schema: Schema | None = None, *, missing_values: Iterable[str] = ()
+    ) -> Table:
+        """Return the distinct rows of a source; see `Engine.reduce`."""
+        names = tuple(source.schema.names if schema is None else schema.needed(source.schema.names))
+        spellings = tuple(missing_values)
+        with _database(source, names) as database:
+            n_rows, limit = _n_distinct(database, source, names), rows_that_fit(len(names))
+            if n_rows > limit:
+                tried = [] if schema is None else _coarser(database, source, names, schema, spellings)
+                raise too_many(source.label, n_rows, limit, tried)
+            rows = _arrow(database, "SELECT * FROM distinct_rows ORDER BY position")
+        counts = np.asarray(rows.column(len(names)), dtype=np.int64)
+        return counted(_typed(source, names, rows), counts, missing_values=spellings)
+
+
+ENGINE = DuckDB()
+
+
+# The database and the records in it
+
+
+@contextmanager
+def _database(source: Source, names: Sequence[str]) -> Iterator[DuckDBPyConnection]:
+    """Give a database with the view ``records`` and its ``distinct_rows``; it is gone afterwards.
+
+    The columns are called ``c0``, ``c1`` and so on, then follow the count and the position of the first
+    record. What DuckDB says of a problem may show a value and is therefore never passed on.
+    """
+    duckdb = _duckdb()
+    trouble: list[SfumatoError] = []
+    problem = ""
+    with (
+        tempfile.TemporaryDirectory(prefix="sfumato-") as folder,
+        duckdb.connect(":memory:", config=_settings(folder)) as database,
+    ):
+        try:
+            _put_in(database, source, names, trouble)
+            yield database
+        except duckdb.OutOfMemoryException:
+            problem = (
+                "takes more temporary space than half of what is free; free some, or name another folder "
+                "in the environment variable TMPDIR"
+            )
+        except duckdb.Error:
+            problem = "cannot be read: it is damaged or not what its name says; write it again"
+    if trouble:
+        raise trouble[0]
+    if problem:
+        raise DataError(f"{source.label} {problem}")
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise UserError("the engine duckdb needs the package duckdb: pip install 'sfumato[duckdb]'") from None
+    return duckdb
+
+
+def _settings(folder: str) -> dict[str, str | int | bool]:
+    return {
+        "memory_limit": f"{working_memory()}B",
+        "threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "temp_directory": folder,
+        "max_temp_directory_size": f"{shutil.disk_usage(folder).free // 2}B",
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "preserve_insertion_order": False,
+    }
+
+
+def _put_in(
+    database: DuckDBPyConnection, source: Source, names: Sequence[str], trouble: list[SfumatoError]
+) -> None:
+    """Define ``records`` and ``distinct_rows``; of a stream, which can be read once, the latter is kept."""
+    places = [str(path.absolute()) for path in source.parquet]
+    is_stream = not _can_read(source, names, places)
+    database.execute(f"SET allowed_paths = [{', '.join(map(_quoted, [] if is_stream else places))}]")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+    if is_stream:
+        database.register("stream", _reader(source, names, trouble))
+        database.execute(f"CREATE TEMP TABLE distinct_rows AS {_grouping('stream', names)}")
+        database.unregister("stream")
+        database.execute("CREATE TEMP VIEW records AS SELECT * FROM distinct_rows")
+    else:
+        database.execute(f"CREATE TEMP VIEW records AS {_scan(places, names)}")
+        database.execute(f"CREATE TEMP VIEW distinct_rows AS {_grouping('records', names)}")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _codes(names: Sequence[str]) -> list[str]:
+    """Return what the columns are called in the database."""
+    return [f"c{place}" for place in range(len(names))]
+
+
+def _scan(places: Sequence[str], names: Sequence[str]) -> str:
+    columns = [f"{_identifier(n)} AS {code}" for n, code in zip(names, _codes(names), strict=True)]
+    position = f"(file_index::BIGINT << {_BITS_OF_PLACE}) + file_row_number AS position"
+    files = ", ".join(map(_quoted, places))
+    return (
+        f"SELECT {', '.join(columns)}, {position} "
+        f"FROM read_parquet([{files}], hive_partitioning = false, union_by_name = true)"
+    )
+
+
+def _grouping(relation: str, names: Sequence[str]) -> str:
+    columns = ", ".join(_codes(names))
+    return (
+        f"SELECT {columns}, count(*) AS n_records, min(position) AS position "
+        f"FROM {relation} GROUP BY {columns}"
+    )
+
+
+def _can_read(source: Source, names: Sequence[str], places: Sequence[str]) -> bool:
+    """Return whether DuckDB reads these files by itself, and sees the same values in them as Arrow does."""
+    import pyarrow as pa
+
+    types = pa.types
+    plain = (
+        types.is_integer,
+        types.is_float32,
+        types.is_float64,
+        types.is_string,
+        types.is_boolean,
+        types.is_date32,
+    )
+    return bool(
+        places
+        and not any(sign in place for place in places for sign in _PATTERN)
+        and all(any(is_type(source.schema.field(name).type) for is_type in plain) for name in names)
+    )
+
+
+def _reader(source: Source, names: Sequence[str], trouble: list[SfumatoError]) -> pa.RecordBatchReader:
+    """Return the records as a stream; what goes wrong in it is kept, for DuckDB would tell it otherwise."""
+    import pyarrow as pa
+
+    fields = [(code, source.schema.field(name).type) for code, name in zip(_codes(names), names, strict=True)]
+    schema = pa.schema([*fields, ("position", pa.int64())])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        start = 0
+        try:
+            for batch in source.batches(names):
+                positions = pa.array(np.arange(start, start + batch.num_rows))
+                yield pa.record_batch([*batch.columns, positions], schema=schema)
+                start += batch.num_rows
+        except SfumatoError as error:
+            trouble.append(error)
+            raise
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _arrow(database: DuckDBPyConnection, statement: str) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.RecordBatchReader.from_stream(database.sql(statement)).read_all()
+
+
+def _typed(source: Source, names: Sequence[str], rows: pa.Table) -> pa.Table:
+    """Return the columns with the names and the types that they have in the source."""
+    import pyarrow as pa
+
+    wanted = pa.schema([source.schema.field(name) for name in names])
+    return rows.select(list(range(len(names)))).rename_columns(list(names)).cast(wanted)
+
+
+# Whether there is room
+
+
+def _n_distinct(database: DuckDBPyConnection, source: Source, names: Sequence[str]) -> int:
+    """Return about how many distinct rows there are; no more than records where these already fit."""
+    if not source.parquet:
+        return _number(database, "SELECT count(*) FROM distinct_rows")
+    n_records = _number(database, "SELECT count(*) FROM records")
+    if n_records <= rows_that_fit(len(names)):
+        return n_records
+    return _number(database, f"SELECT approx_count_distinct(hash({', '.join(_codes(names))})) FROM records")
+
+
+def _number(database: DuckDBPyConnection, statement: str) -> int:
+    (found,) = database.sql(statement).fetchall()[0]
+    return int(found)
+
+
+def _coarser(
+    database: DuckDBPyConnection,
+    source: Source,
+    names: Sequence[str],
+    schema: Schema,
+    missing_values: Iterable[str],
+) -> list[Coarser]:
+    """Estimate in one pass how many rows each attribute would leave at each level of its hierarchy."""
+    joins, counts, tried = [], [], []
+    for place, name in enumerate(names):
+        nodes = _nodes(database, source, names, place, schema, missing_values)
+        if nodes is None:
+            continue
+        database.register(f"nodes{place}", nodes)
+        joins.append(f"LEFT JOIN nodes{place} ON c{place} IS NOT DISTINCT FROM nodes{place}.value")
+        n_levels = nodes.num_columns - 1
+        for level in range(1, n_levels + 1):
+            columns = [*_codes(names)]
+            columns[place] = f"nodes{place}.level{level}"
+            counts.append(f"approx_count_distinct(hash({', '.join(columns)}))")
+            tried.append((name, level, level == n_levels))
+    if not counts:
+        return []
+    found = database.sql(f"SELECT {', '.join(counts)} FROM records {' '.join(joins)}").fetchall()[0]
+    return [Coarser(*each, int(n_rows)) for each, n_rows in zip(tried, found, strict=True)]
+
+
+def _nodes(
+    database: DuckDBPyConnection,
+    source: Source,
+    names: Sequence[str],
+    place: int,
+    schema: Schema,
+    missing_values: Iterable[str],
+) -> pa.Table | None:
+    """Return each value of an attribute with its node at every level; nothing where it must stay as it is."""
+    import pyarrow as pa
+
+    name = names[place]
+    roles = {attribute.name: attribute.role for attribute in schema.attributes}
+    if roles.get(name) not in ("quasi-identifying", "insensitive"):
+        return None
+    if _number(database, f"SELECT approx_count_distinct(c{place}) FROM records") > _MOST_VALUES:
+        return None
+    values = _arrow(database, f"SELECT DISTINCT c{place} FROM records")
+    typed = _typed(source, [name], values).column(0)
+    levels = levels_of(schema, name, typed, missing_values)
+    return pa.table(
+        {"value": values.column(0), **{f"level{i}": pa.array(n) for i, n in enumerate(levels, start=1)}}
+    )
