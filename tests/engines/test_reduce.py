@@ -210,6 +210,7 @@ def test_damage_that_shows_only_among_the_records_is_told_without_a_value(tmp_pa
     with pytest.raises(DataError, match=r"people.parquet .*damaged") as raised:
         reduced(path, "duckdb")
     assert SECRET not in str(raised.value)
+    assert raised.value.__context__ is None
 
 
 def test_infinite_numbers_are_counted_as_records(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,39 +42,10 @@ class DuckDB:
         """Return the distinct rows of a source; see `Engine.reduce`."""
         names = tuple(source.schema.names if schema is None else schema.needed(source.schema.names))
         spellings = tuple(missing_values)
-        with _database(source, names) as database:
-            n_rows, limit = _n_distinct(database, source, names), rows_that_fit(len(names))
-            if n_rows > limit:
-                tried = [] if schema is None else _coarser(database, source, names, schema, spellings)
-                raise too_many(source.label, n_rows, limit, tried)
-            rows = _arrow(database, "SELECT * FROM distinct_rows ORDER BY position")
-        counts = np.asarray(rows.column(len(names)), dtype=np.int64)
-        return counted(_typed(source, names, rows), counts, missing_values=spellings)
-
-
-ENGINE = DuckDB()
-
-
-# The database and the records in it
-
-
-@contextmanager
-def _database(source: Source, names: Sequence[str]) -> Iterator[DuckDBPyConnection]:
-    """Give a database with the view ``records`` and its ``distinct_rows``; it is gone afterwards.
-
-    The columns are called ``c0``, ``c1`` and so on, then follow the count and the position of the first
-    record. What DuckDB says of a problem may show a value and is therefore never passed on.
-    """
-    duckdb = _duckdb()
-    trouble: list[SfumatoError] = []
-    problem = ""
-    with (
-        tempfile.TemporaryDirectory(prefix="sfumato-") as folder,
-        duckdb.connect(":memory:", config=_settings(folder)) as database,
-    ):
+        duckdb, trouble = _duckdb(), list[SfumatoError]()
         try:
-            _put_in(database, source, names, trouble)
-            yield database
+            rows = _reduced(_Asked(source, names, schema, spellings), duckdb, trouble)
+            problem = ""
         except duckdb.OutOfMemoryException:
             problem = (
                 "takes more temporary space than half of what is free; free some, or name another folder "
@@ -83,10 +53,42 @@ def _database(source: Source, names: Sequence[str]) -> Iterator[DuckDBPyConnecti
             )
         except duckdb.Error:
             problem = "cannot be read: it is damaged or not what its name says; write it again"
-    if trouble:
-        raise trouble[0]
-    if problem:
-        raise DataError(f"{source.label} {problem}")
+        # raised out here: what DuckDB says of a problem may show a value
+        if trouble:
+            raise trouble[0]
+        if problem:
+            raise DataError(f"{source.label} {problem}")
+        counts = np.asarray(rows.column(len(names)), dtype=np.int64)
+        return counted(_typed(source, names, rows), counts, missing_values=spellings)
+
+
+ENGINE = DuckDB()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be reduced."""
+
+    source: Source
+    names: tuple[str, ...]
+    schema: Schema | None
+    missing_values: tuple[str, ...]
+
+
+def _reduced(asked: _Asked, duckdb: Any, trouble: list[SfumatoError]) -> pa.Table:
+    """Return the distinct rows with their counts, in the order of their first records."""
+    with (
+        tempfile.TemporaryDirectory(prefix="sfumato-") as folder,
+        duckdb.connect(":memory:", config=_settings(folder)) as database,
+    ):
+        _put_in(database, asked.source, asked.names, trouble)
+        n_rows, limit = _n_distinct(database, asked), rows_that_fit(len(asked.names))
+        if n_rows > limit:
+            raise too_many(asked.source.label, n_rows, limit, _coarser(database, asked))
+        return _arrow(database, "SELECT * FROM distinct_rows ORDER BY position")
+
+
+# The database and the records in it
 
 
 def _duckdb() -> Any:
@@ -217,14 +219,15 @@ def _typed(source: Source, names: Sequence[str], rows: pa.Table) -> pa.Table:
 # Whether there is room
 
 
-def _n_distinct(database: DuckDBPyConnection, source: Source, names: Sequence[str]) -> int:
+def _n_distinct(database: DuckDBPyConnection, asked: _Asked) -> int:
     """Return about how many distinct rows there are; no more than records where these already fit."""
-    if not source.parquet:
+    if not asked.source.parquet:
         return _number(database, "SELECT count(*) FROM distinct_rows")
     n_records = _number(database, "SELECT count(*) FROM records")
-    if n_records <= rows_that_fit(len(names)):
+    if n_records <= rows_that_fit(len(asked.names)):
         return n_records
-    return _number(database, f"SELECT approx_count_distinct(hash({', '.join(_codes(names))})) FROM records")
+    columns = ", ".join(_codes(asked.names))
+    return _number(database, f"SELECT approx_count_distinct(hash({columns})) FROM records")
 
 
 def _number(database: DuckDBPyConnection, statement: str) -> int:
@@ -232,24 +235,18 @@ def _number(database: DuckDBPyConnection, statement: str) -> int:
     return int(found)
 
 
-def _coarser(
-    database: DuckDBPyConnection,
-    source: Source,
-    names: Sequence[str],
-    schema: Schema,
-    missing_values: Iterable[str],
-) -> list[Coarser]:
+def _coarser(database: DuckDBPyConnection, asked: _Asked) -> list[Coarser]:
     """Estimate in one pass how many rows each attribute would leave at each level of its hierarchy."""
     joins, counts, tried = [], [], []
-    for place, name in enumerate(names):
-        nodes = _nodes(database, source, names, place, schema, missing_values)
+    for place, name in enumerate(asked.names):
+        nodes = _nodes(database, asked, place)
         if nodes is None:
             continue
         database.register(f"nodes{place}", nodes)
         joins.append(f"LEFT JOIN nodes{place} ON c{place} IS NOT DISTINCT FROM nodes{place}.value")
         n_levels = nodes.num_columns - 1
         for level in range(1, n_levels + 1):
-            columns = [*_codes(names)]
+            columns = _codes(asked.names)
             columns[place] = f"nodes{place}.level{level}"
             counts.append(f"approx_count_distinct(hash({', '.join(columns)}))")
             tried.append((name, level, level == n_levels))
@@ -259,26 +256,17 @@ def _coarser(
     return [Coarser(*each, int(n_rows)) for each, n_rows in zip(tried, found, strict=True)]
 
 
-def _nodes(
-    database: DuckDBPyConnection,
-    source: Source,
-    names: Sequence[str],
-    place: int,
-    schema: Schema,
-    missing_values: Iterable[str],
-) -> pa.Table | None:
+def _nodes(database: DuckDBPyConnection, asked: _Asked, place: int) -> pa.Table | None:
     """Return each value of an attribute with its node at every level; nothing where it must stay as it is."""
     import pyarrow as pa
 
-    name = names[place]
-    roles = {attribute.name: attribute.role for attribute in schema.attributes}
-    if roles.get(name) not in ("quasi-identifying", "insensitive"):
+    name, schema = asked.names[place], asked.schema
+    if schema is None or name not in (*schema.quasi_identifiers, *schema.insensitive):
         return None
     if _number(database, f"SELECT approx_count_distinct(c{place}) FROM records") > _MOST_VALUES:
         return None
     values = _arrow(database, f"SELECT DISTINCT c{place} FROM records")
-    typed = _typed(source, [name], values).column(0)
-    levels = levels_of(schema, name, typed, missing_values)
-    return pa.table(
-        {"value": values.column(0), **{f"level{i}": pa.array(n) for i, n in enumerate(levels, start=1)}}
-    )
+    typed = _typed(asked.source, [name], values).column(0)
+    levels = levels_of(schema, name, typed, asked.missing_values)
+    nodes = {f"level{level}": pa.array(each) for level, each in enumerate(levels, start=1)}
+    return pa.table({"value": values.column(0), **nodes})

@@ -35,6 +35,8 @@ class Data(Section, frozen=True):
     """The section ``[data]``: where the records are and how they are written."""
 
     path: str
+    table: str | None = None
+    query: str | None = None
     engine: EngineName = "memory"
     separator: str | None = None
     encoding: str | None = None
@@ -243,7 +245,9 @@ class Project:
     def source(self, path: Path | None = None) -> Source:
         """Return where the records are: in the data file, or in another that is written alike."""
         return source_at(
-            path or self.data_path,
+            path or (self.data.path if "://" in self.data.path else self.data_path),
+            table=self.data.table,
+            query=self.data.query,
             separator=self.data.separator,
             encoding=self.data.encoding,
             quote=self.data.quote,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sfumato.errors import DataError
 from sfumato.reading.arrow import SUFFIXES, CsvFile, check_columns, damaged, format_of, read_arrow
+from sfumato.reading.databases import asked, database_at, is_database
 from sfumato.reading.dialect import require_file
 
 if TYPE_CHECKING:
@@ -54,11 +55,13 @@ class Source(Protocol):
 def source_at(
     path: str | Path,
     *,
+    table: str | None = None,
+    query: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
     quote: str | None = None,
 ) -> Source:
-    """Return the source that a path names: a file, a folder of files, or a pattern such as ``2024-*.csv``.
+    """Return the source that a path names: a file, a folder, a pattern such as ``2024-*.csv``, or a database.
 
     The files of a folder or a pattern are read in the order of their names and must have the same columns;
     those whose name begins with a dot or an underscore are left out, as Spark does. Folders in a folder are
@@ -67,11 +70,17 @@ def source_at(
     Parameters
     ----------
     path
-        Where the records are.
+        Where the records are; a database is a SQLite or DuckDB file, or ``postgresql://user@host/database``.
+    table, query
+        What of a database is read: one of them.
     separator, encoding, quote
         How CSV files are written, where that should not be sniffed.
     """
     _refuse_elsewhere(str(path))
+    if is_database(str(path)):
+        return asked(database_at(str(path)), table, query)
+    if table is not None or query is not None:
+        raise DataError(f"{Path(path).name} is no database; leave out table and query")
     files = _found(Path(path))
     formats = {format_of(file) for file in files}
     if len(formats) > 1:
