@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import cast
 
 from sfumato.reading.connections import Connection
 from sfumato.table import Records, Table
@@ -54,4 +55,4 @@ def read(
         )
     if query is not None:
         return Table.from_query(source, query, missing_values=missing_values)
-    return Table.from_arrow(source, missing_values=missing_values)
+    return Table.from_arrow(cast(Records, source), missing_values=missing_values)
