@@ -11,7 +11,7 @@ import pytest
 from sfumato.models.anonymity import KAnonymity
 from sfumato.release import drawn_orders
 from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.bucketization import Bucketization
+from sfumato.sanitizers.bucketization import Anatomy
 from sfumato.sanitizers.mondrian import Mondrian
 from sfumato.schema import Attribute, Schema
 from sfumato.table import Table
@@ -70,6 +70,6 @@ def test_a_pseudonym_is_one_person_s_in_all_parts() -> None:
 @pytest.mark.parametrize("n_at_once", [1, 100])
 def test_groups_are_drawn_at_once(n_at_once: int) -> None:
     table = Table.from_arrow({"age": list(range(12)), "ill": ["a", "b", "c"] * 4})
-    release = sanitize(table, SCHEMA, Bucketization(l=2))
+    release = sanitize(table, SCHEMA, Anatomy(2))
     (order,) = drawn_orders(release, n_at_once=n_at_once)
     assert sorted(order.rows.tolist()) == list(range(12))
