@@ -40,7 +40,7 @@ REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explo
   tests/search/evolution/test_search.py tests/verifying/test_signature.py tests/workbench/test_command.py \
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
 
-.PHONY: help demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server
+.PHONY: help demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -60,6 +60,17 @@ quick: lint ## lint, then run the tests that are soon done
 
 floors: python ## run some tests of every room with the lowest versions that pyproject.toml allows; needs the network
 	$(BIN)/python tools/floors.py $(QUICK) $(REACHED)
+
+# pyspark is large (480 MB), needs Java, and lies beside the rest: no other test needs it.
+SPARK := .venv/spark
+spark: python $(DEVELOPMENT) ## run the tests of the engine spark, on this machine and on a cluster of two workers
+	@command -v java > /dev/null || { root=; [ "$$(id -u)" = 0 ] || root='sudo -n'; \
+	  echo "installing Java for Spark (once)"; \
+	  $$root $(APT) install --no-install-recommends default-jre-headless > /dev/null || \
+	    { $$root $(APT) update > /dev/null && $$root $(APT) install --no-install-recommends default-jre-headless > /dev/null; }; }
+	@[ -d $(SPARK) ] || { echo "installing pyspark into $(SPARK) (once)"; \
+	  $(INSTALL) --target $(SPARK) 'pyspark>=4.0' || { rm -rf $(SPARK); $(FAILED); }; }
+	PYTHONPATH=$(CURDIR)/$(SPARK) $(BIN)/python -m pytest tests/spark
 
 # Compiled kernels are left out of the count: Python runs none of their lines.
 coverage: python $(DEVELOPMENT) browser server ## run all tests and report which lines and branches of the library they reach

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato import datasets, registry
-from sfumato.engines.base import ENGINES, engine_named
+from sfumato.engines.base import engine_named
 from sfumato.errors import ParameterError, ProjectError
 from sfumato.project.file import Project
 from sfumato.reading.sources import source_at
@@ -17,6 +17,8 @@ from sfumato.schema import Schema
 from sfumato.table import Table
 
 Bound = tuple[Table, Schema]
+ENGINES = ("memory", "duckdb")
+"""Those that are always installed for the tests; tests/spark has the other one."""
 SANITIZERS = registry.registered("sanitizer")
 
 
@@ -38,7 +40,7 @@ def read(folder: Path) -> dict[str, Bound]:
     return {engine: schema.bind(engine_named(engine).reduce(source_at(folder), schema)) for engine in ENGINES}
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "memory"])
+@pytest.mark.parametrize("engine", ENGINES[1:])
 @pytest.mark.parametrize(
     "name", [name for name, how in SANITIZERS.items() if vars(how).get("repeatable", True)]
 )

@@ -11,7 +11,7 @@ from sfumato.reading.sources import Source
 from sfumato.schema import Schema
 from sfumato.table import Table
 
-EngineName = Literal["memory", "duckdb"]
+EngineName = Literal["memory", "duckdb", "spark"]
 ENGINES: tuple[str, ...] = get_args(EngineName)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.engines.plain import BITS_OF_PLACE, codes_of, is_pattern, is_plain, typed
 from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
 from sfumato.errors import DataError, SfumatoError, UserError
 from sfumato.reading.sources import Source
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
-_PATTERN = ("*", "?", "[")
-_BITS_OF_PLACE = 40
-"""So many bits of a position tell the place of a record in its file, those above them the file."""
 _MOST_VALUES = 1 << 20
 """An attribute with more values is not tried at other levels of its hierarchy."""
 
@@ -59,7 +57,7 @@ class DuckDB:
         if problem:
             raise DataError(f"{source.label} {problem}")
         counts = np.asarray(rows.column(len(names)), dtype=np.int64)
-        return counted(_typed(source, names, rows), counts, missing_values=spellings)
+        return counted(typed(source, names, rows), counts, missing_values=spellings)
 
 
 ENGINE = DuckDB()
@@ -116,7 +114,7 @@ def _put_in(
 ) -> None:
     """Define ``records`` and ``distinct_rows``; of a stream, which can be read once, the latter is kept."""
     places = [str(path.absolute()) for path in source.parquet]
-    is_stream = not _can_read(source, names, places)
+    is_stream = not _can_read(source, names)
     database.execute(f"SET allowed_paths = [{', '.join(map(_quoted, [] if is_stream else places))}]")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
@@ -138,14 +136,9 @@ def _identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _codes(names: Sequence[str]) -> list[str]:
-    """Return what the columns are called in the database."""
-    return [f"c{place}" for place in range(len(names))]
-
-
 def _scan(places: Sequence[str], names: Sequence[str]) -> str:
-    columns = [f"{_identifier(n)} AS {code}" for n, code in zip(names, _codes(names), strict=True)]
-    position = f"(file_index::BIGINT << {_BITS_OF_PLACE}) + file_row_number AS position"
+    columns = [f"{_identifier(n)} AS {code}" for n, code in zip(names, codes_of(names), strict=True)]
+    position = f"(file_index::BIGINT << {BITS_OF_PLACE}) + file_row_number AS position"
     files = ", ".join(map(_quoted, places))
     return (
         f"SELECT {', '.join(columns)}, {position} "
@@ -154,30 +147,19 @@ def _scan(places: Sequence[str], names: Sequence[str]) -> str:
 
 
 def _grouping(relation: str, names: Sequence[str]) -> str:
-    columns = ", ".join(_codes(names))
+    columns = ", ".join(codes_of(names))
     return (
         f"SELECT {columns}, count(*) AS n_records, min(position) AS position "
         f"FROM {relation} GROUP BY {columns}"
     )
 
 
-def _can_read(source: Source, names: Sequence[str], places: Sequence[str]) -> bool:
+def _can_read(source: Source, names: Sequence[str]) -> bool:
     """Return whether DuckDB reads these files by itself, and sees the same values in them as Arrow does."""
-    import pyarrow as pa
-
-    types = pa.types
-    plain = (
-        types.is_integer,
-        types.is_float32,
-        types.is_float64,
-        types.is_string,
-        types.is_boolean,
-        types.is_date32,
-    )
     return bool(
-        places
-        and not any(sign in place for place in places for sign in _PATTERN)
-        and all(any(is_type(source.schema.field(name).type) for is_type in plain) for name in names)
+        source.parquet
+        and not any(map(is_pattern, source.parquet))
+        and all(is_plain(source.schema.field(name).type) for name in names)
     )
 
 
@@ -185,7 +167,9 @@ def _reader(source: Source, names: Sequence[str], trouble: list[SfumatoError]) -
     """Return the records as a stream; what goes wrong in it is kept, for DuckDB would tell it otherwise."""
     import pyarrow as pa
 
-    fields = [(code, source.schema.field(name).type) for code, name in zip(_codes(names), names, strict=True)]
+    fields = [
+        (code, source.schema.field(name).type) for code, name in zip(codes_of(names), names, strict=True)
+    ]
     schema = pa.schema([*fields, ("position", pa.int64())])
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -208,14 +192,6 @@ def _arrow(database: DuckDBPyConnection, statement: str) -> pa.Table:
     return pa.RecordBatchReader.from_stream(database.sql(statement)).read_all()
 
 
-def _typed(source: Source, names: Sequence[str], rows: pa.Table) -> pa.Table:
-    """Return the columns with the names and the types that they have in the source."""
-    import pyarrow as pa
-
-    wanted = pa.schema([source.schema.field(name) for name in names])
-    return rows.select(list(range(len(names)))).rename_columns(list(names)).cast(wanted)
-
-
 # Whether there is room
 
 
@@ -226,7 +202,7 @@ def _n_distinct(database: DuckDBPyConnection, asked: _Asked) -> int:
     n_records = _number(database, "SELECT count(*) FROM records")
     if n_records <= rows_that_fit(len(asked.names)):
         return n_records
-    columns = ", ".join(_codes(asked.names))
+    columns = ", ".join(codes_of(asked.names))
     return _number(database, f"SELECT approx_count_distinct(hash({columns})) FROM records")
 
 
@@ -246,7 +222,7 @@ def _coarser(database: DuckDBPyConnection, asked: _Asked) -> list[Coarser]:
         joins.append(f"LEFT JOIN nodes{place} ON c{place} IS NOT DISTINCT FROM nodes{place}.value")
         n_levels = nodes.num_columns - 1
         for level in range(1, n_levels + 1):
-            columns = _codes(asked.names)
+            columns = codes_of(asked.names)
             columns[place] = f"nodes{place}.level{level}"
             counts.append(f"approx_count_distinct(hash({', '.join(columns)}))")
             tried.append((name, level, level == n_levels))
@@ -266,7 +242,6 @@ def _nodes(database: DuckDBPyConnection, asked: _Asked, place: int) -> pa.Table 
     if _number(database, f"SELECT approx_count_distinct(c{place}) FROM records") > _MOST_VALUES:
         return None
     values = _arrow(database, f"SELECT DISTINCT c{place} FROM records")
-    typed = _typed(asked.source, [name], values).column(0)
-    levels = levels_of(schema, name, typed, asked.missing_values)
+    levels = levels_of(schema, name, typed(asked.source, [name], values).column(0), asked.missing_values)
     nodes = {f"level{level}": pa.array(each) for level, each in enumerate(levels, start=1)}
     return pa.table({"value": values.column(0), **nodes})

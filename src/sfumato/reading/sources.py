@@ -213,13 +213,6 @@ class ParquetFiles:
             _require_same_columns(self.files[0], first, path, _parquet_schema(path))
         return first
 
-    @property
-    def n_records(self) -> int:
-        """How many records there are, as the files say."""
-        import pyarrow.parquet as pq
-
-        return sum(pq.read_metadata(path).num_rows for path in self.files)
-
     def read(self) -> pa.Table:
         """Return all records."""
         if len(self.files) > 1:
