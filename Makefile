@@ -25,6 +25,8 @@ DEVELOPMENT := .venv/development-$(KEY)
 # The browser tests drive the system's Chromium, whichever of these it is called.
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER := for name in $(BROWSERS); do command -v $$name > /dev/null && exit 0; done
+# The tests of PostgreSQL start the system's server, with data of their own.
+SERVER := for name in $$(command -v initdb) /usr/lib/postgresql/*/bin/initdb; do [ -x "$$name" ] && exit 0; done
 APT := env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes
 
 # The tests that are soon done: the nouns, choosing, the project file, two rooms of models. No page's examples, no
@@ -38,7 +40,7 @@ REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explo
   tests/search/evolution/test_search.py tests/verifying/test_signature.py tests/workbench/test_command.py \
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
 
-.PHONY: help demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser
+.PHONY: help demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -48,7 +50,7 @@ demo: python $(RUNTIME) ## explore, compare and report on the embedded example
 	$(BIN)/sfumato demo
 
 # The types are checked by one processor while the tests have the others.
-test: python $(DEVELOPMENT) browser ## lint, and run all tests
+test: python $(DEVELOPMENT) browser server ## lint, and run all tests
 	@make --no-print-directory lint & linted=$$!; \
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile; tested=$$?; \
 	wait $$linted && exit $$tested
@@ -59,8 +61,19 @@ quick: lint ## lint, then run the tests that are soon done
 floors: python ## run some tests of every room with the lowest versions that pyproject.toml allows; needs the network
 	$(BIN)/python tools/floors.py $(QUICK) $(REACHED)
 
+# pyspark is large (480 MB), needs Java, and lies beside the rest: no other test needs it.
+SPARK := .venv/spark
+spark: python $(DEVELOPMENT) ## run the tests of the engine spark, on this machine and on a cluster of two workers
+	@command -v java > /dev/null || { root=; [ "$$(id -u)" = 0 ] || root='sudo -n'; \
+	  echo "installing Java for Spark (once)"; \
+	  $$root $(APT) install --no-install-recommends default-jre-headless > /dev/null || \
+	    { $$root $(APT) update > /dev/null && $$root $(APT) install --no-install-recommends default-jre-headless > /dev/null; }; }
+	@[ -d $(SPARK) ] || { echo "installing pyspark into $(SPARK) (once)"; \
+	  $(INSTALL) --target $(SPARK) 'pyspark>=4.0' || { rm -rf $(SPARK); $(FAILED); }; }
+	PYTHONPATH=$(CURDIR)/$(SPARK) $(BIN)/python -m pytest tests/spark
+
 # Compiled kernels are left out of the count: Python runs none of their lines.
-coverage: python $(DEVELOPMENT) browser ## run all tests and report which lines and branches of the library they reach
+coverage: python $(DEVELOPMENT) browser server ## run all tests and report which lines and branches of the library they reach
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-fail-under=95 --cov-report=term
 
 # Goes on where it was stopped: what is known lies in build/. ROOMS='models verifying' for some of it.
@@ -113,6 +126,19 @@ browser:
 	fi; \
 	$(BROWSER); \
 	echo "no Chromium for the browser tests, which are skipped: install one (on Debian: apt-get install chromium)" >&2; \
+	[ -z "$$CI" ]
+
+# As with Chromium.
+server:
+	@$(SERVER); \
+	root=; [ "$$(id -u)" = 0 ] || root='sudo -n'; \
+	if command -v apt-get > /dev/null && { [ -z "$$root" ] || sudo -n true 2> /dev/null; }; then \
+	  echo "installing PostgreSQL for the tests of databases (once)"; \
+	  $$root $(APT) install --no-install-recommends postgresql > /dev/null || \
+	    { $$root $(APT) update > /dev/null && $$root $(APT) install --no-install-recommends postgresql > /dev/null; }; \
+	fi; \
+	$(SERVER); \
+	echo "no PostgreSQL for the tests of databases, which are skipped: install one (on Debian: apt-get install postgresql)" >&2; \
 	[ -z "$$CI" ]
 
 # A .venv made by another Python than the one asked for is not used in its place.

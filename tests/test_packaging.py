@@ -145,7 +145,7 @@ def recipe(target: str) -> list[str]:
 def test_every_target_that_is_for_people_is_in_the_help() -> None:
     (phony,) = re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)
     told = re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.MULTILINE)
-    assert {*phony.split()} - {*told} == {"python", "browser"}
+    assert {*phony.split()} - {*told} == {"python", "browser", "server"}
     assert {"test", "quick", "coverage", "lint", "format"} <= {*told}
 
 

@@ -27,8 +27,9 @@ def lowest(requirement: str) -> str:
 
 def main(tests: list[str]) -> int:
     facts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = facts["project"]["optional-dependencies"].values()
-    floors = [lowest(each) for each in chain(facts["project"]["dependencies"], *extras)]
+    extras = facts["project"]["optional-dependencies"].items()
+    asked = (each for name, each in extras if name not in facts["tool"]["sfumato"]["apart"])
+    floors = [lowest(each) for each in chain(facts["project"]["dependencies"], *asked)]
     with tempfile.TemporaryDirectory(prefix="sfumato-floors-") as folder:
         venv.create(folder, with_pip=True)
         python = str(Path(folder, "bin", "python"))

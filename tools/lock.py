@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import tempfile
+import tomllib
 import venv
 from pathlib import Path
 
@@ -26,6 +27,14 @@ def oracles() -> str:
     return "\n".join(names.split())
 
 
+def extras() -> list[str]:
+    """Return how uv is asked for every extra but those apart."""
+    facts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    apart = facts["tool"]["sfumato"]["apart"]
+    names = [name for name in facts["project"]["optional-dependencies"] if name not in apart]
+    return [part for name in names for part in ("--extra", name)]
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="sfumato-lock-") as folder:
         venv.create(folder, with_pip=True)
@@ -34,7 +43,7 @@ def main() -> None:
         asked = Path(folder, "oracles.in")
         asked.write_text(oracles(), encoding="utf-8")
         uv = str(Path(folder, "bin", "uv"))
-        write(uv, "development.txt", ["pyproject.toml", "--all-extras", "--group", "dev"])
+        write(uv, "development.txt", ["pyproject.toml", *extras(), "--group", "dev"])
         write(uv, "oracles.txt", [str(asked), "--no-deps"])
 
 

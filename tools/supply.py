@@ -71,9 +71,11 @@ def project() -> dict[str, Any]:
 
 
 def runtime(facts: dict[str, Any]) -> list[str]:
-    """Return what a user may install: the dependencies and every extra."""
-    extras = facts["project"].get("optional-dependencies", {}).values()
-    return [*facts["project"]["dependencies"], *(each for extra in extras for each in extra)]
+    """Return what a user may install: the dependencies and every extra but those apart."""
+    extras = facts["project"].get("optional-dependencies", {}).items()
+    apart = facts["tool"]["sfumato"]["apart"]
+    asked = (each for name, extra in extras if name not in apart for each in extra)
+    return [*facts["project"]["dependencies"], *asked]
 
 
 def development(facts: dict[str, Any]) -> list[str]:

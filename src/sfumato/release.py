@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -337,6 +338,33 @@ def drawn_order(release: Release) -> Order:
     givers[own] = rows[other]
     numbers, number_of = np.unique(group_of, return_inverse=True)
     return Order(rows, givers, secret_order(len(numbers))[number_of], people)
+
+
+def drawn_orders(release: Release, n_at_once: int = 1 << 21) -> Iterator[Order]:
+    """Draw the order in which a release is written, some records at a time.
+
+    Every order of all records is as likely as any other, as it is of `drawn_order`: each record draws one of
+    several parts, and the records of a part are put in an order of their own. Of each record no more than
+    one byte is held. Where sensitive values are told for groups all records are drawn at once.
+
+    Parameters
+    ----------
+    release
+        What is written.
+    n_at_once
+        About how many records a part has.
+    """
+    if release.group_of is not None or release.n_records <= n_at_once:
+        yield drawn_order(release)
+        return
+    n_parts = 1 << min((release.n_records // n_at_once).bit_length(), 8)
+    part_of = np.frombuffer(os.urandom(release.n_records), dtype=np.uint8) & np.uint8(n_parts - 1)
+    ends = np.cumsum(release.weights)
+    pseudonym_of = _pseudonyms(release, np.arange(release.n_rows))
+    for part in range(n_parts):
+        records = np.flatnonzero(part_of == part)
+        rows = np.searchsorted(ends, records, side="right")[secret_order(len(records))]
+        yield Order(rows, rows, people=None if pseudonym_of is None else pseudonym_of[rows])
 
 
 def _pseudonyms(release: Release, rows: Integers) -> Integers | None:

@@ -237,19 +237,22 @@ class Schema:
             Whether they are a release that was read back, in which ``*`` stands for any value; in an original
             no value may be written so.
         """
-        _check_names(self, table)
+        _check_names(self, table.names)
+        if self.survey_weight is not None or self.household is not None:
+            # how records are added up must not depend on the columns that nobody needs
+            table = table.select(self._told(table.names))
         known = surveyed(table, self.survey_weight, self.household, self.decimal, self.thousands)
         kept = _with_people(self, known).select(self.released)
         if self.missing == "drop":
             kept = _without_missing(kept)
         if kept.n_people == kept.n_records:
             kept = kept.without_people()
-        bound = [_bound(self, self[name], kept[name]) for name in self.released]
+        prepared = [bound(self, self[name], kept[name]) for name in self.released]
         if not is_release:
-            for attribute, _ in bound:
+            for attribute, _ in prepared:
                 _check_stars(attribute)
-        columns = {attribute.name: column for attribute, column in bound}
-        kept_attributes = {attribute.name: attribute for attribute, _ in bound}
+        columns = {attribute.name: column for attribute, column in prepared}
+        kept_attributes = {attribute.name: attribute for attribute, _ in prepared}
         attributes = tuple(kept_attributes.get(a.name, a) for a in self.attributes)
         repeats = kept.person_of is not None
         person, pseudonym = self.person if repeats else None, self.pseudonym and repeats
@@ -257,6 +260,21 @@ class Schema:
             self, attributes=attributes, person=person, pseudonym=pseudonym, given=self.given or self
         )
         return kept.rewritten(columns), bound_schema
+
+    def needed(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return which of the columns of a source are released or tell whose a record is; check them all."""
+        found = tuple(names)
+        _check_names(self, found)
+        named = {"person": self.person, "weight": self.survey_weight, "household": self.household}
+        for what, name in named.items():
+            if name is not None and name not in found:
+                hint = suggestion(name, found) or f"; it has {', '.join(found)}"
+                raise SchemaError(f"{what}: no column {name!r} in the data{hint}")
+        return self._told(found)
+
+    def _told(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        told = {*self.released, self.person, self.survey_weight, self.household}
+        return tuple(name for name in names if name in told)
 
     def require(self, role: Role, what_for: str) -> tuple[str, ...]:
         """Return the attributes of a role, or say that there is none."""
@@ -266,20 +284,18 @@ class Schema:
         return names
 
 
-def _check_names(schema: Schema, table: Table) -> None:
+def _check_names(schema: Schema, columns: tuple[str, ...]) -> None:
     names = [attribute.name for attribute in schema.attributes]
     if len(set(names)) < len(names):
         raise SchemaError(
             f"attribute {next(n for n in names if names.count(n) > 1)!r} is described twice; keep one"
         )
-    unknown = [name for name in schema.released if name not in table.columns]
+    unknown = [name for name in schema.released if name not in columns]
     if unknown:
-        hint = suggestion(unknown[0], table.columns)
-        raise SchemaError(
-            f"no column {unknown[0]!r} in the data{hint or '; it has ' + ', '.join(table.columns)}"
-        )
+        hint = suggestion(unknown[0], columns)
+        raise SchemaError(f"no column {unknown[0]!r} in the data{hint or '; it has ' + ', '.join(columns)}")
     described = {*names, schema.survey_weight, schema.household}
-    forgotten = [name for name in table.columns if name not in described]
+    forgotten = [name for name in columns if name not in described]
     if forgotten:
         raise SchemaError(
             f"column {forgotten[0]!r} of the data has no role; "
@@ -315,7 +331,8 @@ def _without_missing(table: Table) -> Table:
     return table.take(np.flatnonzero(complete))
 
 
-def _bound(schema: Schema, attribute: Attribute, column: Column) -> tuple[Attribute, Column]:
+def bound(schema: Schema, attribute: Attribute, column: Column) -> tuple[Attribute, Column]:
+    """Prepare one attribute for its column, and the column for it."""
     kind = attribute.kind or column.kind
     typed = (
         column.tightened()

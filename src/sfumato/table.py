@@ -290,26 +290,34 @@ class Table:
         cls,
         path: str | Path,
         *,
+        table: str | None = None,
+        query: str | None = None,
         separator: str | None = None,
         encoding: str | None = None,
         quote: str | None = None,
         missing_values: Iterable[str] = (),
     ) -> Table:
-        """Read a CSV, Parquet or Feather file.
+        """Read a CSV, Parquet or Feather file, all such files of a folder or a pattern, or from a database.
 
         Parameters
         ----------
         path
-            The file. A CSV file's columns are read as text, so that leading zeros survive.
+            The file, a folder, or a pattern such as ``2024-*.csv``. A CSV file's columns are read as text, so
+            that leading zeros survive. A database is a SQLite or DuckDB file, or
+            ``postgresql://user@host/database``.
+        table, query
+            What of a database is read: one of them.
         separator, encoding, quote
             How a CSV file is written, where that should not be sniffed.
         missing_values
             Spellings of a missing value beside the empty field.
         """
-        from sfumato.reading.arrow import read_arrow
+        from sfumato.reading.sources import source_at
 
-        records = read_arrow(path, separator=separator, encoding=encoding, quote=quote)
-        return cls.from_arrow(records, missing_values=missing_values)
+        source = source_at(
+            path, table=table, query=query, separator=separator, encoding=encoding, quote=quote
+        )
+        return cls.from_arrow(source.read(), missing_values=missing_values)
 
     @classmethod
     def from_arrow(cls, source: Records, *, missing_values: Iterable[str] = ()) -> Table:
@@ -320,15 +328,33 @@ class Table:
         """
         import pyarrow as pa
 
-        arrow = _without_index(source if isinstance(source, pa.Table) else _as_arrow(source))
-        if len(set(arrow.column_names)) < arrow.num_columns:
-            twice = sorted({name for name in arrow.column_names if arrow.column_names.count(name) > 1})
-            raise DataError(f"column {twice[0]!r} occurs more than once; rename one of them")
-        if arrow.num_rows == 0 or arrow.num_columns == 0:
-            raise DataError("the table has no records; give one with at least one row and one column")
-        spellings = frozenset(missing_values)
-        columns = {name: _encode(name, arrow.column(name), spellings) for name in arrow.column_names}
-        return compacted(columns, np.ones(arrow.num_rows, dtype=np.int64))
+        arrow = source if isinstance(source, pa.Table) else _as_arrow(source)
+        return counted(arrow, missing_values=missing_values)
+
+    @classmethod
+    def from_query(cls, connection: Any, query: str, *, missing_values: Iterable[str] = ()) -> Table:
+        """Take the records of a query to any database that Python has a connection to, by DB-API or ADBC.
+
+        Parameters
+        ----------
+        connection
+            What has a ``cursor()``; it is left open.
+        query
+            What to ask it.
+        missing_values
+            Spellings of a missing value beside the empty text.
+
+        Examples
+        --------
+        >>> import sqlite3
+        >>> with sqlite3.connect(":memory:") as connection:
+        ...     Table.from_query(connection, "SELECT 31 AS age, 'f' AS sex UNION ALL SELECT 42, 'm'")
+        <Table of 2 records, 2 of them different: age, sex>
+        >>> connection.close()
+        """
+        from sfumato.reading.connections import queried
+
+        return counted(queried(connection, query), missing_values=missing_values)
 
     def to_arrow(self) -> pa.Table:
         """Return one Arrow row for each record."""
@@ -355,6 +381,23 @@ class Table:
         from sfumato.report.notebook import table_html
 
         return table_html(self)
+
+
+def counted(arrow: pa.Table, counts: Integers | None = None, *, missing_values: Iterable[str] = ()) -> Table:
+    """Make a table of Arrow rows, each of which stands for so many records; by default for one.
+
+    Rows that differ only in blanks or in how a missing value is spelled are put together.
+    """
+    arrow = _without_index(arrow)
+    if len(set(arrow.column_names)) < arrow.num_columns:
+        twice = sorted({name for name in arrow.column_names if arrow.column_names.count(name) > 1})
+        raise DataError(f"column {twice[0]!r} occurs more than once; rename one of them")
+    if arrow.num_rows == 0 or arrow.num_columns == 0:
+        raise DataError("the table has no records; give one with at least one row and one column")
+    weights = np.ones(arrow.num_rows, dtype=np.int64) if counts is None else counts
+    spellings = frozenset(missing_values)
+    columns = {name: encode(name, arrow.column(name), spellings, weights) for name in arrow.column_names}
+    return compacted(columns, weights)
 
 
 def compacted(
@@ -507,7 +550,8 @@ def _without_index(arrow: pa.Table) -> pa.Table:
     return arrow.drop_columns([name for name in arrow.column_names if _INDEX.fullmatch(name)])
 
 
-def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -> Column:
+def encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], weights: Integers) -> Column:
+    """Return a column of Arrow values as codes; each stands for so many records."""
     import pyarrow as pa
 
     plain, places = _distinct(array) if pa.types.is_dictionary(array.type) else (array, None)
@@ -522,7 +566,7 @@ def _encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str]) -
     values = [_plain_value(value, missing_values) for value in found]
     if places is not None:
         indices = np.append(indices, len(values))[places]
-    _refuse_infinite(name, values, indices)
+    _refuse_infinite(name, values, indices, weights)
     return _ordered(values, indices, kind)
 
 
@@ -569,10 +613,10 @@ def _distinct(array: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Integers]:
     return pa.chunked_array(values, type=kind), np.concatenate(places)
 
 
-def _refuse_infinite(name: str, values: list[Value], indices: Integers) -> None:
+def _refuse_infinite(name: str, values: list[Value], indices: Integers, weights: Integers) -> None:
     infinite = [place for place, value in enumerate(values) if isinstance(value, float) and math.isinf(value)]
     if infinite:
-        n_records = int(np.isin(indices, infinite).sum())
+        n_records = int(weights[np.isin(indices, infinite)].sum())
         raise DataError(
             f"column {name!r} has {n_records} infinite numbers; make them finite or leave them missing"
         )

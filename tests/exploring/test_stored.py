@@ -17,6 +17,7 @@ from sfumato.errors import DataError
 from sfumato.exploring.run import explore
 from sfumato.exploring.stored import source_now
 from sfumato.project.file import Project
+from sfumato.schema import Schema
 from sfumato.store.base import Store
 from sfumato.store.provenance import source_of
 
@@ -58,9 +59,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     table = Project.table
 
-    def listed(self: Project, path: Path | None = None) -> object:
+    def listed(self: Project, path: Path | None = None, schema: Schema | None = None) -> object:
         done.append(self.data.path)
-        return table(self, path)
+        return table(self, path, schema)
 
     monkeypatch.setattr(Project, "table", listed)
     return done

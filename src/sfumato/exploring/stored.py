@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sfumato import __version__
-from sfumato.errors import ParameterError, StoreError
+from sfumato.errors import DataError, ParameterError, StoreError
+from sfumato.reading.sources import state_of
 from sfumato.store.provenance import source_of
 
 if TYPE_CHECKING:
@@ -26,27 +27,26 @@ _FRESH = 2.0
 def source_now(project: Project, store: Store) -> str:
     """Return the `source_of` of a project's data; the data is read only if it changed since it was read."""
     place = str(project.data_path.absolute())
-    known = store.source_read(place, _described(project), _state(project))
+    known = store.source_read(place, _described(project), _state(project)[0])
     return source_of(*read_noted(project, store)) if known is None else known
 
 
 def read_noted(project: Project, store: Store) -> tuple[Table, Schema]:
     """Read the data of a project, and keep in the store which source that was."""
-    before = _state(project)
+    before, written = _state(project)
     table, schema = project.read()
-    place = project.data_path
-    if _state(project) == before and time.time() - place.stat().st_mtime > _FRESH:
-        store.keep_source(str(place.absolute()), _described(project), before, source_of(table, schema))
+    if before and _state(project) == (before, written) and time.time() - written > _FRESH:
+        place = str(project.data_path.absolute())
+        store.keep_source(place, _described(project), before, source_of(table, schema))
     return table, schema
 
 
-def _state(project: Project) -> str:
-    """Return size and times of a project's data file, nothing if it is missing."""
+def _state(project: Project) -> tuple[str, float]:
+    """Return sizes and times of a project's data files, and the latest; nothing if one is missing."""
     try:
-        found = project.data_path.stat()
-    except OSError:
-        return ""
-    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+        return state_of(project.source().files)
+    except DataError:
+        return "", 0.0
 
 
 def _described(project: Project) -> str:

@@ -14,6 +14,7 @@ import msgspec
 
 from sfumato import registry
 from sfumato.columns import Limit
+from sfumato.engines.base import EngineName, engine_named
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
 from sfumato.files import why_unreadable
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
@@ -22,6 +23,7 @@ from sfumato.project.defaults import Written, default_measures
 from sfumato.project.policies import limits_of
 from sfumato.project.scenarios import in_scenario, scenario_of
 from sfumato.project.sections import Section, section
+from sfumato.reading.sources import Source, source_at
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.search.base import KnowsPolicy, Search
 from sfumato.search.sweep import Sweep
@@ -33,6 +35,9 @@ class Data(Section, frozen=True):
     """The section ``[data]``: where the records are and how they are written."""
 
     path: str
+    table: str | None = None
+    query: str | None = None
+    engine: EngineName = "memory"
     separator: str | None = None
     encoding: str | None = None
     quote: str | None = None
@@ -237,19 +242,28 @@ class Project:
         privacy, utility = (registry.build_measure(side[0]).label for side in (self.privacy, self.utility))
         return privacy, utility
 
-    def table(self, path: Path | None = None) -> Table:
-        """Read the records as they are, from the data file or from another that is written alike."""
-        return Table.read(
-            path or self.data_path,
-            missing_values=self.data.missing_values,
+    def source(self, path: Path | None = None) -> Source:
+        """Return where the records are: in the data file, or in another that is written alike."""
+        return source_at(
+            path or (self.data.path if "://" in self.data.path else self.data_path),
+            table=self.data.table,
+            query=self.data.query,
             separator=self.data.separator,
             encoding=self.data.encoding,
             quote=self.data.quote,
         )
 
+    def table(self, path: Path | None = None, schema: Schema | None = None) -> Table:
+        """Read the records as they are, from the data file or from another that is written alike.
+
+        Columns that a schema neither releases nor needs are left out.
+        """
+        engine = engine_named(self.data.engine)
+        return engine.reduce(self.source(path), schema, missing_values=self.data.missing_values)
+
     def read(self) -> tuple[Table, Schema]:
         """Read the data and bind the schema to it."""
-        return self.schema.bind(self.table())
+        return self.schema.bind(self.table(schema=self.schema))
 
 
 def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]:

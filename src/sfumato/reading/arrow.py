@@ -8,8 +8,9 @@ mean is raised outside the ``except`` block, so that no traceback carries them e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,9 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Dialect", "read_arrow", "sniff"]
 
+Format = Literal["csv", "parquet", "ipc", "excel"]
+
 _CSV = (".csv", ".tsv", ".txt", ".data", ".dat")
 _PARQUET = (".parquet", ".pq")
 _IPC = (".feather", ".arrow", ".ipc")
+SUFFIXES = (*_CSV, *(f"{suffix}.gz" for suffix in _CSV), *_PARQUET, *_IPC, *excel.SUFFIXES)
+"""How the names of files end that can be read."""
 _MOST_TEXT = 1 << 30
 _BLOCK = 1 << 22  # the longest record that can be read
 _ROW_NAMES = "row"
@@ -81,13 +86,14 @@ def read_arrow(
     """
     path = Path(path)
     require_file(path)
-    file_format = _format(path)
+    file_format = format_of(path)
     if file_format == "csv":
         return _read_csv(path, separator, encoding, quote)
     return _checked(path, _READERS[file_format](path))
 
 
-def _format(path: Path) -> Literal["csv", "parquet", "ipc", "excel"]:
+def format_of(path: Path) -> Format:
+    """Return the format that the suffix of a file tells."""
     name = path.name.lower()
     if name.removesuffix(".gz").endswith(_CSV):
         return "csv"
@@ -106,23 +112,83 @@ def _format(path: Path) -> Literal["csv", "parquet", "ipc", "excel"]:
 # CSV
 
 
-def _read_csv(path: Path, separator: str | None, encoding: str | None, quote: str | None) -> pa.Table:
-    import pyarrow as pa
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file of which everything is known but the records.
 
-    scan = scanned(path, encoding)
-    dialect = dialect_of(path, scan, separator, quote)
-    names = _header(path, scan, dialect)
-    stripped = _with_row_names([name.strip() for name in names])
-    _check_names(path, stripped)
-    table = _parsed(path, dialect, names)
+    Parameters
+    ----------
+    path
+        The file.
+    scan, dialect
+        What its text tells, and how it is written.
+    header
+        The names of its columns as the parser sees them.
+    """
+
+    path: Path
+    scan: Scan
+    dialect: Dialect
+    header: tuple[str, ...]
+
+    @classmethod
+    def opened(cls, path: Path, separator: str | None, encoding: str | None, quote: str | None) -> CsvFile:
+        """Look at a file, and refuse one without a header of different names."""
+        require_file(path)
+        scan = scanned(path, encoding)
+        dialect = dialect_of(path, scan, separator, quote)
+        file = cls(path, scan, dialect, tuple(_header(path, scan, dialect)))
+        _check_names(path, file.names)
+        return file
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, without blanks around them."""
+        return _with_row_names([name.strip() for name in self.header])
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the raw texts of these columns, some records at a time, in the order of the file."""
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        places = [self.names.index(name) for name in names]
+        last = None
+        try:
+            options = _options(self.dialect, self.header, _skip_blank, use_threads=True, is_encoded=False)
+            with arrow_csv.open_csv(_input(self.path), **options) as reader:
+                for batch in reader:
+                    last = batch.column(batch.num_columns - 1)[-1].as_py() if batch.num_rows else last
+                    yield pa.record_batch([batch.column(place) for place in places], names=list(names))
+            is_whole = True
+        except (pa.ArrowException, OSError):
+            is_whole = False
+        if not is_whole:
+            raise _unreadable_record(self.path, self.dialect, self.header)
+        if last is None:
+            raise _no_records(self.path)
+        if _swallows_the_rest(last, self.scan, self.dialect):
+            raise _open_quote(self.path)
+
+
+def _read_csv(path: Path, separator: str | None, encoding: str | None, quote: str | None) -> pa.Table:
+    file = CsvFile.opened(path, separator, encoding, quote)
+    table = _parsed(path, file.dialect, file.header)
     if table is None:
-        raise _unreadable_record(path, dialect, names)
+        raise _unreadable_record(path, file.dialect, file.header)
     if table.num_rows == 0:
         raise _no_records(path)
-    if _swallows_the_rest(table, scan, dialect):
+    last = table.column(table.num_columns - 1)[-1].as_py()
+    if _swallows_the_rest(last, file.scan, file.dialect):
         raise _open_quote(path)
-    columns = zip(stripped, table.columns, strict=True)
-    return pa.table([_stripped(path, name, column) for name, column in columns], names=stripped)
+    return without_blanks(path, table.rename_columns(file.names))
+
+
+def without_blanks(path: Path, table: pa.Table) -> pa.Table:
+    """Return encoded texts without the blanks around them; an empty one is missing."""
+    import pyarrow as pa
+
+    columns = zip(table.column_names, table.columns, strict=True)
+    return pa.table([_stripped(path, name, column) for name, column in columns], names=table.column_names)
 
 
 def _with_row_names(names: list[str]) -> list[str]:
@@ -182,11 +248,12 @@ def _options(
     on_invalid_row: Callable[[Any], str],
     *,
     use_threads: bool = False,
+    is_encoded: bool = True,
 ) -> dict[str, Any]:
     from pyarrow import csv as arrow_csv
     from pyarrow import dictionary, int32, string
 
-    text = dictionary(int32(), string())
+    text = dictionary(int32(), string()) if is_encoded else string()
     return {
         "read_options": arrow_csv.ReadOptions(
             use_threads=use_threads, block_size=_BLOCK, encoding=dialect.encoding
@@ -233,12 +300,11 @@ def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> Da
     )
 
 
-def _swallows_the_rest(table: pa.Table, scan: Scan, dialect: Dialect) -> bool:
+def _swallows_the_rest(last: str, scan: Scan, dialect: Dialect) -> bool:
     """Whether the last field is quoted to the end of the file because its quote is never closed.
 
     The parser takes the end of the file for the end of the field, and the records inside would be lost.
     """
-    last = table.column(table.num_columns - 1)[-1].as_py()
     return scan.last != dialect.quote and ("\n" in last or "\r" in last)
 
 
@@ -349,20 +415,30 @@ def _validated(table: pa.Table) -> pa.Table:
 
 
 def _checked(path: Path, table: pa.Table | None) -> pa.Table:
-    from pyarrow.types import is_nested
-
     if table is None:
-        raise DataError(f"{path.name} is damaged or not what its suffix says; write the file again")
-    if table.num_columns == 0:
-        raise DataError(f"{path.name} has no columns; give a file with columns and records")
-    _check_names(path, table.column_names)
-    nested = [field.name for field in table.schema if is_nested(field.type)]
-    if nested:
-        listed = ", ".join(map(repr, nested))
-        raise DataError(f"{path.name} has nested values in column {listed}; flatten them into plain columns")
+        raise damaged(path)
+    check_columns(path, table.schema)
     if table.num_rows == 0:
         raise _no_records(path)
     return table
+
+
+def damaged(path: Path) -> DataError:
+    """Refuse a file that cannot be read."""
+    return DataError(f"{path.name} is damaged or not what its suffix says; write the file again")
+
+
+def check_columns(path: Path, schema: pa.Schema) -> None:
+    """Refuse columns that have no name, share one, or hold lists and the like."""
+    from pyarrow.types import is_nested
+
+    if not schema.names:
+        raise DataError(f"{path.name} has no columns; give a file with columns and records")
+    _check_names(path, schema.names)
+    nested = [field.name for field in schema if is_nested(field.type)]
+    if nested:
+        listed = ", ".join(map(repr, nested))
+        raise DataError(f"{path.name} has nested values in column {listed}; flatten them into plain columns")
 
 
 _READERS: Mapping[str, Callable[[Path], pa.Table | None]] = {

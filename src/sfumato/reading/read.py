@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import cast
 
+from sfumato.reading.connections import Connection
 from sfumato.table import Records, Table
 
 
 def read(
-    source: str | Path | Records,
+    source: str | Path | Records | Connection,
     *,
+    table: str | None = None,
+    query: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
     quote: str | None = None,
@@ -21,9 +25,12 @@ def read(
     Parameters
     ----------
     source
-        A CSV, Parquet or Feather file, or what is in memory: a pandas or Polars frame, a DuckDB relation, an
-        Arrow table, a mapping of columns. The columns of a CSV file are read as text, so that leading zeros
-        survive; the schema says which are numbers.
+        A CSV, Parquet or Feather file, a folder or a pattern such as ``2024-*.csv``, a SQLite or DuckDB file,
+        ``postgresql://user@host/database``; or what is in memory: a pandas or Polars frame, a DuckDB
+        relation, an Arrow table, a mapping of columns, a connection to any database. The columns of a CSV
+        file are read as text, so that leading zeros survive; the schema says which are numbers.
+    table, query
+        What of a database is read: one of them. Of a connection it is a query.
     separator, encoding, quote
         How a CSV file is written, where that should not be sniffed.
     missing_values
@@ -38,6 +45,14 @@ def read(
         return source
     if isinstance(source, (str, Path)):
         return Table.read(
-            source, separator=separator, encoding=encoding, quote=quote, missing_values=missing_values
+            source,
+            table=table,
+            query=query,
+            separator=separator,
+            encoding=encoding,
+            quote=quote,
+            missing_values=missing_values,
         )
-    return Table.from_arrow(source, missing_values=missing_values)
+    if query is not None:
+        return Table.from_query(source, query, missing_values=missing_values)
+    return Table.from_arrow(cast(Records, source), missing_values=missing_values)

@@ -186,9 +186,12 @@ def _describes_data(path: Path) -> bool:
         return False
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def _stamp(path: Path) -> Hashable:
+    """Return sizes and times of what a path names: a file, the files of a folder or of a pattern."""
+    from sfumato.errors import DataError
+    from sfumato.reading.sources import source_at, state_of
+
     try:
-        found = path.stat()
-    except (OSError, ValueError):
+        return state_of(source_at(path).files)
+    except DataError:
         return None
-    return found.st_mtime_ns, found.st_size

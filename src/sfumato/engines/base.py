@@ -1,0 +1,56 @@
+"""Engine: what turns records into distinct rows with counts, and applies a recoding to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Literal, Protocol, cast, get_args
+
+from sfumato.errors import ParameterError, suggestion
+from sfumato.reading.sources import Source
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+EngineName = Literal["memory", "duckdb", "spark"]
+ENGINES: tuple[str, ...] = get_args(EngineName)
+
+
+class Engine(Protocol):
+    """What works on records where they are.
+
+    Whichever engine reduces a source, the table is the same: the same domains in the same order, the same
+    rows in the same order, the same counts.
+    """
+
+    def reduce(
+        self, source: Source, schema: Schema | None = None, *, missing_values: Iterable[str] = ()
+    ) -> Table:
+        """Return the distinct rows of a source with the number of records that each stands for.
+
+        Parameters
+        ----------
+        source
+            The records.
+        schema
+            What the attributes are: columns that it neither releases nor needs are not read. Without it all
+            columns are.
+        missing_values
+            Spellings of a missing value beside the empty field.
+        """
+
+
+def engine_named(name: str) -> Engine:
+    """Return the engine of this name.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sfumato.datasets import FOLDER
+    >>> from sfumato.reading.sources import source_at
+    >>> engine_named("memory").reduce(source_at(FOLDER / "hospital.csv")).n_records
+    12
+    """
+    if name not in ENGINES:
+        hint = suggestion(name, ENGINES) or f"; there are {', '.join(ENGINES)}"
+        raise ParameterError(f"no engine {name!r}{hint}")
+    return cast(Engine, import_module(f"sfumato.engines.{name}").ENGINE)

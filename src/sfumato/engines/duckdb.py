@@ -1,0 +1,247 @@
+"""DuckDB: the engine for records that do not fit into memory, as long as their distinct rows do.
+
+The database lives in memory and is closed to everything but the files that are read: no network, no further
+extension, no other file. What does not fit is kept in a folder that nobody else may read and that is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.engines.plain import BITS_OF_PLACE, codes_of, is_pattern, is_plain, typed
+from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
+from sfumato.errors import DataError, SfumatoError, UserError
+from sfumato.reading.sources import Source
+from sfumato.schema import Schema
+from sfumato.table import Table, counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+
+_MOST_VALUES = 1 << 20
+"""An attribute with more values is not tried at other levels of its hierarchy."""
+
+
+@dataclass(frozen=True)
+class DuckDB:
+    """Group the records by DuckDB, beyond memory where that is needed."""
+
+    def reduce(
+        self, source: Source, schema: Schema | None = None, *, missing_values: Iterable[str] = ()
+    ) -> Table:
+        """Return the distinct rows of a source; see `Engine.reduce`."""
+        names = tuple(source.schema.names if schema is None else schema.needed(source.schema.names))
+        spellings = tuple(missing_values)
+        duckdb, trouble = _duckdb(), list[SfumatoError]()
+        try:
+            rows = _reduced(_Asked(source, names, schema, spellings), duckdb, trouble)
+            problem = ""
+        except duckdb.OutOfMemoryException:
+            problem = (
+                "takes more temporary space than half of what is free; free some, or name another folder "
+                "in the environment variable TMPDIR"
+            )
+        except duckdb.Error:
+            problem = "cannot be read: it is damaged or not what its name says; write it again"
+        # raised out here: what DuckDB says of a problem may show a value
+        if trouble:
+            raise trouble[0]
+        if problem:
+            raise DataError(f"{source.label} {problem}")
+        counts = np.asarray(rows.column(len(names)), dtype=np.int64)
+        return counted(typed(source, names, rows), counts, missing_values=spellings)
+
+
+ENGINE = DuckDB()
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be reduced."""
+
+    source: Source
+    names: tuple[str, ...]
+    schema: Schema | None
+    missing_values: tuple[str, ...]
+
+
+def _reduced(asked: _Asked, duckdb: Any, trouble: list[SfumatoError]) -> pa.Table:
+    """Return the distinct rows with their counts, in the order of their first records."""
+    with (
+        tempfile.TemporaryDirectory(prefix="sfumato-") as folder,
+        duckdb.connect(":memory:", config=_settings(folder)) as database,
+    ):
+        _put_in(database, asked.source, asked.names, trouble)
+        n_rows, limit = _n_distinct(database, asked), rows_that_fit(len(asked.names))
+        if n_rows > limit:
+            raise too_many(asked.source.label, n_rows, limit, _coarser(database, asked))
+        return _arrow(database, "SELECT * FROM distinct_rows ORDER BY position")
+
+
+# The database and the records in it
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise UserError("the engine duckdb needs the package duckdb: pip install 'sfumato[duckdb]'") from None
+    return duckdb
+
+
+def _settings(folder: str) -> dict[str, str | int | bool]:
+    return {
+        "memory_limit": f"{working_memory()}B",
+        "threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "temp_directory": folder,
+        "max_temp_directory_size": f"{shutil.disk_usage(folder).free // 2}B",
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "preserve_insertion_order": False,
+    }
+
+
+def _put_in(
+    database: DuckDBPyConnection, source: Source, names: Sequence[str], trouble: list[SfumatoError]
+) -> None:
+    """Define ``records`` and ``distinct_rows``; of a stream, which can be read once, the latter is kept."""
+    places = [str(path.absolute()) for path in source.parquet]
+    is_stream = not _can_read(source, names)
+    database.execute(f"SET allowed_paths = [{', '.join(map(_quoted, [] if is_stream else places))}]")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+    if is_stream:
+        database.register("stream", _reader(source, names, trouble))
+        database.execute(f"CREATE TEMP TABLE distinct_rows AS {_grouping('stream', names)}")
+        database.unregister("stream")
+        database.execute("CREATE TEMP VIEW records AS SELECT * FROM distinct_rows")
+    else:
+        database.execute(f"CREATE TEMP VIEW records AS {_scan(places, names)}")
+        database.execute(f"CREATE TEMP VIEW distinct_rows AS {_grouping('records', names)}")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _scan(places: Sequence[str], names: Sequence[str]) -> str:
+    columns = [f"{_identifier(n)} AS {code}" for n, code in zip(names, codes_of(names), strict=True)]
+    position = f"(file_index::BIGINT << {BITS_OF_PLACE}) + file_row_number AS position"
+    files = ", ".join(map(_quoted, places))
+    return (
+        f"SELECT {', '.join(columns)}, {position} "
+        f"FROM read_parquet([{files}], hive_partitioning = false, union_by_name = true)"
+    )
+
+
+def _grouping(relation: str, names: Sequence[str]) -> str:
+    columns = ", ".join(codes_of(names))
+    return (
+        f"SELECT {columns}, count(*) AS n_records, min(position) AS position "
+        f"FROM {relation} GROUP BY {columns}"
+    )
+
+
+def _can_read(source: Source, names: Sequence[str]) -> bool:
+    """Return whether DuckDB reads these files by itself, and sees the same values in them as Arrow does."""
+    return bool(
+        source.parquet
+        and not any(map(is_pattern, source.parquet))
+        and all(is_plain(source.schema.field(name).type) for name in names)
+    )
+
+
+def _reader(source: Source, names: Sequence[str], trouble: list[SfumatoError]) -> pa.RecordBatchReader:
+    """Return the records as a stream; what goes wrong in it is kept, for DuckDB would tell it otherwise."""
+    import pyarrow as pa
+
+    fields = [
+        (code, source.schema.field(name).type) for code, name in zip(codes_of(names), names, strict=True)
+    ]
+    schema = pa.schema([*fields, ("position", pa.int64())])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        start = 0
+        try:
+            for batch in source.batches(names):
+                positions = pa.array(np.arange(start, start + batch.num_rows))
+                yield pa.record_batch([*batch.columns, positions], schema=schema)
+                start += batch.num_rows
+        except SfumatoError as error:
+            trouble.append(error)
+            raise
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _arrow(database: DuckDBPyConnection, statement: str) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.RecordBatchReader.from_stream(database.sql(statement)).read_all()
+
+
+# Whether there is room
+
+
+def _n_distinct(database: DuckDBPyConnection, asked: _Asked) -> int:
+    """Return about how many distinct rows there are; no more than records where these already fit."""
+    if not asked.source.parquet:
+        return _number(database, "SELECT count(*) FROM distinct_rows")
+    n_records = _number(database, "SELECT count(*) FROM records")
+    if n_records <= rows_that_fit(len(asked.names)):
+        return n_records
+    columns = ", ".join(codes_of(asked.names))
+    return _number(database, f"SELECT approx_count_distinct(hash({columns})) FROM records")
+
+
+def _number(database: DuckDBPyConnection, statement: str) -> int:
+    (found,) = database.sql(statement).fetchall()[0]
+    return int(found)
+
+
+def _coarser(database: DuckDBPyConnection, asked: _Asked) -> list[Coarser]:
+    """Estimate in one pass how many rows each attribute would leave at each level of its hierarchy."""
+    joins, counts, tried = [], [], []
+    for place, name in enumerate(asked.names):
+        nodes = _nodes(database, asked, place)
+        if nodes is None:
+            continue
+        database.register(f"nodes{place}", nodes)
+        joins.append(f"LEFT JOIN nodes{place} ON c{place} IS NOT DISTINCT FROM nodes{place}.value")
+        n_levels = nodes.num_columns - 1
+        for level in range(1, n_levels + 1):
+            columns = codes_of(asked.names)
+            columns[place] = f"nodes{place}.level{level}"
+            counts.append(f"approx_count_distinct(hash({', '.join(columns)}))")
+            tried.append((name, level, level == n_levels))
+    if not counts:
+        return []
+    found = database.sql(f"SELECT {', '.join(counts)} FROM records {' '.join(joins)}").fetchall()[0]
+    return [Coarser(*each, int(n_rows)) for each, n_rows in zip(tried, found, strict=True)]
+
+
+def _nodes(database: DuckDBPyConnection, asked: _Asked, place: int) -> pa.Table | None:
+    """Return each value of an attribute with its node at every level; nothing where it must stay as it is."""
+    import pyarrow as pa
+
+    name, schema = asked.names[place], asked.schema
+    if schema is None or name not in (*schema.quasi_identifiers, *schema.insensitive):
+        return None
+    if _number(database, f"SELECT approx_count_distinct(c{place}) FROM records") > _MOST_VALUES:
+        return None
+    values = _arrow(database, f"SELECT DISTINCT c{place} FROM records")
+    levels = levels_of(schema, name, typed(asked.source, [name], values).column(0), asked.missing_values)
+    nodes = {f"level{level}": pa.array(each) for level, each in enumerate(levels, start=1)}
+    return pa.table({"value": values.column(0), **nodes})

@@ -1,0 +1,43 @@
+"""Plain: what other engines read as the same values as Arrow does, and their rows as Arrow has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.reading.sources import Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BITS_OF_PLACE = 40
+"""So many bits of a position tell the place of a record in its file, those above them the file."""
+_PATTERN = ("*", "?", "[", "{")
+
+
+def codes_of(names: Sequence[str]) -> list[str]:
+    """Return what columns are called inside an engine: their own names are never part of a statement."""
+    return [f"c{place}" for place in range(len(names))]
+
+
+def is_plain(kind: pa.DataType) -> bool:
+    """Return whether a type is one of text, numbers, truth values and days."""
+    import pyarrow as pa
+
+    types = pa.types
+    numbers = (types.is_integer, types.is_float32, types.is_float64)
+    return any(is_type(kind) for is_type in (*numbers, types.is_string, types.is_boolean, types.is_date32))
+
+
+def is_pattern(path: Path) -> bool:
+    """Return whether an engine would take the name of a file for that of several."""
+    return any(sign in str(path.absolute()) for sign in _PATTERN)
+
+
+def typed(source: Source, names: Sequence[str], rows: pa.Table) -> pa.Table:
+    """Return the first columns of rows with the names and the types that they have in the source."""
+    import pyarrow as pa
+
+    wanted = pa.schema([source.schema.field(name) for name in names])
+    return rows.select(list(range(len(names)))).rename_columns(list(names)).cast(wanted)

@@ -1,0 +1,133 @@
+"""Spark: the engine for Parquet files that a cluster reads.
+
+Which cluster, how much memory and how many workers is said where it is said for every Spark program: in
+``spark-defaults.conf``, in the environment variable ``PYSPARK_SUBMIT_ARGS``, or by the session that is there
+already. Without any of these it is this machine alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+
+from sfumato.engines.plain import BITS_OF_PLACE, codes_of, is_pattern, is_plain, typed
+from sfumato.engines.room import rows_that_fit, too_many
+from sfumato.errors import DataError, UserError
+from sfumato.reading.sources import Source
+from sfumato.schema import Schema
+from sfumato.table import Table, counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+
+
+@dataclass(frozen=True)
+class Spark:
+    """Group the records by Spark."""
+
+    def reduce(
+        self, source: Source, schema: Schema | None = None, *, missing_values: Iterable[str] = ()
+    ) -> Table:
+        """Return the distinct rows of a source; see `Engine.reduce`."""
+        names = tuple(source.schema.names if schema is None else schema.needed(source.schema.names))
+        _require_readable(source, names)
+        failure = _failures()
+        try:
+            rows = _reduced(source, names)
+            is_done = True
+        except failure:
+            is_done = False
+        # raised out here: what Spark says of a problem may show a value
+        if not is_done:
+            raise DataError(
+                f"{source.label}: Spark could not read or group the records; every worker must see the files "
+                "at the same path, and Spark's own log tells more"
+            )
+        counts = np.asarray(rows.column(len(names)), dtype=np.int64)
+        return counted(typed(source, names, rows), counts, missing_values=missing_values)
+
+
+ENGINE = Spark()
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    try:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+    except ImportError:
+        raise UserError("the engine spark needs the package pyspark: pip install 'sfumato[spark]'") from None
+    return PySparkException, Py4JError
+
+
+def _require_readable(source: Source, names: Sequence[str]) -> None:
+    """Refuse what Spark would not read, or read as other values than Arrow does."""
+    if not source.parquet:
+        raise DataError(f'{source.label}: the engine spark reads Parquet files; take engine = "duckdb"')
+    for path in filter(is_pattern, source.parquet):
+        raise DataError(
+            f"{path.name}: Spark would take this path for a pattern; rename the file or its folder"
+        )
+    for name in names:
+        kind = source.schema.field(name).type
+        if not is_plain(kind):
+            raise DataError(
+                f"column {name!r} has the type {kind}, which the engine spark does not read; "
+                'write it as text or take engine = "duckdb"'
+            )
+
+
+def _reduced(source: Source, names: Sequence[str]) -> pa.Table:
+    """Return the distinct rows with their counts, in the order of their first records."""
+    from pyspark.sql import functions as f
+
+    codes = codes_of(names)
+    with _session() as session:
+        records = _records(session, source, names, codes)
+        limit = rows_that_fit(len(names))
+        if records.count() > limit:
+            n_rows = records.select(f.approx_count_distinct(f.xxhash64(*codes))).collect()[0][0]
+            if n_rows > limit:
+                raise too_many(source.label, n_rows, limit, [])
+        grouped = records.groupBy(*codes).agg(f.count("*"), f.min("position").alias("position"))
+        # sorted here: the rows are few, and Spark would hand them over in any case
+        return grouped.toArrow().sort_by("position")
+
+
+def _records(session: Any, source: Source, names: Sequence[str], codes: Sequence[str]) -> Any:
+    from pyspark.sql import functions as f
+
+    files = {path.absolute(): place for place, path in enumerate(source.parquet)}
+    read = session.read.option("recursiveFileLookup", "true").parquet(*map(str, files))
+    metadata = f.col("_metadata")
+    # how Spark writes the paths, only Spark knows
+    written = [row[0] for row in read.select(metadata["file_path"]).distinct().collect()]
+    place_of = [f.lit(part) for uri in written for part in (uri, files[_path(uri)] << BITS_OF_PLACE)]
+    position = f.create_map(*place_of)[metadata["file_path"]] + metadata["row_index"]
+    columns = [f.col(f"`{n.replace('`', '``')}`").alias(c) for n, c in zip(names, codes, strict=True)]
+    return read.select(*columns, position.alias("position"))
+
+
+def _path(uri: str) -> Path:
+    return Path(unquote(urlsplit(uri).path))
+
+
+@contextmanager
+def _session() -> Iterator[Any]:
+    """Give the session that is there, or one that ends with this work."""
+    from pyspark.sql import SparkSession
+
+    there = SparkSession.getActiveSession()
+    session = there or SparkSession.builder.appName("sfumato").config(map=_QUIET).getOrCreate()
+    try:
+        yield session
+    finally:
+        if there is None:
+            session.stop()

@@ -1,0 +1,73 @@
+"""Connections: the records of a query to whichever database Python is connected to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sfumato.errors import DataError
+from sfumato.reading.arrow import check_columns
+from sfumato.table import text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Connection(Protocol):
+    """A connection by Python's DB-API (PEP 249), or by ADBC, which gives Arrow tables."""
+
+    def cursor(self) -> Any:
+        """Return what asks and fetches."""
+
+
+def queried(connection: Connection, query: str) -> pa.Table:
+    """Return all records of a query.
+
+    Parameters
+    ----------
+    connection
+        What to ask; it is left open.
+    query
+        The query, whose columns must have different names.
+    """
+    reason = ""
+    try:
+        cursor = connection.cursor()
+        try:
+            cursor.execute(query)
+            table = _fetched(cursor)
+        finally:
+            cursor.close()
+    except Exception as error:
+        reason = type(error).__name__
+    # raised out here: what a database says shows the value that it stumbled over
+    if reason:
+        raise DataError(f"the connection does not answer the query ({reason}); ask it in its own words first")
+    check_columns(Path("the query"), table.schema)
+    return table
+
+
+def _fetched(cursor: Any) -> pa.Table:
+    import pyarrow as pa
+
+    if hasattr(cursor, "fetch_arrow_table"):
+        return cursor.fetch_arrow_table()
+    names = [facts[0] for facts in cursor.description]
+    rows = cursor.fetchall()
+    columns: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    return pa.Table.from_arrays([_array(values) for values in columns], names)
+
+
+def _array(values: Sequence[Any]) -> pa.Array:
+    """Return values of one type as they are, others as text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        return pa.array([_written(value) for value in values], pa.string())
+
+
+def _written(value: Any) -> str | None:
+    return text(value) if value is None or isinstance(value, (str, int, float)) else str(value)

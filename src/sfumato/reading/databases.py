@@ -1,0 +1,414 @@
+"""Databases: the records of a table or of a query, in DuckDB and SQLite files and in PostgreSQL.
+
+A database is opened for reading only. What it says of a problem may show a value, and what is needed to open
+it may be a secret: neither is ever passed on.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from urllib.parse import parse_qs, quote, urlsplit
+
+from sfumato.errors import DataError, UserError
+from sfumato.reading.arrow import check_columns
+from sfumato.reading.dialect import require_file
+from sfumato.table import text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+POSTGRES = ("postgresql", "postgres")
+"""How the address of a PostgreSQL server begins."""
+SUFFIXES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
+"""How the names of database files end."""
+_ROWS_AT_ONCE = 1 << 16
+_SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
+
+
+class Database(Protocol):
+    """A database that answers queries."""
+
+    @property
+    def name(self) -> str:
+        """How a message calls it."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it consists of, if it is one that lies here."""
+
+    def tables(self) -> list[str]:
+        """Return the names of its tables."""
+
+    def columns(self, query: str) -> pa.Schema:
+        """Return the columns of a query and their types."""
+
+    def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a query, some at a time, with these types."""
+
+
+def is_database(path: str) -> bool:
+    """Return whether a path names a database rather than a file of records."""
+    return path.partition("://")[0] in POSTGRES or path.lower().endswith(SUFFIXES)
+
+
+def database_at(path: str) -> Database:
+    """Return the database at a path or an address such as ``postgresql://host/shop``."""
+    if path.partition("://")[0] in POSTGRES:
+        return Postgres(_without_password(path))
+    place = Path(path)
+    require_file(place)
+    with place.open("rb") as file:
+        head = file.read(16)
+    if head == _SQLITE:
+        return Sqlite(place)
+    if head[8:12] == _DUCKDB:
+        return DuckDBFile(place)
+    raise DataError(f"{place.name} is neither a SQLite nor a DuckDB file; check the path")
+
+
+def _without_password(address: str) -> str:
+    try:
+        parts = urlsplit(address)
+        secret = parts.password is not None or "password" in parse_qs(parts.query, keep_blank_values=True)
+    except ValueError:
+        secret, parts = False, None
+    if parts is None:
+        raise DataError(
+            "path: this is no address of a PostgreSQL server; write postgresql://user@host/database"
+        )
+    if secret:
+        raise DataError(
+            "path: the address holds a password; leave it out, and set the environment variable PGPASSWORD "
+            "or name a service file"
+        )
+    return address
+
+
+# One source, whichever the database
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The records of a table or of a query.
+
+    They come in the order in which the database tells them, which is the same each time as long as nothing
+    is written to it.
+    """
+
+    database: Database
+    query: str
+
+    @property
+    def label(self) -> str:
+        """How a message calls it."""
+        return self.database.name
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of the database."""
+        return self.database.files
+
+    @property
+    def parquet(self) -> tuple[Path, ...]:
+        """No file."""
+        return ()
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns and their types."""
+        found = self.database.columns(self.query)
+        check_columns(Path(self.label), found)
+        return found
+
+    def read(self) -> pa.Table:
+        """Return all records."""
+        import pyarrow as pa
+
+        names = self.schema.names
+        return pa.Table.from_batches(self.batches(names), self.schema)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the records with these columns, some at a time."""
+        import pyarrow as pa
+
+        query = f"SELECT {', '.join(map(quoted, names))} FROM ({self.query}) AS source"
+        n_records = 0
+        for batch in self.database.records(query, pa.schema([self.schema.field(name) for name in names])):
+            n_records += batch.num_rows
+            yield batch
+        if not n_records:
+            raise DataError(f"{self.label} has no records; name another table or query")
+
+
+def asked(database: Database, table: str | None, query: str | None) -> Asked:
+    """Return the records of a table or a query; exactly one must be named."""
+    if query is not None and table is None:
+        return Asked(database, query.strip().rstrip(";"))
+    if table is not None and query is None:
+        return Asked(database, f"SELECT * FROM {'.'.join(map(quoted, table.split('.')))}")
+    if table is not None:
+        raise DataError(f"{database.name}: give a table or a query, not both")
+    there = ", ".join(database.tables())
+    raise DataError(f'{database.name} is a database; name the table, as table = "..." ({there})')
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _cast(told: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the records that follow their columns, with these types."""
+    import pyarrow as pa
+
+    next(told)
+    for batch in told:
+        yield from pa.Table.from_batches([batch]).cast(schema).to_batches()
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    return getattr(kind, "storage_type", kind)
+
+
+def _refused(name: str, sign: str = "") -> DataError:
+    code = f" (SQLSTATE {sign})" if sign else ""
+    return DataError(f"{name} does not answer the query{code}; check the names of table and columns in it")
+
+
+# SQLite
+
+
+@dataclass(frozen=True)
+class Sqlite:
+    """A SQLite file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """How a message calls it."""
+        return self.path.name
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, and what was not yet written into it."""
+        beside = self.path.with_name(f"{self.path.name}-wal")
+        return (self.path, beside) if beside.exists() else (self.path,)
+
+    def tables(self) -> list[str]:
+        """Return the names of its tables."""
+        listing = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
+        return [name for rows in self._asked(listing) for (name,) in rows]
+
+    def columns(self, query: str) -> pa.Schema:
+        """Return the columns of a query; each has one type, which SQLite does not ask of its values."""
+        import pyarrow as pa
+
+        (names,) = next(self._asked(f"SELECT * FROM ({query}) LIMIT 0", told=True))
+        kinds = ", ".join(f"typeof({quoted(name)})" for name in names)
+        found = [row for rows in self._asked(f"SELECT DISTINCT {kinds} FROM ({query})") for row in rows]
+        columns = zip(*found, strict=True) if found else [()] * len(names)
+        types = [self._type(name, {*kinds} - {"null"}) for name, kinds in zip(names, columns, strict=True)]
+        return pa.schema(list(zip(names, types, strict=True)))
+
+    def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a query."""
+        for rows in self._asked(query):
+            yield _batch(rows, schema)
+
+    def _asked(self, query: str, *, told: bool = False) -> Iterator[list[Any]]:
+        """Yield the rows of a query, some at a time; before them, if it is to be told, its columns."""
+        address = f"file:{quote(str(self.path.absolute()))}?mode=ro"
+        try:
+            # an engine may read from one of its own threads, but never from two at once
+            with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
+                rows = connection.execute(query)
+                if told:
+                    yield [[facts[0] for facts in rows.description]]
+                while found := rows.fetchmany(_ROWS_AT_ONCE):
+                    yield found
+            is_answered = True
+        except sqlite3.Error:
+            is_answered = False
+        if not is_answered:
+            raise _refused(self.name)
+
+    def _type(self, column: str, kinds: set[str]) -> pa.DataType:
+        import pyarrow as pa
+
+        if "blob" in kinds:
+            raise DataError(f"{self.name}: column {column!r} holds bytes; leave it out of the query")
+        if not kinds:
+            return pa.null()
+        if kinds == {"integer"}:
+            return pa.int64()
+        return pa.string() if "text" in kinds else pa.float64()
+
+
+def _batch(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
+    """Put rows of numbers and texts into columns; in a column of text a number is written out."""
+    import pyarrow as pa
+
+    columns = [
+        [text(value) for value in values] if pa.types.is_string(field.type) else values
+        for values, field in zip(zip(*rows, strict=True), schema, strict=True)
+    ]
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    return pa.record_batch(arrays, schema=schema)
+
+
+# DuckDB
+
+
+@dataclass(frozen=True)
+class DuckDBFile:
+    """A DuckDB file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """How a message calls it."""
+        return self.path.name
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, and what was not yet written into it."""
+        beside = self.path.with_name(f"{self.path.name}.wal")
+        return (self.path, beside) if beside.exists() else (self.path,)
+
+    def tables(self) -> list[str]:
+        """Return the names of its tables."""
+        _, *batches = self._asked("SELECT table_name FROM information_schema.tables ORDER BY ALL")
+        return [str(name) for batch in batches for name in batch.column(0).to_pylist()]
+
+    def columns(self, query: str) -> pa.Schema:
+        """Return the columns of a query and their types."""
+        return next(self._asked(f"SELECT * FROM ({query}) AS source LIMIT 0"))
+
+    def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a query, which may read no other file and nothing from the network."""
+        return _cast(self._asked(query), schema)
+
+    def _asked(self, query: str) -> Iterator[Any]:
+        """Yield the columns of a query, then its records, some at a time."""
+        import pyarrow as pa
+
+        duckdb = self._duckdb()
+        try:
+            with duckdb.connect(str(self.path), read_only=True, config=self._closed) as connection:
+                reader = pa.RecordBatchReader.from_stream(connection.sql(query))
+                yield reader.schema
+                yield from reader
+            is_answered = True
+        except (duckdb.Error, pa.ArrowException, OSError):
+            is_answered = False
+        if not is_answered:
+            raise _refused(self.name)
+
+    _closed: ClassVar[dict[str, bool]] = {"enable_external_access": False, "lock_configuration": True}
+
+    @staticmethod
+    def _duckdb() -> Any:
+        try:
+            import duckdb
+        except ImportError:
+            raise UserError("DuckDB files need the package duckdb: pip install 'sfumato[duckdb]'") from None
+        return duckdb
+
+
+# PostgreSQL
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A PostgreSQL server; the password comes from the environment or from a service file."""
+
+    address: str
+
+    _settings: ClassVar[tuple[str, ...]] = (
+        "SET default_transaction_read_only = on",
+        # so that the records come in the same order each time
+        "SET synchronize_seqscans = off",
+        "SET max_parallel_workers_per_gather = 0",
+    )
+
+    @property
+    def name(self) -> str:
+        """How a message calls it."""
+        return urlsplit(self.address).path.strip("/") or os.environ.get("PGDATABASE", "the database")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """No file that lies here."""
+        return ()
+
+    def tables(self) -> list[str]:
+        """Return the names of its tables."""
+        listing = (
+            "SELECT table_schema || '.' || table_name FROM information_schema.tables "
+            "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
+        )
+        _, *batches = self._asked(listing)
+        return [str(name) for batch in batches for name in batch.column(0).to_pylist()]
+
+    def columns(self, query: str) -> pa.Schema:
+        """Return the columns of a query and their types; what Arrow has no type for is told as text."""
+        import pyarrow as pa
+
+        found = next(self._asked(f"SELECT * FROM ({query}) AS source LIMIT 0"))
+        return pa.schema([(field.name, _stored(field.type)) for field in found])
+
+    def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a query."""
+        return _cast(self._asked(query), schema)
+
+    def _asked(self, query: str) -> Iterator[Any]:
+        """Yield the columns of a query, then its records, some at a time."""
+        import pyarrow as pa
+
+        manager, connection = self._connected()
+        try:
+            with connection, connection.cursor() as cursor:
+                for setting in self._settings:
+                    cursor.execute(setting)
+                cursor.execute(query)
+                reader = cursor.fetch_record_batch()
+                yield reader.schema
+                yield from reader
+            sign = None
+        except manager.Error as error:
+            sign = error.sqlstate or ""
+        except (pa.ArrowException, OSError):
+            sign = ""
+        if sign is not None:
+            raise _refused(self.name, sign)
+
+    def _connected(self) -> tuple[Any, Any]:
+        manager, connect = self._driver()
+        try:
+            return manager, connect(self.address)
+        except manager.Error:
+            pass
+        raise DataError(
+            f"the server of {self.name} does not let us in; check host, port, user and database in the "
+            "address, and the password in PGPASSWORD or the service file"
+        )
+
+    @staticmethod
+    def _driver() -> tuple[Any, Any]:
+        try:
+            import adbc_driver_manager
+            from adbc_driver_postgresql import dbapi
+        except ImportError:
+            raise UserError(
+                "PostgreSQL needs the package adbc-driver-postgresql: pip install 'sfumato[postgres]'"
+            ) from None
+        return adbc_driver_manager, dbapi.connect

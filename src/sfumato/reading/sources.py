@@ -1,0 +1,363 @@
+"""Sources: where the records are, one file, many files of the same columns, or a database.
+
+A source tells its columns before any record is read, and gives the records whole or some at a time, always in
+the same order: an engine that reads them in parts makes the same table as one that reads them at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sfumato.errors import DataError
+from sfumato.reading.arrow import SUFFIXES, CsvFile, check_columns, damaged, format_of, read_arrow
+from sfumato.reading.databases import asked, database_at, is_database
+from sfumato.reading.dialect import require_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PATTERN = ("*", "?", "[")
+_ELSEWHERE = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hdfs", "http", "https", "ftp")
+_ROWS_AT_ONCE = 1 << 17
+
+
+class Source(Protocol):
+    """Records that can be read, whole or some at a time."""
+
+    @property
+    def label(self) -> str:
+        """How a message calls it."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns and their types."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it reads, in their order."""
+
+    @property
+    def parquet(self) -> tuple[Path, ...]:
+        """The files, where all are Parquet and an engine may read them by itself."""
+
+    def read(self) -> pa.Table:
+        """Return all records."""
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the records with these columns, some at a time."""
+
+
+def source_at(
+    path: str | Path,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    quote: str | None = None,
+) -> Source:
+    """Return the source that a path names: a file, a folder, a pattern such as ``2024-*.csv``, or a database.
+
+    The files of a folder or a pattern are read in the order of their names and must have the same columns;
+    those whose name begins with a dot or an underscore are left out, as Spark does. Folders in a folder are
+    not looked into: ``folder/**/*.parquet`` does, and ``./*.csv`` names those that lie here.
+
+    Parameters
+    ----------
+    path
+        Where the records are; a database is a SQLite or DuckDB file, or ``postgresql://user@host/database``.
+    table, query
+        What of a database is read: one of them.
+    separator, encoding, quote
+        How CSV files are written, where that should not be sniffed.
+    """
+    _refuse_elsewhere(str(path))
+    if is_database(str(path)):
+        return asked(database_at(str(path)), table, query)
+    if table is not None or query is not None:
+        raise DataError(f"{Path(path).name} is no database; leave out table and query")
+    files = _found(Path(path))
+    formats = {format_of(file) for file in files}
+    if len(formats) > 1:
+        raise DataError(
+            f"{Path(path).name} holds files of more than one format ({', '.join(sorted(formats))}); "
+            "name those of one with a pattern such as folder/*.parquet"
+        )
+    if formats == {"csv"}:
+        return CsvFiles(files, separator, encoding, quote)
+    return ParquetFiles(files) if formats == {"parquet"} else WholeFiles(files)
+
+
+def _refuse_elsewhere(path: str) -> None:
+    scheme, sign, _ = path.partition(":/")
+    if sign and scheme.lower() in _ELSEWHERE:
+        raise DataError(
+            f"paths that begin with {scheme}:// are not read: nothing here opens the network for a file; "
+            "copy or mount the files and give their path"
+        )
+
+
+def _found(path: Path) -> tuple[Path, ...]:
+    if _is_folder(path):
+        files = tuple(file for file in _listed(path, "*") if file.name.lower().endswith(SUFFIXES))
+    elif any(sign in str(path) for sign in _PATTERN) and not os.path.exists(path):
+        fixed = next(place for place in path.parents if not any(sign in str(place) for sign in _PATTERN))
+        files = _listed(fixed, str(path.relative_to(fixed)))
+    else:
+        return (path,)
+    if not files:
+        raise DataError(f"{path.name or path} holds no file that can be read; check the path")
+    return files
+
+
+def _is_folder(path: Path) -> bool:
+    """Return whether this is a folder with a name: where nothing was named, it is not all that lies here."""
+    try:
+        return path.name not in ("", "..") and path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _listed(folder: Path, pattern: str) -> tuple[Path, ...]:
+    """Return the files that match, in the order of their names; those that are hidden are left out."""
+    try:
+        found = [path for path in folder.glob(pattern) if path.is_file()]
+    except (OSError, ValueError, NotImplementedError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no pattern"
+        raise DataError(f"{folder.name or folder} cannot be listed: {reason}; check the path") from None
+    return tuple(
+        sorted(
+            path
+            for path in found
+            if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+        )
+    )
+
+
+@dataclass(frozen=True)
+class CsvFiles:
+    """CSV files of the same columns, read as text."""
+
+    files: tuple[Path, ...]
+    separator: str | None = None
+    encoding: str | None = None
+    quote: str | None = None
+
+    @property
+    def label(self) -> str:
+        """How a message calls it."""
+        return _label(self.files)
+
+    @property
+    def parquet(self) -> tuple[Path, ...]:
+        """No file."""
+        return ()
+
+    @cached_property
+    def _opened(self) -> tuple[CsvFile, ...]:
+        opened = [CsvFile.opened(path, self.separator, self.encoding, self.quote) for path in self.files]
+        for file in opened[1:]:
+            _require_same_names(self.files[0], opened[0].names, file.path, file.names)
+        return tuple(opened)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns, all of them text."""
+        import pyarrow as pa
+
+        return pa.schema([(name, pa.string()) for name in self._opened[0].names])
+
+    def read(self) -> pa.Table:
+        """Return all records."""
+        written = {"separator": self.separator, "encoding": self.encoding, "quote": self.quote}
+        tables = [read_arrow(path, **written) for path in self.files]
+        for path, table in zip(self.files[1:], tables[1:], strict=True):
+            _require_same_names(self.files[0], tables[0].column_names, path, table.column_names)
+        return _together(tables)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the records with these columns, without the blanks around a text."""
+        for file in self._opened:
+            yield from map(_without_blanks, file.batches(names))
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """Parquet files of the same columns and types.
+
+    Names of folders such as ``year=2024`` are not taken for columns.
+    """
+
+    files: tuple[Path, ...]
+
+    @property
+    def label(self) -> str:
+        """How a message calls it."""
+        return _label(self.files)
+
+    @property
+    def parquet(self) -> tuple[Path, ...]:
+        """The files."""
+        return self.files
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns and their types; text that is stored once for equal values is plain text."""
+        first = _parquet_schema(self.files[0])
+        for path in self.files[1:]:
+            _require_same_columns(self.files[0], first, path, _parquet_schema(path))
+        return first
+
+    def read(self) -> pa.Table:
+        """Return all records."""
+        if len(self.files) > 1:
+            _ = self.schema
+        return _together([read_arrow(path) for path in self.files])
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the records with these columns."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        wanted = pa.schema([self.schema.field(name) for name in names])
+        for path in self.files:
+            try:
+                with pq.ParquetFile(path) as file:
+                    for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(names)):
+                        yield from pa.Table.from_batches([batch]).select(names).cast(wanted).to_batches()
+                is_whole = True
+            except (pa.ArrowException, OSError, UnicodeError):
+                is_whole = False
+            if not is_whole:
+                raise damaged(path)
+
+
+@dataclass(frozen=True)
+class WholeFiles:
+    """Files that can only be read at once: Feather, Arrow, Excel."""
+
+    files: tuple[Path, ...]
+
+    @property
+    def label(self) -> str:
+        """How a message calls it."""
+        return _label(self.files)
+
+    @property
+    def parquet(self) -> tuple[Path, ...]:
+        """No file."""
+        return ()
+
+    @cached_property
+    def _records(self) -> pa.Table:
+        tables = [read_arrow(path) for path in self.files]
+        first = _plain(tables[0].schema)
+        for path, table in zip(self.files[1:], tables[1:], strict=True):
+            _require_same_columns(self.files[0], first, path, _plain(table.schema))
+        return _together(tables)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns and their types."""
+        return _plain(self._records.schema)
+
+    def read(self) -> pa.Table:
+        """Return all records."""
+        return self._records
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the records with these columns."""
+        import pyarrow as pa
+
+        wanted = pa.schema([self.schema.field(name) for name in names])
+        yield from self._records.select(names).cast(wanted).to_batches(_ROWS_AT_ONCE)
+
+
+def state_of(files: Sequence[Path]) -> tuple[str, float]:
+    """Return names, sizes and times of files as text, and the latest time; nothing if one is missing."""
+    try:
+        found = [(path, path.stat()) for path in files]
+    except (OSError, ValueError):
+        return "", 0.0
+    # one file is told as it always was, so that what a store knows of it stays known
+    names = [f"{path} " if len(files) > 1 else "" for path in files]
+    facts = [f"{s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for _, s in found]
+    told = "\n".join(name + fact for name, fact in zip(names, facts, strict=True))
+    return told, max((s.st_mtime for _, s in found), default=0.0)
+
+
+def _label(files: Sequence[Path]) -> str:
+    return files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1:,} more"
+
+
+def _parquet_schema(path: Path) -> pa.Schema:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    require_file(path)
+    try:
+        found = _plain(pq.read_schema(path))
+        "".join(found.names)
+    except (pa.ArrowException, OSError, UnicodeError):
+        found = None
+    if found is None:
+        raise damaged(path)
+    check_columns(path, found)
+    return found
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """Return the columns with the types of their values, however these are stored."""
+    import pyarrow as pa
+
+    def plain(kind: pa.DataType) -> pa.DataType:
+        if pa.types.is_dictionary(kind):
+            return plain(kind.value_type)
+        is_text = pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+        return pa.string() if is_text else kind
+
+    return pa.schema([(field.name, plain(field.type)) for field in schema])
+
+
+def _require_same_names(first: Path, names: Sequence[str], other: Path, found: Sequence[str]) -> None:
+    different = sorted({*names} ^ {*found})
+    if different:
+        raise DataError(
+            f"{other.name} has other columns than {first.name} ({different[0]!r} is in one of them only); "
+            "read files of the same columns together"
+        )
+
+
+def _require_same_columns(first: Path, schema: pa.Schema, other: Path, found: pa.Schema) -> None:
+    _require_same_names(first, schema.names, other, found.names)
+    for field in schema:
+        if found.field(field.name).type != field.type:
+            raise DataError(
+                f"column {field.name!r} has the type {found.field(field.name).type} in {other.name} and "
+                f"{field.type} in {first.name}; write it with one type"
+            )
+
+
+def _together(tables: Sequence[pa.Table]) -> pa.Table:
+    """Put the records of all tables under each other, in the order of the first one's columns."""
+    import pyarrow as pa
+
+    ordered = [table.select(tables[0].column_names) for table in tables]
+    if any(table.schema != ordered[0].schema for table in ordered):
+        ordered = [table.cast(_plain(ordered[0].schema)) for table in ordered]
+    return pa.concat_tables(ordered)
+
+
+def _without_blanks(batch: pa.RecordBatch) -> pa.RecordBatch:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    trimmed = [compute.utf8_trim_whitespace(column) for column in batch.columns]
+    nothing = pa.scalar(None, pa.string())
+    texts = [compute.if_else(compute.equal(column, ""), nothing, column) for column in trimmed]
+    return pa.record_batch(texts, names=batch.schema.names)

@@ -1,0 +1,285 @@
+"""Whichever engine reads the records, the table is the same."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sfumato.engines import room
+from sfumato.engines.base import engine_named
+from sfumato.errors import DataError, SfumatoError
+from sfumato.reading.sources import source_at
+from sfumato.schema import Attribute, Schema
+from sfumato.table import Table
+
+SECRET = "SECRETVALUE"
+TEXTS = [
+    "",
+    " ",
+    "a",
+    " a",
+    "b\u00e4",
+    "NA",
+    "0171",
+    "x,y",
+    'say "hi"',
+    "two\nlines",
+    "\u00a0c\u00a0",
+    "d\x1c",
+]
+
+
+def same(one: Table, other: Table) -> bool:
+    assert {n: (c.domain, c.kind) for n, c in one.columns.items()} == {
+        n: (c.domain, c.kind) for n, c in other.columns.items()
+    }
+    return one.fingerprint == other.fingerprint
+
+
+def reduced(path: Path, engine: str, schema: Schema | None = None, **written: str) -> Table:
+    return engine_named(engine).reduce(source_at(path, **written), schema, missing_values=["NA"])
+
+
+def both(path: Path, schema: Schema | None = None, **written: str) -> tuple[Table, Table]:
+    return reduced(path, "memory", schema, **written), reduced(path, "duckdb", schema, **written)
+
+
+def written_csv(path: Path, rows: list[list[str]], quote: str = '"', encoding: str = "utf-8") -> Path:
+    import csv
+
+    with path.open("w", encoding=encoding, newline="") as file:
+        writer = csv.writer(file, quotechar=quote, quoting=csv.QUOTE_ALL)
+        writer.writerows([["one", "two"], *rows])
+    return path
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(st.lists(st.sampled_from(TEXTS), min_size=2, max_size=2), min_size=1, max_size=30),
+    quote=st.sampled_from(['"', "'"]),
+    encoding=st.sampled_from(["utf-8", "utf-16", "cp1252"]),
+)
+def test_a_csv_file_gives_the_same_table(
+    tmp_path: Path, rows: list[list[str]], quote: str, encoding: str
+) -> None:
+    path = written_csv(tmp_path / "people.csv", rows, quote, encoding)
+    assert same(*both(path, encoding=encoding, quote=quote, separator=","))
+
+
+VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
+    "text": (pa.string(), ["b", "a", None, " a ", "NA", ""]),
+    "large text": (pa.large_string(), ["b", "a", None, " a "]),
+    "words": (pa.dictionary(pa.int8(), pa.string()), ["b", "a", None]),
+    "small": (pa.int8(), [3, -1, None]),
+    "unsigned": (pa.uint64(), [2**64 - 1, 0, 5]),
+    "float": (pa.float64(), [2.5, float("nan"), -0.0, 0.0, None, 1e300]),
+    "single": (pa.float32(), [0.1, 2.0]),
+    "decimal": (pa.decimal128(10, 2), [decimal.Decimal("1.50"), decimal.Decimal("2.00"), None]),
+    "truth": (pa.bool_(), [True, False, None]),
+    "day": (pa.date32(), [datetime.date(2024, 2, 29), datetime.date(1900, 1, 1), None]),
+    "moment": (pa.timestamp("us"), [datetime.datetime(2024, 2, 29, 12, 30), None]),
+    "midnight": (pa.timestamp("ns"), [datetime.datetime(2024, 2, 29), datetime.datetime(2023, 1, 1)]),
+    "zone": (pa.timestamp("us", tz="Europe/Berlin"), [datetime.datetime(2024, 2, 29, 12, 30)]),
+    "bytes": (pa.binary(), [b"a", b"b", None]),
+    "nothing": (pa.null(), [None]),
+    "clock": (pa.time64("us"), [datetime.time(1, 2, 3), None]),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("n_files", [1, 3])
+def test_parquet_gives_the_same_table_whatever_the_type(tmp_path: Path, kind: str, n_files: int) -> None:
+    arrow_type, values = VALUES[kind]
+    chance = random.Random(kind)
+    (tmp_path / "parts").mkdir()
+    for place in range(n_files):
+        drawn = chance.choices(values, k=400)
+        table = pa.table({"what": pa.array(drawn, arrow_type), "n": chance.choices(range(3), k=400)})
+        pq.write_table(table, tmp_path / "parts" / f"{place}.parquet", row_group_size=50)
+    memory, duckdb = both(tmp_path / "parts")
+    assert same(memory, duckdb)
+    assert memory.n_records == 400 * n_files
+
+
+def test_rows_and_domains_are_in_the_order_of_the_records_not_of_the_threads(tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    (tmp_path / "parts").mkdir()
+    everything = []
+    for place in range(5):
+        values = [f"v{n}" for n in generator.integers(0, 5_000, 40_000)]
+        everything += values
+        pq.write_table(pa.table({"v": values}), tmp_path / "parts" / f"{place}.parquet", row_group_size=5_000)
+    expected, counts = tuple(dict.fromkeys(everything)), Counter(everything)
+    for engine in ("memory", "duckdb"):
+        table = reduced(tmp_path / "parts", engine)
+        assert table["v"].domain == expected
+        assert table["v"].codes.tolist() == list(range(len(expected)))
+        assert table.weights.tolist() == [counts[value] for value in expected]
+
+
+def test_people_weights_and_households_are_the_same(tmp_path: Path) -> None:
+    generator = np.random.default_rng(2)
+    n = 3_000
+    records = pa.table(
+        {
+            "name": [f"p{k}" for k in range(n)],
+            "who": generator.integers(0, 900, n),
+            "age": generator.integers(20, 30, n),
+            "home": generator.integers(0, 700, n),
+            "stands": generator.choice([1.1, 2.3, 7.7], n),
+            "ill": generator.choice(["yes", "no"], n),
+        }
+    )
+    pq.write_table(records, tmp_path / "people.parquet")
+    schema = Schema(
+        (
+            Attribute("name", "identifying"),
+            Attribute("who", "identifying"),
+            Attribute("age", "quasi-identifying"),
+            Attribute("ill", "sensitive"),
+        ),
+        person="who",
+        survey_weight="stands",
+        household="home",
+    )
+    memory, duckdb = both(tmp_path / "people.parquet", schema)
+    assert "name" not in memory.columns
+    whole = reduced(tmp_path / "people.parquet", "memory")
+    tables = [schema.bind(table)[0] for table in (memory, duckdb, whole)]
+    assert len({table.fingerprint for table in tables}) == 1
+    assert tables[0].n_people < tables[0].n_records == n
+
+
+def test_columns_that_are_not_released_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written_csv(tmp_path / "people.csv", [[SECRET, "1"], ["b", "1"]])
+    schema = Schema.of(one="identifying", two="quasi-identifying")
+    table = reduced(path, "duckdb", schema)
+    assert table.names == ("two",)
+    assert table.n_rows == 1
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_column_without_a_role_is_refused_before_records_are_read(tmp_path: Path, engine: str) -> None:
+    path = written_csv(tmp_path / "people.csv", [["a", "1"]])
+    with pytest.raises(SfumatoError, match="column 'two' of the data has no role"):
+        reduced(path, engine, Schema.of(one="quasi-identifying"))
+
+
+REFUSED: dict[str, tuple[str, bytes]] = {
+    "a ragged row": ("a.csv", f"one,two\n1,2\n{SECRET}\n".encode()),
+    "an open quote": ("a.csv", f'one,two\n1,2\n1,"{SECRET}\n'.encode() + b"3,4\n" * 2),
+    "no record": ("a.csv", b"one,two\n"),
+    "no Parquet": ("a.parquet", b"PAR1" + SECRET.encode() * 9 + b"PAR1"),
+    "no file": ("missing.csv", b""),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_read_is_refused_in_the_same_words(tmp_path: Path, what: str) -> None:
+    name, content = REFUSED[what]
+    if content:
+        (tmp_path / name).write_bytes(content)
+    said = []
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(DataError) as raised:
+            reduced(tmp_path / name, engine)
+        said.append(str(raised.value))
+        assert SECRET not in said[-1]
+        assert raised.value.__context__ is None
+    assert said[0] == said[1]
+
+
+def test_damage_that_shows_only_among_the_records_is_told_without_a_value(tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"a": [SECRET] * 5_000, "b": list(range(5_000))}), path, compression="none")
+    content = bytearray(path.read_bytes())
+    content[40:2_000] = b"\xff" * 1_960
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"people.parquet .*damaged") as raised:
+        reduced(path, "duckdb")
+    assert SECRET not in str(raised.value)
+    assert raised.value.__context__ is None
+
+
+def test_infinite_numbers_are_counted_as_records(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1.0, float("inf"), float("inf")]}), tmp_path / "a.parquet")
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(DataError, match="column 'a' has 2 infinite numbers"):
+            reduced(tmp_path / "a.parquet", engine)
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Callable[[str], Path]:
+    def written(name: str) -> Path:
+        generator = np.random.default_rng(3)
+        table = pa.table(
+            {
+                "age": generator.integers(0, 1_000, 20_000),
+                "sex": generator.choice(["f", "m"], 20_000),
+            }
+        )
+        if name.endswith(".csv"):
+            import pyarrow.csv as arrow_csv
+
+            arrow_csv.write_csv(table, tmp_path / name)
+        else:
+            pq.write_table(table, tmp_path / name)
+        return tmp_path / name
+
+    return written
+
+
+@pytest.mark.parametrize("name", ["visits.csv", "visits.parquet"])
+def test_too_many_distinct_rows_are_told_with_the_level_that_would_fit(
+    visits: Callable[[str], Path], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sfumato.engines import duckdb
+    from sfumato.hierarchy import Intervals
+
+    path = visits(name)
+    schema = Schema(
+        (
+            Attribute("age", "quasi-identifying", "numeric", Intervals((10, 100))),
+            Attribute("sex", "quasi-identifying"),
+        )
+    )
+    monkeypatch.setattr(duckdb, "rows_that_fit", lambda n_columns: 300)
+    with pytest.raises(DataError) as raised:
+        reduced(path, "duckdb", schema)
+    # 1,000 ages and two sexes are 2,000 rows; decades are 100 and two sexes 200
+    said = str(raised.value)
+    assert said.startswith(f"{name} has about ")
+    assert "this machine has memory for 300: 'age' at level 1 would leave about " in said
+    monkeypatch.setattr(duckdb, "rows_that_fit", lambda n_columns: 15)
+    with pytest.raises(DataError, match="withholding 'age' would leave about 2;"):
+        reduced(path, "duckdb", schema)
+
+
+def test_the_rows_that_fit_grow_with_memory_and_shrink_with_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "of_machine", lambda: 8 << 30)
+    assert room.rows_that_fit(7) == int(0.8 * (8 << 30)) // 800
+    assert room.rows_that_fit(15) * 2 in (room.rows_that_fit(7), room.rows_that_fit(7) - 1)
+
+
+def test_nothing_is_left_in_the_folder_of_temporary_files(
+    tmp_path: Path, visits: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tempfile
+
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    reduced(visits("visits.csv"), "duckdb")
+    assert list(place.iterdir()) == []
