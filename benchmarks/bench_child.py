@@ -61,13 +61,15 @@ def in_memory(who: str, place: str) -> float:
         duckdb.execute(f"create table here as select * from read_parquet('{place}')")
         query = "select count(*) from (select *, count(*) from here group by all)"
         return _seconds(lambda: duckdb.execute(query).fetchall())
+    import numpy as np
     import pyarrow.parquet as pq
 
     from sfumato.kernels.grouping import number_rows
-    from sfumato.table import _encode
+    from sfumato.table import encode
 
     read = pq.read_table(place)
-    columns = [_encode(name, read.column(name), frozenset()) for name in read.column_names]
+    weights = np.ones(read.num_rows, dtype=np.int64)
+    columns = [encode(name, read.column(name), frozenset(), weights) for name in read.column_names]
     codes, spans = [each.codes for each in columns], [len(each.domain) for each in columns]
     return _seconds(lambda: number_rows(codes, spans, read.num_rows))
 

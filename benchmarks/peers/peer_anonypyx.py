@@ -1,4 +1,4 @@
-"""anonypyx: Mondrian."""
+"""anonypyx: Mondrian. It tells numbers by two columns, and categories by one for each value that they have."""
 
 from pathlib import Path
 
@@ -14,8 +14,11 @@ def work(table: str, out: str, names: list[str], sensitive: str, k: int, hierarc
     made = anonypyx.Anonymiser(
         frame, k=k, algorithm="Mondrian", feature_columns=names, sensitive_column=sensitive
     ).anonymise()
-    released = pd.DataFrame(made)
-    shown = [*names, sensitive]
-    for name in shown:
-        released[name] = released[name].map(str)
-    released.loc[released.index.repeat(released["count"]), shown].to_csv(out, index=False)
+    shown = {
+        name: made[[each for each in made.columns if each.startswith(f"{name}_")]]
+        .astype(str)
+        .agg("".join, axis=1)
+        for name in names
+    }
+    released = pd.DataFrame({**shown, sensitive: made[sensitive]})
+    released.loc[released.index.repeat(made["count"])].to_csv(out, index=False)

@@ -500,11 +500,11 @@ def decode(domain: tuple[Value, ...], codes: Codes) -> pa.Array:
 
     Whole numbers beyond 64 bits are text.
     """
-    encoded = encode(domain, codes)
+    encoded = as_dictionary(domain, codes)
     return encoded.dictionary.take(encoded.indices)
 
 
-def encode(domain: tuple[Value, ...], codes: Codes) -> pa.DictionaryArray:
+def as_dictionary(domain: tuple[Value, ...], codes: Codes) -> pa.DictionaryArray:
     """Return what `decode` does as an array that has every value once, and a missing one not at all."""
     import pyarrow as pa
 

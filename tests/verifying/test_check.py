@@ -19,7 +19,7 @@ from sfumato.verifying import check
 from sfumato.verifying.check import Check, check_folder, expected_files, slug
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.figures import Between, OneOf
-from sfumato.verifying.records import PublicView, WrittenColumn, WrittenTable
+from sfumato.verifying.records import FileColumn, PublicView, WrittenTable
 
 Facts = dict[str, Any]
 Change = Callable[[Facts], None]
@@ -543,7 +543,7 @@ class TestWord:
             assert found == {}
 
     def test_a_withheld_cell_tells_nothing(self) -> None:
-        people = WrittenTable({"age": WrittenColumn.of(["*", "1", "*", None])}, 4)
+        people = WrittenTable({"age": FileColumn.of(["*", "1", "*", None])}, 4)
         seen = PublicView(9, ("age",), [np.arange(3)], np.array([2, 1, 1]), (), False)
         assert check._told_cells(seen, {"data": people}, "age") == 2
         # of what the second table tells every record has a value

@@ -17,7 +17,7 @@ from scipy.spatial.distance import jensenshannon
 from sfumato.verifying import figures
 from sfumato.verifying.documents import AttributeFacts, LayoutFacts
 from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, computed
-from sfumato.verifying.records import PublicView, WrittenColumn, WrittenTable, published
+from sfumato.verifying.records import FileColumn, PublicView, WrittenTable, published
 
 Cells = Mapping[str, Sequence[str]]
 
@@ -32,7 +32,7 @@ def view(quasi: Cells, sensitive: Cells | None = None, *, n_original: int | None
         **{name: AttributeFacts(role="sensitive") for name in told},
     }
     layout = LayoutFacts(attributes=facts, n_original=n_original or n_rows, form="one-table", group=None)
-    columns = {name: WrittenColumn.of(column) for name, column in cells.items()}
+    columns = {name: FileColumn.of(column) for name, column in cells.items()}
     return published({"data": WrittenTable(columns, n_rows)}, layout)
 
 

@@ -21,7 +21,7 @@ from sfumato.verifying.levels import (
     relative_entropies,
     total_variations,
 )
-from sfumato.verifying.records import PublicView, SensitiveValues, WrittenColumn
+from sfumato.verifying.records import FileColumn, PublicView, SensitiveValues
 
 
 def attribute_of(*groups: str, hierarchy: list[list[str]] | None = None) -> SensitiveValues:
@@ -31,7 +31,7 @@ def attribute_of(*groups: str, hierarchy: list[list[str]] | None = None) -> Sens
 
 def told_of(name: str, groups: tuple[str, ...], facts: AttributeFacts) -> SensitiveValues:
     group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    cells = WrittenColumn.of(None if sign == " " else sign for sign in "".join(groups))
+    cells = FileColumn.of(None if sign == " " else sign for sign in "".join(groups))
     return SensitiveValues.of(name, cells, group_of, facts)
 
 

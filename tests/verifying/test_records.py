@@ -17,9 +17,9 @@ from sfumato.errors import VerificationFailed
 from sfumato.verifying import records
 from sfumato.verifying.documents import AttributeFacts, LayoutFacts
 from sfumato.verifying.records import (
+    FileColumn,
     PublicView,
     SensitiveValues,
-    WrittenColumn,
     WrittenTable,
     differs_from_parquet,
     parquet_types,
@@ -47,7 +47,7 @@ def table(**columns: str) -> WrittenTable:
 
 
 def written_table(cells: Mapping[str, Sequence[str | None]]) -> WrittenTable:
-    columns = {name: WrittenColumn.of(column) for name, column in cells.items()}
+    columns = {name: FileColumn.of(column) for name, column in cells.items()}
     return WrittenTable(columns, len(next(iter(cells.values()))))
 
 
@@ -66,7 +66,7 @@ def classes(seen: PublicView, people: WrittenTable) -> dict[tuple[str | None, ..
 
 def told_of(name: str, groups: Sequence[Sequence[str | None]], facts: AttributeFacts) -> SensitiveValues:
     group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    return SensitiveValues.of(name, WrittenColumn.of(itertools.chain(*groups)), group_of, facts)
+    return SensitiveValues.of(name, FileColumn.of(itertools.chain(*groups)), group_of, facts)
 
 
 def groups(attribute: SensitiveValues) -> tuple[Counter[str | None], ...]:

@@ -683,8 +683,8 @@ class ApplyShape(Shape):
     folder, new_records, records
         Where, how many new records there were, and how many of them were released.
     withheld, suppressed
-        How many no released value stands for, by attribute, or `no class` where each value but not all of them
-        together has one; and how many are left out so that the models hold.
+        How many no released value stands for, by attribute, or `no class` where only all values together have
+        none; and how many are left out so that the models hold.
     """
 
     folder: str

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from sfumato import __version__
 from sfumato.errors import DataError, ParameterError, StoreError
-from sfumato.reading.sources import state_of
 from sfumato.store.provenance import source_of
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ def read_noted(project: Project, store: Store) -> tuple[Table, Schema]:
 
 def _state(project: Project) -> tuple[str, float]:
     """Return sizes and times of a project's data files, and the latest; nothing if one is missing."""
+    from sfumato.reading.sources import state_of
+
     try:
         return state_of(project.source().files)
     except DataError:

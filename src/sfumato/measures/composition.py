@@ -160,7 +160,7 @@ class CompositionLoss(Measure):
         )
 
     def _taken_of(
-        self, name: str, parts: list[_Part], smallest: int, shares: dict[str, float]
+        self, name: str, parts: list[_Crossing], smallest: int, shares: dict[str, float]
     ) -> Measurement:
         losses = np.concatenate(
             [jensen_shannon(part.classes.sensitive[name])[part.of_record] for part in parts]
@@ -175,7 +175,7 @@ class CompositionLoss(Measure):
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _Crossing:
     """The company of those people who are in the same releases.
 
     Parameters
@@ -238,7 +238,7 @@ class _Meeting:
             "share-estimated": self.n_estimated / len(self.now),
         }
 
-    def parts(self) -> Iterator[_Part]:
+    def parts(self) -> Iterator[_Crossing]:
         """Put people together who share their classes, apart for those who are in different releases.
 
         Who is in more releases than somebody else is still company in those that both are in.
@@ -253,7 +253,7 @@ class _Meeting:
             spans = [int(column.max()) + 1 for column in columns]
             class_of, n_classes = number_rows(columns, spans, len(inside))
             own = class_of[present[inside] == pattern]
-            yield _Part(self._counted(inside, class_of, n_classes), own)
+            yield _Crossing(self._counted(inside, class_of, n_classes), own)
 
     def _counted(self, inside: Integers, class_of: Integers, n_classes: int) -> EquivalenceClasses:
         release, rows = self.release, self.row_of[inside]

@@ -95,7 +95,7 @@ def _without_password(address: str) -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SqlQuery:
     """The records of a table or of a query.
 
     They come in the order in which the database tells them, which is the same each time as long as nothing
@@ -147,12 +147,12 @@ class Asked:
             raise DataError(f"{self.label} has no records; name another table or query")
 
 
-def asked(database: Database, table: str | None, query: str | None) -> Asked:
+def asked(database: Database, table: str | None, query: str | None) -> SqlQuery:
     """Return the records of a table or a query; exactly one must be named."""
     if query is not None and table is None:
-        return Asked(database, query.strip().rstrip(";"))
+        return SqlQuery(database, query.strip().rstrip(";"))
     if table is not None and query is None:
-        return Asked(database, f"SELECT * FROM {'.'.join(map(quoted, table.split('.')))}")
+        return SqlQuery(database, f"SELECT * FROM {'.'.join(map(quoted, table.split('.')))}")
     if table is not None:
         raise DataError(f"{database.name}: give a table or a query, not both")
     there = ", ".join(database.tables())

@@ -35,14 +35,14 @@ _QUOTED = re.compile(rb'"((?:[^"]|"")*)"')
 
 
 @dataclass(frozen=True)
-class WrittenColumn:
+class FileColumn:
     """A published column: every different cell once as it is written, and which of them each record has."""
 
     values: tuple[Value, ...]
     codes: Integers = field(repr=False)
 
     @classmethod
-    def of(cls, cells: Iterable[Value]) -> WrittenColumn:
+    def of(cls, cells: Iterable[Value]) -> FileColumn:
         """Number the cells."""
         number: dict[Value, int] = {}
         codes = [number.setdefault(cell, len(number)) for cell in cells]
@@ -58,7 +58,7 @@ class WrittenColumn:
 class WrittenTable:
     """A published table: every cell as it is written, a missing one ``None``."""
 
-    columns: Mapping[str, WrittenColumn]
+    columns: Mapping[str, FileColumn]
     n_rows: int
 
     @property
@@ -94,7 +94,7 @@ class SensitiveValues:
     def of(
         cls,
         name: str,
-        column: WrittenColumn,
+        column: FileColumn,
         group_of: Integers,
         facts: AttributeFacts,
         weights: Integers | None = None,
@@ -329,13 +329,13 @@ def _cell(written: bytes) -> Value:
     return _UNSURE if b'"' in written or b"\r" in written else written[:-1].decode() or None
 
 
-def _column(values: Sequence[Value], places: npt.NDArray[Any]) -> WrittenColumn:
+def _column(values: Sequence[Value], places: npt.NDArray[Any]) -> FileColumn:
     """Keep of all values those of one column."""
     present = np.flatnonzero(np.bincount(places, minlength=len(values)))
-    own = WrittenColumn.of(values[place] for place in present.tolist())
+    own = FileColumn.of(values[place] for place in present.tolist())
     code_of = np.zeros(len(values), dtype=np.int32)
     code_of[present] = own.codes
-    return WrittenColumn(own.values, code_of[places])
+    return FileColumn(own.values, code_of[places])
 
 
 def _line_by_line(written: bytes, name: str) -> WrittenTable:
@@ -350,8 +350,7 @@ def _line_by_line(written: bytes, name: str) -> WrittenTable:
         raise VerificationFailed(f"{name}.csv has no record")
     columns = zip(*records, strict=True)
     cells = {
-        of: WrittenColumn.of(cell or None for cell in column)
-        for of, column in zip(header, columns, strict=True)
+        of: FileColumn.of(cell or None for cell in column) for of, column in zip(header, columns, strict=True)
     }
     return WrittenTable(cells, len(records))
 
@@ -506,7 +505,7 @@ def _told(groups: _Groups, name: str, layout: LayoutFacts) -> SensitiveValues:
     return SensitiveValues.of(name, column, groups.group_of, facts, groups.weights)
 
 
-def _people(column: WrittenColumn, class_of: Integers) -> Integers:
+def _people(column: FileColumn, class_of: Integers) -> Integers:
     """Return how many different pseudonyms each class has."""
     in_class, _, _ = counted(class_of, column.codes, len(column.values))
     return np.bincount(in_class)
