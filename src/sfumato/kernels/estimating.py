@@ -14,6 +14,9 @@ import numpy as np
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.kernels.compiling import njit
 
+_SHARES = 2**16
+_FEWEST_UNITS = 64
+
 
 class Units(NamedTuple):
     """For each attribute the label of each unit; the weight of each unit, and its mixture."""
@@ -72,14 +75,6 @@ class Conjunctions(NamedTuple):
     depths: Codes
     nodes: Codes
     attribute_of: Codes
-
-
-class Stack(NamedTuple):
-    """For each depth the units that are still in, and how much of each; row 0 has all of them."""
-
-    units: Codes
-    amounts: Floats
-    lengths: Integers
 
 
 class Asked(NamedTuple):
@@ -210,50 +205,107 @@ def node_distributions(
     units: Units,
     mixtures: MixtureArrays,
     shares: NodeShares,
-    stack: Stack,
     found: Floats,
 ) -> None:
-    """Add up the sensitive values in conjunctions of nodes.
+    """Add up the sensitive values in conjunctions of nodes, some units at a time for all of them.
 
     Parameters
     ----------
     first, last
-        Which conjunctions to look at: those before ``first`` must have been looked at with the same
-        ``stack``.
+        Which conjunctions to look at.
     found
         The result, one row for each conjunction from ``first`` on.
     """
-    share_of = np.zeros(shares.n_labels)
-    for place in range(first, last):
-        depth, node = conjunctions.depths[place], conjunctions.nodes[place]
-        label_of = units.labels[conjunctions.attribute_of[node]]
-        for inner in range(shares.starts[node], shares.starts[node + 1]):
-            share_of[shares.labels[inner]] = shares.shares[inner]
-        kept = place + 1 < conjunctions.depths.size and conjunctions.depths[place + 1] > depth
-        n_units = 0
-        amount = 0.0
-        mixture = -1
-        for inner in range(stack.lengths[depth - 1]):
-            unit = stack.units[depth - 1, inner]
-            share = share_of[label_of[unit]]
-            if share == 0.0:
-                continue
-            part = stack.amounts[depth - 1, inner] * share
-            if kept:
-                stack.units[depth, n_units] = unit
-                stack.amounts[depth, n_units] = part
-                n_units += 1
-            if units.mixture_of[unit] != mixture:
-                if mixture >= 0:
-                    _mix(found[place - first], amount, mixture, mixtures)
-                mixture = units.mixture_of[unit]
-                amount = 0.0
-            amount += part
-        if mixture >= 0:
-            _mix(found[place - first], amount, mixture, mixtures)
-        stack.lengths[depth] = n_units
-        for inner in range(shares.starts[node], shares.starts[node + 1]):
-            share_of[shares.labels[inner]] = 0.0
+    n_attributes, n_units = units.labels.shape
+    n_nodes = conjunctions.attribute_of.size
+    starts, nodes, of_labels = _by_label(shares, conjunctions.attribute_of, n_attributes)
+    begun = _beginning(conjunctions.depths, first)
+    # few enough units that their shares stay near the processor
+    at_once = max(_SHARES // n_nodes, _FEWEST_UNITS)
+    share = np.zeros((n_nodes, at_once))
+    left = np.empty((n_attributes + 1, at_once), np.int32)
+    amounts = np.empty((n_attributes + 1, at_once))
+    lengths = np.zeros(n_attributes + 1, np.int64)
+    amount = np.zeros(last - first)
+    mixture = np.full(last - first, -1, np.int64)
+    for start in range(0, n_units, at_once):
+        lengths[0] = min(at_once, n_units - start)
+        for unit in range(lengths[0]):
+            left[0, unit], amounts[0, unit] = unit, units.weights[start + unit]
+            for attribute in range(n_attributes):
+                label = attribute * shares.n_labels + units.labels[attribute, start + unit]
+                for place in range(starts[label], starts[label + 1]):
+                    share[nodes[place], unit] = of_labels[place]
+        for place in begun:
+            _narrow(share[conjunctions.nodes[place]], left, amounts, lengths, conjunctions.depths[place])
+        for place in range(first, last):
+            depth, line = conjunctions.depths[place], place - first
+            _narrow(share[conjunctions.nodes[place]], left, amounts, lengths, depth)
+            for inner in range(lengths[depth]):
+                own = units.mixture_of[start + left[depth, inner]]
+                if own != mixture[line]:
+                    if mixture[line] >= 0:
+                        _mix(found[line], amount[line], mixture[line], mixtures)
+                    mixture[line] = own
+                    amount[line] = 0.0
+                amount[line] += amounts[depth, inner]
+        for unit in range(lengths[0]):
+            for attribute in range(n_attributes):
+                label = attribute * shares.n_labels + units.labels[attribute, start + unit]
+                for place in range(starts[label], starts[label + 1]):
+                    share[nodes[place], unit] = 0.0
+    for line in range(last - first):
+        if mixture[line] >= 0:
+            _mix(found[line], amount[line], mixture[line], mixtures)
+
+
+@njit(cache=True)
+def _by_label(shares: NodeShares, attribute_of: Codes, n_attributes: int) -> tuple[Integers, Codes, Floats]:
+    """Return for each label of each attribute the nodes that it reaches into, and its share there."""
+    starts = np.zeros(n_attributes * shares.n_labels + 1, np.int64)
+    for node in range(attribute_of.size):
+        first = attribute_of[node] * shares.n_labels
+        for place in range(shares.starts[node], shares.starts[node + 1]):
+            starts[first + shares.labels[place] + 1] += 1
+    for label in range(starts.size - 1):
+        starts[label + 1] += starts[label]
+    next_place = starts[:-1].copy()
+    nodes = np.empty(shares.labels.size, np.int32)
+    of_labels = np.empty(shares.labels.size)
+    for node in range(attribute_of.size):
+        first = attribute_of[node] * shares.n_labels
+        for place in range(shares.starts[node], shares.starts[node + 1]):
+            label = first + shares.labels[place]
+            nodes[next_place[label]] = node
+            of_labels[next_place[label]] = shares.shares[place]
+            next_place[label] += 1
+    return starts, nodes, of_labels
+
+
+@njit(cache=True)
+def _beginning(depths: Codes, first: int) -> Integers:
+    """Return the conjunctions that one begins with: of one node, of two, and so on."""
+    found = np.empty(depths[first] - 1, np.int64)
+    place = first
+    for depth in range(depths[first] - 1, 0, -1):
+        while depths[place] != depth:
+            place -= 1
+        found[depth - 1] = place
+    return found
+
+
+@njit(cache=True)
+def _narrow(share: Floats, left: Codes, amounts: Floats, lengths: Integers, depth: int) -> None:
+    """Keep of the units at one depth what lies in a node, for the next."""
+    n_left = 0
+    for place in range(lengths[depth - 1]):
+        unit = left[depth - 1, place]
+        if share[unit] == 0.0:
+            continue
+        left[depth, n_left] = unit
+        amounts[depth, n_left] = amounts[depth - 1, place] * share[unit]
+        n_left += 1
+    lengths[depth] = n_left
 
 
 @njit(cache=True)

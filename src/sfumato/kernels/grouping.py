@@ -101,6 +101,21 @@ def rows_by_group(group: Integers, n_groups: int) -> tuple[Integers, Integers]:
 
 
 @njit(cache=True)
+def _sort(values: Codes, n_values: int) -> None:
+    """Sort the first so many values in place; few of them by inserting each."""
+    if n_values > 32:
+        values[:n_values] = np.sort(values[:n_values])
+        return
+    for place in range(1, n_values):
+        value = values[place]
+        before = place - 1
+        while before >= 0 and values[before] > value:
+            values[before + 1] = values[before]
+            before -= 1
+        values[before + 1] = value
+
+
+@njit(cache=True)
 def value_counts(
     group: Integers, n_groups: int, values: Codes, n_values: int, weights: Integers
 ) -> tuple[Integers, Codes, Integers]:
@@ -108,7 +123,19 @@ def value_counts(
 
     Only values that occur in a group are listed, so the result is never longer than the rows.
     """
-    rows, row_starts = rows_by_group(group, n_groups)
+    # values and weights side by side, group after group: rows of a group lie far apart
+    row_starts = np.zeros(n_groups + 1, np.int64)
+    for row in range(group.size):
+        row_starts[group[row] + 1] += 1
+    for index in range(n_groups):
+        row_starts[index + 1] += row_starts[index]
+    next_place = row_starts[:-1].copy()
+    told = np.empty((group.size, 2), np.int64)
+    for row in range(group.size):
+        place = next_place[group[row]]
+        next_place[group[row]] += 1
+        told[place, 0] = values[row]
+        told[place, 1] = weights[row]
     starts = np.zeros(n_groups + 1, np.int64)
     found_values = np.empty(group.size, np.int32)
     found_counts = np.empty(group.size, np.int64)
@@ -118,15 +145,14 @@ def value_counts(
     for index in range(n_groups):
         n_seen = 0
         for place in range(row_starts[index], row_starts[index + 1]):
-            row = rows[place]
-            value = values[row]
+            value = told[place, 0]
             if scratch[value] < 0:
                 scratch[value] = 0
                 seen[n_seen] = value
                 n_seen += 1
-            scratch[value] += weights[row]
-        ordered = np.sort(seen[:n_seen])
-        for value in ordered:
+            scratch[value] += told[place, 1]
+        _sort(seen, n_seen)
+        for value in seen[:n_seen]:
             found_values[filled] = value
             found_counts[filled] = scratch[value]
             scratch[value] = -1

@@ -360,20 +360,21 @@ def divide(
         n_right = 0
         for place in range(starts[part], ends[part]):
             code = records[place, column]
-            if code < cut or (code == cut and quota > 0):
-                if code == cut:
-                    quota -= weights[place]
-                for each in range(n_words):
-                    words[to, each] = words[place, each]
-                weights[to] = weights[place]
-                order[to] = order[place]
-                to += 1
-            else:
-                for each in range(n_words):
-                    kept_words[n_right, each] = words[place, each]
-                kept_weights[n_right] = weights[place]
-                kept_order[n_right] = order[place]
-                n_right += 1
+            goes_left = code < cut
+            if quota > 0 and code == cut:
+                goes_left = True
+                quota -= weights[place]
+            # written to both sides, and counted on one: what does not count is written over, and no
+            # processor needs to guess
+            for each in range(n_words):
+                kept_words[n_right, each] = words[place, each]
+                words[to, each] = words[place, each]
+            kept_weights[n_right] = weights[place]
+            kept_order[n_right] = order[place]
+            weights[to] = weights[place]
+            order[to] = order[place]
+            to += goes_left
+            n_right += not goes_left
         middles[part] = to
         words[to : to + n_right] = kept_words[:n_right]
         weights[to : to + n_right] = kept_weights[:n_right]

@@ -14,7 +14,6 @@ from sfumato.kernels.estimating import (
     LabelArrays,
     MixtureArrays,
     NodeShares,
-    Stack,
     Units,
     add_up,
     even_runs,
@@ -220,19 +219,11 @@ class Estimate:
         conjunctions = Conjunctions(
             populations.depths, populations.last_nodes, populations.nodes.attribute_of
         )
-        n_levels = len(self.spreads) + 1
-        units = np.empty((n_levels, self.n_units), dtype=np.int32)
-        amounts = np.empty((n_levels, self.n_units))
-        lengths = np.zeros(n_levels, dtype=np.int64)
-        units[0], amounts[0], lengths[0] = np.arange(self.n_units), self.weights, self.n_units
-        stack = Stack(units, amounts, lengths)
         step = max(_LEAST_LINES, _BLOCK // self.mixtures.n_values)
         for first in range(0, len(populations), step):
             last = min(first + step, len(populations))
             found = np.zeros((last - first, self.mixtures.n_values))
-            node_distributions(
-                conjunctions, first, last, self.units, self.mixtures.arrays, shares, stack, found
-            )
+            node_distributions(conjunctions, first, last, self.units, self.mixtures.arrays, shares, found)
             yield found
 
     def on_rows(self, rows: Codes, values: Codes) -> Floats:
