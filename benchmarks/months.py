@@ -64,7 +64,7 @@ METHODS: dict[str, Sanitizer] = {
     "mondrian": Mondrian(KAnonymity(K)),
     "clustering": Clustering(KAnonymity(K)),
     "local-recoding": LocalRecoding(KAnonymity(K)),
-    "full-domain": FullDomain({"birth": 2, "sex": 0, "zip": 1}, KAnonymity(K), suppression=0.1),
+    "full-domain": FullDomain({"birth": 2, "sex": 0, "zip": 2}, KAnonymity(K), suppression=0.1),
 }
 
 Person = tuple[str, int, str, str, str]

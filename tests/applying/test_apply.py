@@ -195,6 +195,25 @@ def test_people_are_counted_where_they_are_known(tmp_path: Path) -> None:
     assert verify(tmp_path / "out")
 
 
+def test_people_who_come_again_count_once_in_what_is_put_together() -> None:
+    """Two people in January, the same two in February: two people in the class, not four."""
+    schema = Schema((Attribute("who", "identifying"), *SCHEMA.attributes), person="who")
+    one_class = FullDomain({"age": 2, "sex": 1}, KAnonymity(2))
+    january = {"who": ["a", "b", "b"], "age": [21, 22, 23], "sex": list("fmf"), "disease": ["flu"] * 3}
+    february = {"who": ["b", "a", "c"], "age": [22, 21, 21], "sex": list("mff"), "disease": ["flu"] * 3}
+    first = sanitize(january, schema, one_class)
+    second = apply(freeze(first, january), february)
+    known = second.earlier[0].people
+    assert known is not None
+    both = together([second, first], known)
+    assert both.classes.people.tolist() == [3]
+    assert together([second, first]).classes.people.tolist() == [5]
+    three = ProbabilisticDiversity(1.0) & KAnonymity(3)
+    four = KAnonymity(4)
+    assert not failing(second, [first], three, known).any()
+    assert failing(second, [first], four, known).all()
+
+
 def test_nobody_is_named_as_parent_without_a_folder() -> None:
     facts = parent_facts("3f9a")
     assert (facts.candidate, facts.manifest, facts.earlier) == ("3f9a", None, [])

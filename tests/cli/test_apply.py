@@ -90,7 +90,7 @@ def test_three_months_with_one_recoding(sfumato: Run, project: Path, tmp_path: P
     assert code == 0, err
     facts = json.loads(out)
     left_out = sum(facts["withheld"].values()) + facts["suppressed"]
-    assert facts["records"] + left_out == facts["new_records"] == 300
+    assert facts["records"] + left_out == facts["new-records"] == 300
     code, out, err = sfumato("apply", "january", "march.csv", "march", "--limit", "0.6")
     assert code == 0, err
     assert "left out:" in out
