@@ -71,6 +71,7 @@ _HOME = {
     "LinearSVM": "miners",
     "LocalRecoding": "sanitizers",
     "LogisticRegression": "miners",
+    "MInvariance": "measures",
     "Majority": "miners",
     "MarketerRisk": "measures",
     "MeanNumber": "miners",

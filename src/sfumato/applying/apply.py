@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from sfumato.applying.people import people_in_both
 from sfumato.applying.published import earlier_release, parent_facts
 from sfumato.applying.recoding import Recoding, freeze
@@ -128,23 +130,23 @@ def applied(
     check_share("limit", most)
     taken = take(recoding, records)
     before = (recoding.release, *earlier)
-    drop = failing(taken.release, before, recoding.model)
+    who = _who(recoding, taken.release, records)
+    drop = failing(taken.release, before, recoding.model, who)
     release = without_rows(taken.release, drop)
     found = Applied(release, taken.withheld, taken.release.n_records - release.n_records)
     _check_limit(found, taken, most)
     notes = (*(note for note in release.notes if note != _NOTE), _NOTE)
-    known = tuple(Earlier(each, _who(recoding, release, records, each)) for each in before)
-    return replace(found, release=replace(release, notes=notes, earlier=known))
+    stay = np.repeat(~drop, taken.release.weights)
+    known = Earlier(recoding.release, None if who is None else (who[0][stay], who[1]))
+    return replace(found, release=replace(release, notes=notes, earlier=(known, *map(Earlier, earlier))))
 
 
-def _who(
-    recoding: Recoding, release: Release, records: Records, before: Release
-) -> tuple[Integers, Integers] | None:
+def _who(recoding: Recoding, release: Release, records: Records) -> tuple[Integers, Integers] | None:
     """Number people alike in the new release and in the one whose recoding is kept, where that is known."""
-    if before is not recoding.release or recoding.table is None:
+    if recoding.table is None:
         return None
     table = records if isinstance(records, Table) else Table.from_arrow(records)
-    return people_in_both(release, table, before, recoding.table, recoding.schema)
+    return people_in_both(release, table, recoding.release, recoding.table, recoding.schema)
 
 
 def _check_limit(found: Applied, taken: Taken, most: float) -> None:

@@ -17,7 +17,7 @@ from sfumato.schema import Attribute
 from sfumato.table import Column, Kind, Table, Value, number
 
 
-def together(releases: Sequence[Release]) -> Release:
+def together(releases: Sequence[Release], people: Sequence[Integers | None] = ()) -> Release:
     """Put releases of the same attributes together: classes with equal labels are one class.
 
     What an adversary knew before is the distribution of all their records.
@@ -26,6 +26,9 @@ def together(releases: Sequence[Release]) -> Release:
     ----------
     releases
         The newest first; its schema counts.
+    people
+        For each release whose each of its records is, numbered alike, where that is known; then every record
+        is a row of its own. People of a release for which it is not known count as others.
 
     Examples
     --------
@@ -35,11 +38,16 @@ def together(releases: Sequence[Release]) -> Release:
     np.True_
     """
     newest = releases[0]
-    weights = np.concatenate([each.weights for each in releases])
+    numbers = [*people, *[None] * (len(releases) - len(people))]
+    one_by_one = _one_by_one(releases, numbers)
+    taken = [_rows(each, one_by_one=one_by_one) for each in releases]
+    weights = np.concatenate([counts for _, counts in taken])
     names = [name for name in newest.schema.released if all(name in each.cells for each in releases)]
     cells, attributes = {}, {}
     for name in names:
-        codes, labels = _joined([each.cells[name] for each in releases])
+        codes, labels = _joined(
+            [each.cells[name].take(rows) for each, (rows, _) in zip(releases, taken, strict=True)]
+        )
         if name in newest.schema.sensitive and ROOT not in labels:
             attributes[name], cells[name] = _exact(newest, name, codes, labels)
         else:
@@ -53,7 +61,7 @@ def together(releases: Sequence[Release]) -> Release:
         cells=cells,
         weights=weights,
         n_original=int(weights.sum()),
-        original=Table(columns, weights, _people(releases)),
+        original=Table(columns, weights, _people(releases, numbers, taken)),
         rows=np.arange(len(weights)),
     )
 
@@ -94,19 +102,46 @@ def sorted_as(order: Sequence[Value], values: Sequence[Value]) -> list[Value]:
     return [value for value in order if value in wanted]
 
 
-def _people(releases: Sequence[Release]) -> Integers | None:
-    """Return whose each row is: people of different releases count as different, for nothing says more."""
-    if all(each.people is None for each in releases):
+def _one_by_one(releases: Sequence[Release], numbers: Sequence[Integers | None]) -> bool:
+    """Return whether equal records must be told apart: those of different people, where some are known."""
+    known = [each.people is not None for each in releases]
+    return any(each is not None for each in numbers) or any(known) != all(known)
+
+
+def _rows(release: Release, *, one_by_one: bool) -> tuple[Integers, Integers]:
+    """Return the rows that are put together, and how many records each stands for."""
+    rows = np.arange(release.n_rows)
+    if not one_by_one:
+        return rows, release.weights
+    return np.repeat(rows, release.weights), np.ones(release.n_records, dtype=np.int64)
+
+
+def _people(
+    releases: Sequence[Release],
+    numbers: Sequence[Integers | None],
+    taken: Sequence[tuple[Integers, Integers]],
+) -> Integers | None:
+    """Return whose each row is; people of a release that nobody numbered count as different from all."""
+    if all(each.people is None for each in releases) and all(each is None for each in numbers):
         return None
-    numbers, begun = [], 0
-    for each in releases:
-        own = np.arange(each.n_rows) if each.people is None else each.people.person_of
-        numbers.append(own + begun)
-        begun += int(own.max(initial=-1)) + 1
-    return np.unique(np.concatenate(numbers), return_inverse=True)[1]
+    begun = max((int(each.max(initial=-1)) + 1 for each in numbers if each is not None), default=0)
+    found = []
+    for release, own, (rows, _) in zip(releases, numbers, taken, strict=True):
+        if own is not None:
+            found.append(own)
+            continue
+        others = np.arange(len(rows)) if release.people is None else release.people.person_of[rows]
+        found.append(others + begun)
+        begun += int(others.max(initial=-1)) + 1
+    return np.unique(np.concatenate(found), return_inverse=True)[1]
 
 
-def failing(release: Release, earlier: Sequence[Release], model: PrivacyModel | None) -> Booleans:
+def failing(
+    release: Release,
+    earlier: Sequence[Release],
+    model: PrivacyModel | None,
+    people: tuple[Integers, Integers] | None = None,
+) -> Booleans:
     """Return which rows must be left out, so that a model holds alone and together with earlier releases.
 
     Rows are left out until it does in every class that still has one; classes of the earlier releases alone
@@ -120,6 +155,9 @@ def failing(release: Release, earlier: Sequence[Release], model: PrivacyModel | 
         What was published before.
     model
         What must hold.
+    people
+        Whose each record of the new one and of the first of the earlier ones is, numbered alike, where that
+        is known.
     """
     drop = np.zeros(release.n_rows, dtype=np.bool_)
     while model is not None and not drop.all():
@@ -127,7 +165,12 @@ def failing(release: Release, earlier: Sequence[Release], model: PrivacyModel | 
         rest = without_rows(release, drop)
         fails = failing_rows(rest, model)
         if earlier:
-            fails |= failing_rows(together([rest, *earlier]), model)[: rest.n_rows]
+            stay = np.repeat(~drop, release.weights)
+            numbers = [] if people is None else [people[0][stay], people[1]]
+            every = [rest, *earlier]
+            rows, _ = _rows(rest, one_by_one=_one_by_one(every, numbers))
+            first = np.searchsorted(rows, np.arange(rest.n_rows))
+            fails |= failing_rows(together(every, numbers), model)[first]
         if not fails.any():
             break
         drop[left[fails]] = True

@@ -44,6 +44,7 @@ def sanitize(
 ) -> None:
     """Make one release by one recipe and write it to OUTPUT (.csv, .parquet or .feather).
 
+    What it is, which models it keeps and its checksum are written beside it, to OUTPUT.manifest.json.
     PARAMETERS are written as in a project file, with dots for what is nested.
 
     \b
@@ -52,6 +53,7 @@ def sanitize(
 
     from sfumato import registry
     from sfumato.measures import measure
+    from sfumato.publishing.beside import write_manifest
     from sfumato.publishing.publish import formula_columns, write_release
     from sfumato.recipe import Recipe
     from sfumato.sanitizers import sanitize as make
@@ -65,11 +67,13 @@ def sanitize(
     with words_shown():
         measurements = measure(release, project.measures)
     written = write_release(release, output)
+    manifest = write_manifest(release, written)
     if as_json:
         print_json(
             "sanitize",
             {
                 "output": [str(place) for place in written],
+                "manifest": str(manifest),
                 "recipe": str(release.recipe),
                 **measurement_facts(measurements),
             },

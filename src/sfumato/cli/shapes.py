@@ -625,11 +625,12 @@ class SanitizeShape(Shape):
 
     Parameters
     ----------
-    output, recipe, measurements
-        The files, how it was made, and what was measured.
+    output, manifest, recipe, measurements
+        The files, what says beside them what they are, how it was made, and what was measured.
     """
 
     output: list[str]
+    manifest: str
     recipe: str
     measurements: list[MeasuredShape]
 

@@ -12,6 +12,7 @@ from sfumato.measures.base import LevelReached, Measure, Measurement, measure, w
 from sfumato.measures.composition import CompositionK, CompositionLoss
 from sfumato.measures.contribution import QuasiIdentifierContribution
 from sfumato.measures.households import HouseholdRisk
+from sfumato.measures.invariance import MInvariance
 from sfumato.measures.loss import (
     AverageClassSize,
     Discernibility,
@@ -56,6 +57,7 @@ __all__ = [
     "KMap",
     "KnowledgeGain",
     "LevelReached",
+    "MInvariance",
     "MarketerRisk",
     "Measure",
     "Measurement",

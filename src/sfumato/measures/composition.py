@@ -18,10 +18,11 @@ from sfumato.models.distances import jensen_shannon
 from sfumato.registry import register
 from sfumato.release import Earlier, Release
 
-_COLLECTOR = Attacker(
+COLLECTOR = Attacker(
     "The collector of releases",
     "Has everything that was published of the same people before, and knows who is in which release.",
 )
+"""Whoever lays several releases side by side."""
 _IN_EARLIER = Detail("people who are in an earlier release, too", "share")
 _ESTIMATED = Detail("people whose earlier class is estimated", "share")
 
@@ -61,7 +62,7 @@ class CompositionK(IdentityMeasure):
 
     better: ClassVar[Better] = "higher"
     needs: ClassVar[Needs] = "records"
-    against: ClassVar[Attacker] = _COLLECTOR
+    against: ClassVar[Attacker] = COLLECTOR
     words: ClassVar[Words] = Words(
         "k of all releases together",
         "The number of people who share their class in this release and in every earlier one, for the person "
@@ -126,7 +127,7 @@ class CompositionLoss(Measure):
     better: ClassVar[Better] = "lower"
     guards: ClassVar[Guards] = "attribute"
     needs: ClassVar[Needs] = "records"
-    against: ClassVar[Attacker] = _COLLECTOR
+    against: ClassVar[Attacker] = COLLECTOR
     words: ClassVar[Words] = Words(
         "privacy loss of all releases together",
         "How far this release and the earlier ones, laid side by side, move what an adversary believes about "
@@ -275,12 +276,11 @@ def _partition(release: Release, guards: Guards) -> EquivalenceClasses:
 
 def _then(release: Release, earlier: Earlier, guards: Guards, row_of: Integers) -> tuple[Integers, Booleans]:
     """Return for each record its class in an earlier release, and whether that is estimated."""
-    before = earlier.release
-    people = earlier.people or _same_records(release, before)
+    before, people = earlier.release, people_of(release, earlier)
     if people is None:
         return _estimated(release, before)[row_of], np.ones(len(row_of), dtype=np.bool_)
     classes = _partition(before, guards).class_of[np.repeat(np.arange(before.n_rows), before.weights)]
-    return _classes_of_people(*people, classes), np.zeros(len(row_of), dtype=np.bool_)
+    return classes_of_people(*people, classes), np.zeros(len(row_of), dtype=np.bool_)
 
 
 def _estimated(release: Release, before: Release) -> Integers:
@@ -289,6 +289,11 @@ def _estimated(release: Release, before: Release) -> Integers:
 
     assert release.original is not None
     return classes_taking(before, release.original, release.schema)[release.rows]
+
+
+def people_of(release: Release, earlier: Earlier) -> tuple[Integers, Integers] | None:
+    """Return whose each record is, now and then, numbered alike; ``None`` where nobody knows."""
+    return earlier.people or _same_records(release, earlier.release)
 
 
 def _same_records(release: Release, before: Release) -> tuple[Integers, Integers] | None:
@@ -312,7 +317,7 @@ def _same_records(release: Release, before: Release) -> tuple[Integers, Integers
     return both[0], both[1]
 
 
-def _classes_of_people(now: Integers, then: Integers, classes: Integers) -> Integers:
+def classes_of_people(now: Integers, then: Integers, classes: Integers) -> Integers:
     """Return for each record of now the class of its person then; several classes of one are one together."""
     order = np.lexsort((classes, then))
     person, where = then[order], classes[order]

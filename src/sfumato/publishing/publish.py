@@ -306,6 +306,7 @@ def _asked(
 def _with_composition(release: Release, asked: tuple[Written, ...]) -> tuple[Written, ...]:
     """Add what somebody learns who has the earlier releases, too, where there are some."""
     wanted = ["composition-k", *(["composition-loss"] if release.schema.sensitive else [])]
+    wanted += ["m-invariance"] if release.group_of is not None else []
     named = {registry.name_and_parameters(each)[0] for each in asked}
     return (*asked, *(name for name in wanted if release.earlier and name not in named))
 

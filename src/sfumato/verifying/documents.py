@@ -244,6 +244,17 @@ class Manifest(_Piece, frozen=True, omit_defaults=True):
     parent: ParentFacts | None = None
 
 
+class FileManifest(_Piece, frozen=True):
+    """What lies beside the files of a release that is not a published folder; see `Manifest`."""
+
+    format: int
+    sfumato: str
+    layout: LayoutFacts
+    recipe: RecipeFacts
+    requirements: list[RequirementFacts]
+    files: dict[str, FileFacts]
+
+
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a published folder, or say in one line why it cannot be believed."""
     if not os.path.isdir(folder):

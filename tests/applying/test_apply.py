@@ -1,0 +1,219 @@
+"""Next month's records: what is checked, left out and refused, and what the published folder says."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato import (
+    Attribute,
+    FullDomain,
+    Intervals,
+    KAnonymity,
+    Mondrian,
+    ProbabilisticDiversity,
+    Release,
+    Schema,
+    TCloseness,
+    apply,
+    freeze,
+    publish,
+    read_release,
+    sanitize,
+    verify,
+)
+from sfumato.applying.apply import applied
+from sfumato.applying.published import earlier_release, parent_facts
+from sfumato.applying.together import failing, together
+from sfumato.errors import ParameterError, PolicyNotMet, UserError, VerificationFailed
+from sfumato.release import holds
+from sfumato.verifying.documents import read_manifest
+from sfumato.verifying.folder import fingerprint
+
+SCHEMA = Schema(
+    (
+        Attribute("age", "quasi-identifying", "numeric", Intervals((10, 20))),
+        Attribute("sex", "quasi-identifying"),
+        Attribute("disease", "sensitive"),
+    )
+)
+LEVELS = {"age": 1, "sex": 0}
+
+
+def _month(seed: int, n: int = 300) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    return {
+        "age": rng.integers(20, 60, n).tolist(),
+        "sex": rng.choice(["f", "m"], n).tolist(),
+        "disease": rng.choice(["flu", "gout", "asthma", "cold"], n).tolist(),
+    }
+
+
+@pytest.fixture
+def january() -> Release:
+    return sanitize(_month(1), SCHEMA, Mondrian(KAnonymity(5)), seed=1)
+
+
+def _counts(release: Release) -> Counter[tuple[Any, ...]]:
+    rows = release.to_arrow(typed=False)
+    return Counter(zip(*(rows[name].to_pylist() for name in ("age", "sex")), strict=True))
+
+
+def test_classes_that_fail_are_left_out_and_counted(january: Release) -> None:
+    found = applied(freeze(january), _month(2), limit=1.0)
+    sizes = _counts(found.release)
+    assert min(sizes.values()) >= 5
+    assert found.n_failing > 0
+    assert found.release.n_suppressed == found.n_failing + sum(found.withheld.values())
+
+
+def test_more_than_the_limit_is_refused_with_the_figure(january: Release) -> None:
+    found = applied(freeze(january), _month(2), limit=1.0)
+    share = found.release.n_suppressed / 300
+    with pytest.raises(
+        PolicyNotMet, match=rf"{found.release.n_suppressed} of 300 new records \({share:.1%}\)"
+    ):
+        apply(january, _month(2), limit=share - 0.001)
+    assert apply(january, _month(2), limit=share).n_records == found.release.n_records
+
+
+def test_the_limit_is_the_recipe_s_own_or_one_in_twenty() -> None:
+    first = sanitize(_month(1), SCHEMA, FullDomain(LEVELS, KAnonymity(2), suppression=0.3))
+    with pytest.raises(PolicyNotMet, match=r"limit of 30\.0%"):
+        apply(first, {"age": [91] * 4 + [21] * 6, "sex": list("fmxy") + ["f"] * 6, "disease": ["flu"] * 10})
+    usual = sanitize(_month(1), SCHEMA, Mondrian(KAnonymity(5)))
+    with pytest.raises(PolicyNotMet, match=r"limit of 5\.0%"):
+        apply(usual, _month(2))
+    with pytest.raises(ParameterError, match="limit must be a share"):
+        apply(usual, _month(2), limit=5)
+
+
+def test_if_nobody_is_left_nothing_is_made(january: Release) -> None:
+    nobody = {"age": [30, 31], "sex": ["x", "y"], "disease": ["flu", "flu"]}
+    with pytest.raises(PolicyNotMet, match="every one of the 2 new records"):
+        apply(january, nobody, limit=1.0)
+
+
+def test_a_model_must_hold_alone_and_together() -> None:
+    """One class: alone it has 2 of 4 flu, together with January's 9 of 10 more than the model allows."""
+    diverse = FullDomain({"age": 2, "sex": 1}, KAnonymity(2), suppression=0.0)
+    first = sanitize(
+        {"age": [21] * 20, "sex": ["f"] * 20, "disease": ["flu"] * 18 + ["gout"] * 2}, SCHEMA, diverse
+    )
+    new = {"age": [22] * 4, "sex": ["m"] * 4, "disease": ["flu", "flu", "gout", "cold"]}
+    second = apply(first, new)
+    model = ProbabilisticDiversity(1.25)
+    assert holds(second, model)
+    assert not holds(together([second, first]), model)
+    assert failing(second, [], model).sum() == 0
+    assert failing(second, [first], model).all()
+
+
+def test_what_is_put_together_is_counted_as_one() -> None:
+    first, second = (sanitize(_month(seed), SCHEMA, FullDomain(LEVELS, KAnonymity(1))) for seed in (1, 2))
+    both = together([second, first])
+    assert _classes(both) == _counts(first) + _counts(second)
+    everything = {name: [*_month(2)[name], *_month(1)[name]] for name in _month(1)}
+    whole = sanitize(everything, SCHEMA, FullDomain(LEVELS, KAnonymity(1)))
+    for model in (TCloseness(0.1), ProbabilisticDiversity(2)):
+        assert model.level(both.groups) == pytest.approx(model.level(whole.groups))
+
+
+def _classes(release: Release) -> Counter[tuple[Any, ...]]:
+    names = release.schema.quasi_identifiers
+    found: Counter[tuple[Any, ...]] = Counter()
+    for place in range(release.n_rows):
+        labels = tuple(release.cells[n].labels[release.cells[n].codes[place]] for n in names)
+        found[labels] += int(release.weights[place])
+    return found
+
+
+def test_a_published_month_names_its_parent_and_verifies(january: Release, tmp_path: Path) -> None:
+    publish(january, tmp_path / "january", candidate="3f9a")
+    second = apply(freeze(january), _month(2), tmp_path / "february", limit=1.0, parent=tmp_path / "january")
+    assert verify(tmp_path / "february")
+    manifest = read_manifest(tmp_path / "february")
+    assert manifest.parent is not None
+    assert manifest.parent.candidate == "3f9a"
+    assert manifest.parent.manifest == fingerprint(tmp_path / "january", "manifest.json")[0]
+    assert second.n_records == sum(_counts(second).values())
+    apply(january, _month(3), tmp_path / "march", limit=1.0, earlier=[tmp_path / "february"])
+    third = read_manifest(tmp_path / "march").parent
+    assert third is not None
+    assert third.earlier == [fingerprint(tmp_path / "february", "manifest.json")[0]]
+    assert verify(tmp_path / "march")
+
+
+def test_a_forged_parent_is_found(january: Release, tmp_path: Path) -> None:
+    apply(january, _month(2), tmp_path / "out", limit=1.0)
+    place = tmp_path / "out" / "manifest.json"
+    facts = json.loads(place.read_text("utf-8"))
+    facts["parent"]["manifest"] = "not a checksum"
+    place.write_text(json.dumps(facts), encoding="utf-8")
+    assert any("checksums" in check.problem for check in verify(tmp_path / "out").failed)
+    facts["parent"]["sibling"] = "x"
+    place.write_text(json.dumps(facts), encoding="utf-8")
+    with pytest.raises(VerificationFailed):
+        verify(tmp_path / "out")
+
+
+def test_a_folder_is_enough_to_go_on_from(january: Release, tmp_path: Path) -> None:
+    publish(january, tmp_path / "january")
+    from_folder = apply(read_release(tmp_path / "january", _month(1), SCHEMA), _month(2), limit=1.0)
+    assert _counts(from_folder) == _counts(apply(january, _month(2), limit=1.0))
+
+
+def test_a_folder_of_other_attributes_is_refused(january: Release, tmp_path: Path) -> None:
+    publish(january, tmp_path / "january")
+    other = Schema((*SCHEMA.attributes[:2], Attribute("disease", "insensitive")))
+    with pytest.raises(UserError, match="'disease' is not the same attribute"):
+        earlier_release(tmp_path / "january", other)
+    (tmp_path / "january" / "data.csv").write_text("age,sex,disease\n", encoding="utf-8")
+    with pytest.raises(UserError, match="was changed after it was published"):
+        earlier_release(tmp_path / "january", SCHEMA)
+
+
+def test_nothing_that_was_withheld_is_told_to_readers(january: Release, tmp_path: Path) -> None:
+    new = _month(2)
+    new["sex"][0], new["disease"][0] = "SECRETVALUE", "SECRETVALUE"
+    apply(january, new, tmp_path / "out", limit=1.0)
+    assert all(b"SECRETVALUE" not in file.read_bytes() for file in (tmp_path / "out").iterdir())
+
+
+def test_people_are_counted_where_they_are_known(tmp_path: Path) -> None:
+    schema = Schema((Attribute("who", "identifying"), *SCHEMA.attributes), person="who")
+    month = {"who": [number // 2 for number in range(300)], **_month(1)}
+    first = sanitize(month, schema, Mondrian(KAnonymity(5)), seed=1)
+    second = apply(freeze(first, month), {"who": month["who"], **_month(2)}, tmp_path / "out", limit=1.0)
+    assert second.people is not None
+    assert second.classes.people.min() >= 5
+    assert verify(tmp_path / "out")
+
+
+def test_people_who_come_again_count_once_in_what_is_put_together() -> None:
+    """Two people in January, the same two in February: two people in the class, not four."""
+    schema = Schema((Attribute("who", "identifying"), *SCHEMA.attributes), person="who")
+    one_class = FullDomain({"age": 2, "sex": 1}, KAnonymity(2))
+    january = {"who": ["a", "b", "b"], "age": [21, 22, 23], "sex": list("fmf"), "disease": ["flu"] * 3}
+    february = {"who": ["b", "a", "c"], "age": [22, 21, 21], "sex": list("mff"), "disease": ["flu"] * 3}
+    first = sanitize(january, schema, one_class)
+    second = apply(freeze(first, january), february)
+    known = second.earlier[0].people
+    assert known is not None
+    both = together([second, first], known)
+    assert both.classes.people.tolist() == [3]
+    assert together([second, first]).classes.people.tolist() == [5]
+    three = ProbabilisticDiversity(1.0) & KAnonymity(3)
+    four = KAnonymity(4)
+    assert not failing(second, [first], three, known).any()
+    assert failing(second, [first], four, known).all()
+
+
+def test_nobody_is_named_as_parent_without_a_folder() -> None:
+    facts = parent_facts("3f9a")
+    assert (facts.candidate, facts.manifest, facts.earlier) == ("3f9a", None, [])
