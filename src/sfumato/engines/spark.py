@@ -124,10 +124,21 @@ def _session() -> Iterator[Any]:
     """Give the session that is there, or one that ends with this work."""
     from pyspark.sql import SparkSession
 
-    there = SparkSession.getActiveSession()
+    there = _active()
     session = there or SparkSession.builder.appName("sfumato").config(map=_QUIET).getOrCreate()
     try:
         yield session
     finally:
         if there is None:
             session.stop()
+
+
+def _active() -> Any:
+    """Return the session that somebody has started, in whichever thread."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        return SparkSession.active()
+    except PySparkException:
+        return None
