@@ -13,7 +13,7 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 from sfumato.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
 from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.ranges import OR_MISSING, TO, by_letters
-from sfumato.table import Column, Value, decode, encode, text
+from sfumato.table import Column, Value, as_dictionary, decode, text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,7 +112,7 @@ class Cells:
         written = tuple(values[code] for code in present) if values else ()
         # a node above a single value is written as the node: what was generalized stays so
         are_values = written and labels == tuple(text(value) for value in written)
-        return (encode if encoded else decode)(written if are_values else labels, codes)
+        return (as_dictionary if encoded else decode)(written if are_values else labels, codes)
 
     def _values(self) -> tuple[Value, ...]:
         """Return the value behind each label, where every released value is one value."""

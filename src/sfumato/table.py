@@ -396,7 +396,7 @@ def counted(arrow: pa.Table, counts: Integers | None = None, *, missing_values: 
         raise DataError("the table has no records; give one with at least one row and one column")
     weights = np.ones(arrow.num_rows, dtype=np.int64) if counts is None else counts
     spellings = frozenset(missing_values)
-    columns = {name: column_of(name, arrow.column(name), spellings, weights) for name in arrow.column_names}
+    columns = {name: encode(name, arrow.column(name), spellings, weights) for name in arrow.column_names}
     return compacted(columns, weights)
 
 
@@ -500,11 +500,11 @@ def decode(domain: tuple[Value, ...], codes: Codes) -> pa.Array:
 
     Whole numbers beyond 64 bits are text.
     """
-    encoded = encode(domain, codes)
+    encoded = as_dictionary(domain, codes)
     return encoded.dictionary.take(encoded.indices)
 
 
-def encode(domain: tuple[Value, ...], codes: Codes) -> pa.DictionaryArray:
+def as_dictionary(domain: tuple[Value, ...], codes: Codes) -> pa.DictionaryArray:
     """Return what `decode` does as an array that has every value once, and a missing one not at all."""
     import pyarrow as pa
 
@@ -550,7 +550,7 @@ def _without_index(arrow: pa.Table) -> pa.Table:
     return arrow.drop_columns([name for name in arrow.column_names if _INDEX.fullmatch(name)])
 
 
-def column_of(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], weights: Integers) -> Column:
+def encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], weights: Integers) -> Column:
     """Return a column of Arrow values as codes; each stands for so many records."""
     import pyarrow as pa
 

@@ -42,7 +42,7 @@ class DuckDB:
         spellings = tuple(missing_values)
         duckdb, trouble = _duckdb(), list[SfumatoError]()
         try:
-            rows = _reduced(_Asked(source, names, schema, spellings), duckdb, trouble)
+            rows = _reduced(_Reduction(source, names, schema, spellings), duckdb, trouble)
             problem = ""
         except duckdb.OutOfMemoryException:
             problem = (
@@ -64,7 +64,7 @@ ENGINE = DuckDB()
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Reduction:
     """What is to be reduced."""
 
     source: Source
@@ -73,7 +73,7 @@ class _Asked:
     missing_values: tuple[str, ...]
 
 
-def _reduced(asked: _Asked, duckdb: Any, trouble: list[SfumatoError]) -> pa.Table:
+def _reduced(asked: _Reduction, duckdb: Any, trouble: list[SfumatoError]) -> pa.Table:
     """Return the distinct rows with their counts, in the order of their first records."""
     with (
         tempfile.TemporaryDirectory(prefix="sfumato-") as folder,
@@ -195,7 +195,7 @@ def _arrow(database: DuckDBPyConnection, statement: str) -> pa.Table:
 # Whether there is room
 
 
-def _n_distinct(database: DuckDBPyConnection, asked: _Asked) -> int:
+def _n_distinct(database: DuckDBPyConnection, asked: _Reduction) -> int:
     """Return about how many distinct rows there are; no more than records where these already fit."""
     if not asked.source.parquet:
         return _number(database, "SELECT count(*) FROM distinct_rows")
@@ -211,7 +211,7 @@ def _number(database: DuckDBPyConnection, statement: str) -> int:
     return int(found)
 
 
-def _coarser(database: DuckDBPyConnection, asked: _Asked) -> list[Coarser]:
+def _coarser(database: DuckDBPyConnection, asked: _Reduction) -> list[Coarser]:
     """Estimate in one pass how many rows each attribute would leave at each level of its hierarchy."""
     joins, counts, tried = [], [], []
     for place, name in enumerate(asked.names):
@@ -232,7 +232,7 @@ def _coarser(database: DuckDBPyConnection, asked: _Asked) -> list[Coarser]:
     return [Coarser(*each, int(n_rows)) for each, n_rows in zip(tried, found, strict=True)]
 
 
-def _nodes(database: DuckDBPyConnection, asked: _Asked, place: int) -> pa.Table | None:
+def _nodes(database: DuckDBPyConnection, asked: _Reduction, place: int) -> pa.Table | None:
     """Return each value of an attribute with its node at every level; nothing where it must stay as it is."""
     import pyarrow as pa
 

@@ -11,7 +11,7 @@ from sfumato.table import Table, counted
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryEngine:
     """Read all records at once; what does not fit into memory cannot be read."""
 
     def reduce(
@@ -23,4 +23,4 @@ class Memory:
         return counted(records.select(names), missing_values=missing_values)
 
 
-ENGINE = Memory()
+ENGINE = MemoryEngine()

@@ -13,7 +13,7 @@ from sfumato.errors import DataError
 from sfumato.exploring.memory import SHARE, of_machine
 from sfumato.hierarchy import Hierarchy
 from sfumato.schema import Schema, bound
-from sfumato.table import column_of
+from sfumato.table import encode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,7 +74,7 @@ def levels_of(
         Spellings of a missing value.
     """
     weights = np.ones(len(values), dtype=np.int64)
-    column = column_of(name, values, frozenset(missing_values), weights)
+    column = encode(name, values, frozenset(missing_values), weights)
     attribute, typed = bound(schema, schema[name], column)
     hierarchy = attribute.hierarchy
     assert isinstance(hierarchy, Hierarchy)
