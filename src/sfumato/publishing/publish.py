@@ -231,7 +231,7 @@ def publish_candidate(
     if candidate.infeasible is not None:
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
     require_new(Path(folder))
-    made = sanitize(table, schema, candidate.recipe)
+    made = _of_all(project, sanitize(table, schema, candidate.recipe))
     release = replace(made, earlier=tuple(map(Earlier, earlier)))
     decision = publish(
         release,
@@ -248,6 +248,17 @@ def publish_candidate(
         passphrase=passphrase,
     )
     return decision, release
+
+
+def _of_all(project: Project, made: Release) -> Release:
+    """Give all records the recoding of a release, where it was learned on a sample of them."""
+    if project.data.sample is None:
+        return made
+    from sfumato.applying.learned import enforced
+    from sfumato.applying.recoding import freeze
+
+    recoding = freeze(made)
+    return enforced(recoding, project.all_records(recoding))
 
 
 def require_new(folder: Path) -> None:
