@@ -1,4 +1,4 @@
-"""anonypyx: Mondrian. It tells numbers by two columns, and categories by one for each value that they have."""
+"""anonypyx: Mondrian. It tells numbers by two columns, and categories by one for each of their values."""
 
 from pathlib import Path
 

@@ -119,13 +119,15 @@ def write_rows(file: TextIO, rows: Iterable[Iterable[Any]], *, separator: str = 
     csv.writer(_Lines(file), delimiter=separator, lineterminator="\r\n").writerows(rows)
 
 
-def write_records(file: BinaryIO, table: pa.Table) -> None:
+def write_records(file: BinaryIO, table: pa.Table, *, header: bool = True) -> None:
     r"""Write a table of texts and whole numbers as CSV in UTF-8, the same bytes as `write_rows` does.
 
     Parameters
     ----------
     file
         What to write to, opened for bytes.
+    header
+        Whether the names of the columns come first.
 
     Examples
     --------
@@ -139,9 +141,10 @@ def write_records(file: BinaryIO, table: pa.Table) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    head = io.StringIO(newline="")
-    write_rows(head, [table.column_names])
-    file.write(head.getvalue().encode())
+    if header:
+        head = io.StringIO(newline="")
+        write_rows(head, [table.column_names])
+        file.write(head.getvalue().encode())
     nothing = pa.scalar("", pa.large_string())
     for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
         ends = [","] * (batch.num_columns - 1) + ["\n"]

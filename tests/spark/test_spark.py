@@ -12,11 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato import datasets, registry
+from sfumato.applying.recoding import freeze
 from sfumato.engines import spark
 from sfumato.engines.base import engine_named
 from sfumato.errors import DataError
+from sfumato.models.anonymity import KAnonymity
 from sfumato.reading.sources import source_at
 from sfumato.sanitizers.base import sanitize
+from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.schema import Schema
 from sfumato.table import Table
 
@@ -69,6 +72,20 @@ def test_every_release_has_the_same_cells(tmp_path: Path, alone: Any) -> None:
             for attribute, cells in one.cells.items():
                 assert cells.labels == other.cells[attribute].labels, name
                 assert cells.codes.tolist() == other.cells[attribute].codes.tolist(), name
+
+
+def test_a_recoding_is_given_to_all_records(tmp_path: Path, alone: Any) -> None:
+    names = ("age", "sex", "education")
+    records = datasets.adult_records(columns=(*names, "occupation"))
+    for part in range(2):
+        pq.write_table(records.slice(part * 900, 900), tmp_path / f"{part}.parquet")
+    _, described = datasets.adult(quasi_identifiers=names)
+    schema = Schema(tuple(described[name] for name in (*names, "occupation")))
+    how = FullDomain({"age": 2, "sex": 0, "education": 1}, KAnonymity(3), suppression=1.0)
+    recoding = freeze(sanitize(reduced(tmp_path / "0.parquet", "memory", schema), schema, how, seed=1))
+    memory, other = (engine_named(name).apply(source_at(tmp_path), recoding) for name in ("memory", "spark"))
+    assert memory.fingerprint == other.fingerprint
+    assert other.n_records == 1_800
 
 
 def test_what_spark_would_read_otherwise_is_refused(tmp_path: Path, alone: Any) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, cast, get_args
 
 from sfumato.errors import ParameterError, suggestion
 from sfumato.reading.sources import Source
 from sfumato.schema import Schema
 from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.applying.recoding import Recoding
 
 EngineName = Literal["memory", "duckdb", "spark"]
 ENGINES: tuple[str, ...] = get_args(EngineName)
@@ -34,6 +37,22 @@ class Engine(Protocol):
         schema
             What the attributes are: columns that it neither releases nor needs are not read. Without it all
             columns are.
+        missing_values
+            Spellings of a missing value beside the empty field.
+        """
+
+    def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
+        """Return the distinct rows of a source in which values that are released alike are one value.
+
+        There are about as many as released rows, however many distinct rows the source has. A recoding gives
+        them the released values that it gives the records.
+
+        Parameters
+        ----------
+        source
+            The records.
+        recoding
+            One whose released values depend on an attribute's own value alone.
         missing_values
             Spellings of a missing value beside the empty field.
         """

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
+    from sfumato.applying.recoding import Recoding
+
 _MOST_VALUES = 1 << 20
 """An attribute with more values is not tried at other levels of its hierarchy."""
 
@@ -35,29 +38,25 @@ class DuckDB:
     """Group the records by DuckDB, beyond memory where that is needed."""
 
     def reduce(
-        self, source: Source, schema: Schema | None = None, *, missing_values: Iterable[str] = ()
+        self,
+        source: Source,
+        schema: Schema | None = None,
+        *,
+        missing_values: Iterable[str] = (),
+        share: float = 1.0,
     ) -> Table:
-        """Return the distinct rows of a source; see `Engine.reduce`."""
+        """Return the distinct rows of a source; see `Engine.reduce`.
+
+        Of a share of the records, the same are taken each time.
+        """
         names = tuple(source.schema.names if schema is None else schema.needed(source.schema.names))
-        spellings = tuple(missing_values)
-        duckdb, trouble = _duckdb(), list[SfumatoError]()
-        try:
-            rows = _reduced(_Reduction(source, names, schema, spellings), duckdb, trouble)
-            problem = ""
-        except duckdb.OutOfMemoryException:
-            problem = (
-                "takes more temporary space than half of what is free; free some, or name another folder "
-                "in the environment variable TMPDIR"
-            )
-        except duckdb.Error:
-            problem = "cannot be read: it is damaged or not what its name says; write it again"
-        # raised out here: what DuckDB says of a problem may show a value
-        if trouble:
-            raise trouble[0]
-        if problem:
-            raise DataError(f"{source.label} {problem}")
-        counts = np.asarray(rows.column(len(names)), dtype=np.int64)
-        return counted(typed(source, names, rows), counts, missing_values=spellings)
+        return _answered(_Reduction(source, names, schema, tuple(missing_values), share), _reduced)
+
+    def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
+        """Return rows in which values that are released alike are one value; see `Engine.apply`."""
+        names = recoding.schema.needed(source.schema.names)
+        asked = _Reduction(source, names, recoding.schema, tuple(missing_values))
+        return _answered(asked, partial(_recoded, recoding))
 
 
 ENGINE = DuckDB()
@@ -71,19 +70,68 @@ class _Reduction:
     names: tuple[str, ...]
     schema: Schema | None
     missing_values: tuple[str, ...]
+    share: float = 1.0
 
 
-def _reduced(asked: _Reduction, duckdb: Any, trouble: list[SfumatoError]) -> pa.Table:
+def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnection], pa.Table]) -> Table:
+    """Return the rows that a database gives as an answer, each with its count, as a table."""
+    duckdb, trouble = _duckdb(), list[SfumatoError]()
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="sfumato-") as folder,
+            duckdb.connect(":memory:", config=_settings(folder)) as database,
+        ):
+            _put_in(database, asked, trouble)
+            rows = answer(asked, database)
+        problem = ""
+    except duckdb.OutOfMemoryException:
+        problem = (
+            "takes more temporary space than half of what is free; free some, or name another folder "
+            "in the environment variable TMPDIR"
+        )
+    except duckdb.Error:
+        problem = "cannot be read: it is damaged or not what its name says; write it again"
+    # raised out here: what DuckDB says of a problem may show a value
+    if trouble:
+        raise trouble[0]
+    if problem:
+        raise DataError(f"{asked.source.label} {problem}")
+    counts = np.asarray(rows.column(len(asked.names)), dtype=np.int64)
+    return counted(typed(asked.source, asked.names, rows), counts, missing_values=asked.missing_values)
+
+
+def _reduced(asked: _Reduction, database: DuckDBPyConnection) -> pa.Table:
     """Return the distinct rows with their counts, in the order of their first records."""
-    with (
-        tempfile.TemporaryDirectory(prefix="sfumato-") as folder,
-        duckdb.connect(":memory:", config=_settings(folder)) as database,
-    ):
-        _put_in(database, asked.source, asked.names, trouble)
-        n_rows, limit = _n_distinct(database, asked), rows_that_fit(len(asked.names))
-        if n_rows > limit:
-            raise too_many(asked.source.label, n_rows, limit, _coarser(database, asked))
-        return _arrow(database, "SELECT * FROM distinct_rows ORDER BY position")
+    n_rows, limit = _n_distinct(database, asked), rows_that_fit(len(asked.names))
+    if n_rows > limit:
+        raise too_many(asked.source.label, n_rows, limit, _coarser(database, asked))
+    return _arrow(database, "SELECT * FROM distinct_rows ORDER BY position")
+
+
+def _recoded(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection) -> pa.Table:
+    """Return the distinct rows after every value was replaced by the first one that is released alike."""
+    import pyarrow as pa
+
+    from sfumato.applying.learned import released_alike
+
+    columns, joins = codes_of(asked.names), []
+    for place, name in enumerate(asked.names):
+        if name in recoding.schema.quasi_identifiers:
+            seen = f"SELECT c{place} FROM records GROUP BY c{place} ORDER BY min(position)"
+            values = _arrow(database, seen)
+            told = typed(asked.source, [name], values).column(0)
+            first = released_alike(recoding, name, told, asked.missing_values)
+            value = values.column(0)
+            database.register(
+                f"alike{place}", pa.table({"value": value, "first": value.take(pa.array(first))})
+            )
+            columns[place] = f"alike{place}.first"
+            joins.append(f"LEFT JOIN alike{place} ON c{place} IS NOT DISTINCT FROM alike{place}.value")
+    return _arrow(
+        database,
+        f"SELECT {', '.join(columns)}, sum(n_records)::BIGINT AS n_records, min(position) AS position "
+        f"FROM records {' '.join(joins)} GROUP BY {', '.join(columns)} ORDER BY position",
+    )
 
 
 # The database and the records in it
@@ -109,10 +157,9 @@ def _settings(folder: str) -> dict[str, str | int | bool]:
     }
 
 
-def _put_in(
-    database: DuckDBPyConnection, source: Source, names: Sequence[str], trouble: list[SfumatoError]
-) -> None:
+def _put_in(database: DuckDBPyConnection, asked: _Reduction, trouble: list[SfumatoError]) -> None:
     """Define ``records`` and ``distinct_rows``; of a stream, which can be read once, the latter is kept."""
+    source, names = asked.source, asked.names
     places = [str(path.absolute()) for path in source.parquet]
     is_stream = not _can_read(source, names)
     database.execute(f"SET allowed_paths = [{', '.join(map(_quoted, [] if is_stream else places))}]")
@@ -120,12 +167,23 @@ def _put_in(
     database.execute("SET lock_configuration = true")
     if is_stream:
         database.register("stream", _reader(source, names, trouble))
-        database.execute(f"CREATE TEMP TABLE distinct_rows AS {_grouping('stream', names)}")
+        grouping = _grouping(f"stream {_sampling(asked.share)}", names)
+        database.execute(f"CREATE TEMP TABLE distinct_rows AS {grouping}")
         database.unregister("stream")
         database.execute("CREATE TEMP VIEW records AS SELECT * FROM distinct_rows")
     else:
-        database.execute(f"CREATE TEMP VIEW records AS {_scan(places, names)}")
+        scan = f"SELECT * FROM ({_scan(places, names)}) {_sampling(asked.share)}"
+        database.execute(f"CREATE TEMP VIEW records AS {scan}")
         database.execute(f"CREATE TEMP VIEW distinct_rows AS {_grouping('records', names)}")
+
+
+def _sampling(share: float) -> str:
+    """Return the condition that takes a share of the records, spread over all of them and always the same."""
+    if share >= 1:
+        return ""
+    # two rounds of multiplying by a prime, modulo one, with the high bits mixed into the low ones
+    once = "((position % 2147483647) * 48271) % 2147483647"
+    return f"WHERE (xor({once}, ({once}) >> 15) * 69621) % 2147483647 < {int(share * 2147483647)}"
 
 
 def _quoted(text: str) -> str:
@@ -141,7 +199,7 @@ def _scan(places: Sequence[str], names: Sequence[str]) -> str:
     position = f"(file_index::BIGINT << {BITS_OF_PLACE}) + file_row_number AS position"
     files = ", ".join(map(_quoted, places))
     return (
-        f"SELECT {', '.join(columns)}, {position} "
+        f"SELECT {', '.join(columns)}, {position}, 1::BIGINT AS n_records "
         f"FROM read_parquet([{files}], hive_partitioning = false, union_by_name = true)"
     )
 

@@ -7,15 +7,17 @@ already. Without any of these it is this machine alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
+from sfumato.arrays import Integers
 from sfumato.engines.plain import BITS_OF_PLACE, codes_of, is_pattern, is_plain, typed
 from sfumato.engines.room import rows_that_fit, too_many
 from sfumato.errors import DataError, UserError
@@ -25,6 +27,8 @@ from sfumato.table import Table, counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sfumato.applying.recoding import Recoding
 
 _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
@@ -38,24 +42,41 @@ class Spark:
     ) -> Table:
         """Return the distinct rows of a source; see `Engine.reduce`."""
         names = tuple(source.schema.names if schema is None else schema.needed(source.schema.names))
-        _require_readable(source, names)
-        failure = _failures()
-        try:
-            rows = _reduced(source, names)
-            is_done = True
-        except failure:
-            is_done = False
-        # raised out here: what Spark says of a problem may show a value
-        if not is_done:
-            raise DataError(
-                f"{source.label}: Spark could not read or group the records; every worker must see the files "
-                "at the same path, and Spark's own log tells more"
-            )
-        counts = np.asarray(rows.column(len(names)), dtype=np.int64)
-        return counted(typed(source, names, rows), counts, missing_values=missing_values)
+        return _answered(source, names, _reduced, missing_values)
+
+    def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
+        """Return rows in which values that are released alike are one value; see `Engine.apply`."""
+        names, spellings = recoding.schema.needed(source.schema.names), tuple(missing_values)
+        return _answered(source, names, partial(_recoded, recoding, spellings), spellings)
 
 
 ENGINE = Spark()
+
+
+def _answered(
+    source: Source,
+    names: Sequence[str],
+    answer: Callable[[Any, Source, Sequence[str]], pa.Table],
+    missing_values: Iterable[str],
+) -> Table:
+    """Return the rows that Spark gives as an answer, each with its count, as a table."""
+    _require_readable(source, names)
+    failures = _failures()
+    try:
+        with _session() as session:
+            # sorted here: the rows are few, and Spark would hand them over in any case
+            rows = answer(session, source, names).sort_by("position")
+        is_done = True
+    except failures:
+        is_done = False
+    # raised out here: what Spark says of a problem may show a value
+    if not is_done:
+        raise DataError(
+            f"{source.label}: Spark could not read or group the records; every worker must see the files "
+            "at the same path, and Spark's own log tells more"
+        )
+    counts = np.asarray(rows.column(len(names)), dtype=np.int64)
+    return counted(typed(source, names, rows), counts, missing_values=missing_values)
 
 
 def _failures() -> tuple[type[Exception], ...]:
@@ -84,24 +105,52 @@ def _require_readable(source: Source, names: Sequence[str]) -> None:
             )
 
 
-def _reduced(source: Source, names: Sequence[str]) -> pa.Table:
-    """Return the distinct rows with their counts, in the order of their first records."""
+def _reduced(session: Any, source: Source, names: Sequence[str]) -> pa.Table:
+    """Return the distinct rows with their counts."""
     from pyspark.sql import functions as f
 
-    codes = codes_of(names)
-    with _session() as session:
-        records = _records(session, source, names, codes)
-        limit = rows_that_fit(len(names))
-        if records.count() > limit:
-            n_rows = records.select(f.approx_count_distinct(f.xxhash64(*codes))).collect()[0][0]
-            if n_rows > limit:
-                raise too_many(source.label, n_rows, limit, [])
-        grouped = records.groupBy(*codes).agg(f.count("*"), f.min("position").alias("position"))
-        # sorted here: the rows are few, and Spark would hand them over in any case
-        return grouped.toArrow().sort_by("position")
+    codes, limit = codes_of(names), rows_that_fit(len(names))
+    records = _records(session, source, names)
+    if records.count() > limit:
+        n_rows = records.select(f.approx_count_distinct(f.xxhash64(*codes))).collect()[0][0]
+        if n_rows > limit:
+            raise too_many(source.label, n_rows, limit, [])
+    return _grouped(records, codes)
 
 
-def _records(session: Any, source: Source, names: Sequence[str], codes: Sequence[str]) -> Any:
+def _recoded(
+    recoding: Recoding, missing_values: Iterable[str], session: Any, source: Source, names: Sequence[str]
+) -> pa.Table:
+    """Return the distinct rows after every value was replaced by the first one that is released alike."""
+    from sfumato.applying.learned import released_alike
+
+    records = _records(session, source, names)
+    for name, code in zip(names, codes_of(names), strict=True):
+        if name in recoding.schema.quasi_identifiers:
+            values = _grouped(records, [code]).sort_by("position").select([0])
+            told = typed(source, [name], values).column(0)
+            first = released_alike(recoding, name, told, missing_values)
+            records = _replaced(session, records, code, values.column(0), first)
+    return _grouped(records, codes_of(names))
+
+
+def _replaced(session: Any, records: Any, code: str, values: pa.ChunkedArray, first: Integers) -> Any:
+    """Put the first value that is released alike in the place of each value of a column."""
+    import pyarrow as pa
+    from pyspark.sql import functions as f
+
+    alike = session.createDataFrame(pa.table({"value": values, "first": values.take(pa.array(first))}))
+    joined = records.join(f.broadcast(alike), records[code].eqNullSafe(alike["value"]), "left")
+    return joined.withColumn(code, joined["first"]).drop("value", "first")
+
+
+def _grouped(records: Any, codes: Sequence[str]) -> pa.Table:
+    from pyspark.sql import functions as f
+
+    return records.groupBy(*codes).agg(f.count("*"), f.min("position").alias("position")).toArrow()
+
+
+def _records(session: Any, source: Source, names: Sequence[str]) -> Any:
     from pyspark.sql import functions as f
 
     files = {path.absolute(): place for place, path in enumerate(source.parquet)}
@@ -111,7 +160,9 @@ def _records(session: Any, source: Source, names: Sequence[str], codes: Sequence
     written = [row[0] for row in read.select(metadata["file_path"]).distinct().collect()]
     place_of = [f.lit(part) for uri in written for part in (uri, files[_path(uri)] << BITS_OF_PLACE)]
     position = f.create_map(*place_of)[metadata["file_path"]] + metadata["row_index"]
-    columns = [f.col(f"`{n.replace('`', '``')}`").alias(c) for n, c in zip(names, codes, strict=True)]
+    columns = [
+        f.col(f"`{n.replace('`', '``')}`").alias(c) for n, c in zip(names, codes_of(names), strict=True)
+    ]
     return read.select(*columns, position.alias("position"))
 
 
@@ -124,10 +175,21 @@ def _session() -> Iterator[Any]:
     """Give the session that is there, or one that ends with this work."""
     from pyspark.sql import SparkSession
 
-    there = SparkSession.getActiveSession()
+    there = _active()
     session = there or SparkSession.builder.appName("sfumato").config(map=_QUIET).getOrCreate()
     try:
         yield session
     finally:
         if there is None:
             session.stop()
+
+
+def _active() -> Any:
+    """Return the session that somebody has started, in whichever thread."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        return SparkSession.active()
+    except PySparkException:
+        return None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -30,6 +30,9 @@ from sfumato.search.sweep import Sweep
 from sfumato.table import Kind, Table
 from sfumato.verifying.folder import Profile
 
+if TYPE_CHECKING:
+    from sfumato.applying.recoding import Recoding
+
 
 class Data(Section, frozen=True):
     """The section ``[data]``: where the records are and how they are written."""
@@ -38,6 +41,7 @@ class Data(Section, frozen=True):
     table: str | None = None
     query: str | None = None
     engine: EngineName = "memory"
+    sample: float | None = None
     separator: str | None = None
     encoding: str | None = None
     quote: str | None = None
@@ -258,8 +262,17 @@ class Project:
 
         Columns that a schema neither releases nor needs are left out.
         """
+        spellings = self.data.missing_values
+        if self.data.sample is not None:
+            from sfumato.engines.duckdb import ENGINE
+
+            return ENGINE.reduce(self.source(path), schema, missing_values=spellings, share=self.data.sample)
+        return engine_named(self.data.engine).reduce(self.source(path), schema, missing_values=spellings)
+
+    def all_records(self, recoding: Recoding) -> Table:
+        """Read all records, values that a recoding releases alike as one."""
         engine = engine_named(self.data.engine)
-        return engine.reduce(self.source(path), schema, missing_values=self.data.missing_values)
+        return engine.apply(self.source(), recoding, missing_values=self.data.missing_values)
 
     def read(self) -> tuple[Table, Schema]:
         """Read the data and bind the schema to it."""
@@ -296,7 +309,7 @@ def _parsed(text: str, place: Path) -> dict[str, Any]:
 
 def _project(place: Path, written: dict[str, Any]) -> Project:
     file = section(_File, written)
-    data = section(Data, file.data, "data")
+    data = _checked(section(Data, file.data, "data"))
     attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
     schema = Schema(
         (*attributes, *_undescribed(data, file.attributes)),
@@ -339,6 +352,16 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         budget=_budget(section(_Explore, file.explore, "explore")),
         population=population,
     )
+
+
+def _checked(data: Data) -> Data:
+    if data.sample is not None and not 0 < data.sample < 1:
+        raise ProjectError("data.sample: must be a share between 0 and 1, for example 0.01")
+    if data.sample is not None and data.engine != "duckdb":
+        raise ProjectError(
+            'data.sample: only engine = "duckdb" learns on a sample; set it, or leave sample out'
+        )
+    return data
 
 
 def _undescribed(data: Data, described: Mapping[str, Any]) -> tuple[Attribute, ...]:

@@ -7,12 +7,14 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
+import numpy as np
 
 import sfumato
 from sfumato import registry
@@ -24,7 +26,7 @@ from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
 from sfumato.project.defaults import Written, default_measures
 from sfumato.project.file import Project, Publication, unnamed
-from sfumato.publishing.layout import Layout, read_back, tables_of
+from sfumato.publishing.layout import WHOLE, Layout, read_back, tables_of
 from sfumato.publishing.manifest import (
     attribute_words,
     claims_of,
@@ -38,7 +40,7 @@ from sfumato.publishing.manifest import (
 )
 from sfumato.publishing.verify import data_checks, read_written
 from sfumato.recipe import Recipe
-from sfumato.release import Earlier, Release, drawn_order
+from sfumato.release import Earlier, Order, Release, drawn_orders
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.soundness import broken_promise
 from sfumato.schema import Schema
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
 
 NOTHING_SAID = Publication()
 """A publication of which nothing is said beside what the release itself tells."""
+# without Arrow's own schema a dictionary is read as what it holds
+_PARQUET: Mapping[str, Any] = {"compression": "zstd", "store_schema": False}
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -227,7 +231,7 @@ def publish_candidate(
     if candidate.infeasible is not None:
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
     require_new(Path(folder))
-    made = sanitize(table, schema, candidate.recipe)
+    made = _of_all(project, sanitize(table, schema, candidate.recipe))
     release = replace(made, earlier=tuple(map(Earlier, earlier)))
     decision = publish(
         release,
@@ -244,6 +248,17 @@ def publish_candidate(
         passphrase=passphrase,
     )
     return decision, release
+
+
+def _of_all(project: Project, made: Release) -> Release:
+    """Give all records the recoding of a release, where it was learned on a sample of them."""
+    if project.data.sample is None:
+        return made
+    from sfumato.applying.learned import enforced
+    from sfumato.applying.recoding import freeze
+
+    recoding = freeze(made)
+    return enforced(recoding, project.all_records(recoding))
 
 
 def require_new(folder: Path) -> None:
@@ -345,23 +360,62 @@ def _write_all(
     key: Ed25519PrivateKey | None,
 ) -> Release:
     """Write everything but the certificate; return the release as it is read from the files."""
-    order = drawn_order(release)
-    for name, table in tables_of(release, typed=False, order=order).items():
-        _write_csv(table, place / f"{name}.csv")
-    typed = tables_of(release, typed=True, order=order)
-    for name, table in typed.items():
-        _write_parquet(table, place / f"{name}.parquet")
+    types = _write_tables(release, place)
     layout = Layout.of(release)
     written = read_back(read_written(place, layout.tables), layout)
     manifest = _manifest(place, told, release, written, candidate, evidence, decision, key)
     _check_claims(told.policy, tuple(map(measurement_of, manifest.claims)))
     _write_pages(place, manifest, written)
-    _write_json(place / DATAPACKAGE, _datapackage(manifest, typed))
+    _write_json(place / DATAPACKAGE, _datapackage(manifest, types))
     manifest = msgspec.structs.replace(manifest, files=_listed(place))
     _write_json(place / MANIFEST, manifest)
     if key is not None:
         _write_json(place / SIGNATURE, signed(manifest, key))
     return written
+
+
+def _write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
+    """Write the tables as CSV and Parquet, some records at a time; return the types of each."""
+    import pyarrow.parquet as pq
+
+    types: dict[str, pa.Schema] = {}
+    texts: dict[str, BinaryIO] = {}
+    typed: dict[str, pq.ParquetWriter] = {}
+    with ExitStack() as open_files:
+        for order in drawn_orders(release):
+            for name, table in tables_of(release, typed=False, order=order).items():
+                is_first = name not in texts
+                if is_first:
+                    texts[name] = open_files.enter_context((place / f"{name}.csv").open("wb"))
+                write_records(texts[name], table, header=is_first)
+            for name, table in tables_of(release, typed=True, order=order).items():
+                if name not in typed:
+                    types[name] = table.schema if release.group_of is not None else _types(release)
+                    parquet = pq.ParquetWriter(place / f"{name}.parquet", types[name], **_PARQUET)
+                    typed[name] = open_files.enter_context(parquet)
+                typed[name].write_table(_with_types(table, types[name]))
+    return types
+
+
+def _types(release: Release) -> pa.Schema:
+    """Return the types of the one table: those that all its records have together."""
+    rows = np.arange(release.n_rows)
+    has_pseudonyms = release.people is not None and release.schema.pseudonym
+    once = Order(rows, rows, people=rows if has_pseudonyms else None)
+    return tables_of(release, typed=True, order=once)[WHOLE].schema
+
+
+def _with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Give some of the records the types of all: their values alone may be of narrower ones."""
+    import pyarrow as pa
+
+    def cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+        if column.type == kind or not pa.types.is_dictionary(kind):
+            return column.cast(kind)
+        return column.cast(column.type.value_type).cast(kind.value_type).dictionary_encode()
+
+    columns = [cast(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
@@ -540,8 +594,7 @@ def _write_csv(table: pa.Table, place: Path) -> None:
 def _write_parquet(table: pa.Table, place: Path) -> None:
     import pyarrow.parquet as pq
 
-    # without Arrow's own schema a dictionary is read as what it holds
-    pq.write_table(table, place, compression="zstd", store_schema=False)
+    pq.write_table(table, place, **_PARQUET)
 
 
 def _write_feather(table: pa.Table, place: Path) -> None:
@@ -574,11 +627,11 @@ def _is_formula(label: str | None) -> bool:
     return label is not None and label.startswith(_FORMULA_SIGNS) and number(label) is None
 
 
-def _datapackage(manifest: Manifest, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
+def _datapackage(manifest: Manifest, types: Mapping[str, pa.Schema]) -> dict[str, Any]:
     """Describe the data as a Frictionless Data Package."""
     fields = {
-        name: [{"name": field.name, "type": _field_type(field.type)} for field in table.schema]
-        for name, table in tables.items()
+        name: [{"name": field.name, "type": _field_type(field.type)} for field in schema]
+        for name, schema in types.items()
     }
     return {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",

@@ -1,0 +1,56 @@
+"""A large release is written part by part, and is the same release."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
+import pytest
+
+from sfumato import datasets
+from sfumato.models.anonymity import KAnonymity
+from sfumato.publishing import publish as publishing
+from sfumato.publishing.publish import publish
+from sfumato.publishing.verify import verify
+from sfumato.release import Release, drawn_orders
+from sfumato.sanitizers.base import sanitize
+from sfumato.sanitizers.full_domain import FullDomain
+from sfumato.sanitizers.mondrian import Mondrian
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+
+def released() -> dict[str, Release]:
+    """Return a release whose ages are exact, seldom missing, and one whose ages are ranges but for a few."""
+    generator = np.random.default_rng(5)
+    ages = [
+        None if place == 7 else 1.5 if place == 11 else int(n)
+        for place, n in enumerate(generator.integers(0, 9, 600))
+    ]
+    table = Table.from_arrow({"age": ages, "sex": ["f", "m"] * 300, "ill": ["a", "b", "c"] * 200})
+    schema = Schema.of(age="insensitive", sex="quasi-identifying", ill="sensitive")
+    return {
+        "numbers": sanitize(table, schema, FullDomain({"sex": 1}, KAnonymity(2))),
+        "ranges": sanitize(*datasets.adult("train"), Mondrian(KAnonymity(40))),
+    }
+
+
+@pytest.mark.parametrize("what", ["numbers", "ranges"])
+def test_the_parts_together_are_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    release = released()[what]
+    n_at_once = release.n_records // 20
+    monkeypatch.setattr(publishing, "drawn_orders", partial(drawn_orders, n_at_once=n_at_once))
+    publish(release, tmp_path / "out", ["k-anonymity"])
+    assert verify(tmp_path / "out")
+    parquet = pq.read_table(tmp_path / "out" / "data.parquet")
+    assert pq.read_metadata(tmp_path / "out" / "data.parquet").num_row_groups > 20
+    whole = release.to_arrow()
+    assert parquet.schema.equals(whole.schema.remove_metadata())
+    assert Counter(map(repr, parquet.to_pylist())) == Counter(map(repr, whole.to_pylist()))
+    assert arrow_csv.read_csv(tmp_path / "out" / "data.csv").num_rows == release.n_records
