@@ -40,7 +40,7 @@ REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explo
   tests/search/evolution/test_search.py tests/verifying/test_signature.py tests/workbench/test_command.py \
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
 
-.PHONY: help demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark
+.PHONY: help bench demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -71,6 +71,11 @@ spark: python $(DEVELOPMENT) ## run the tests of the engine spark, on this machi
 	@[ -d $(SPARK) ] || { echo "installing pyspark into $(SPARK) (once)"; \
 	  $(INSTALL) --target $(SPARK) 'pyspark>=4.0' || { rm -rf $(SPARK); $(FAILED); }; }
 	PYTHONPATH=$(CURDIR)/$(SPARK) $(BIN)/python -m pytest tests/spark
+
+# Peers are installed into environments of their own in build/bench-cache. OPTIONS='--arx arx.jar --largest 7'
+OPTIONS :=
+bench: python $(DEVELOPMENT) ## measure sfumato beside its peers, in one run, into build/bench/; minutes, needs the network once
+	$(BIN)/python benchmarks/bench.py $(OPTIONS)
 
 # Compiled kernels are left out of the count: Python runs none of their lines.
 coverage: python $(DEVELOPMENT) browser server ## run all tests and report which lines and branches of the library they reach
