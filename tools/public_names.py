@@ -33,7 +33,7 @@ def stub() -> str:
 
 def _import(home: str, names: list[str]) -> str:
     """Import names as the formatter writes it: in one line if they fit, else one in each line."""
-    ordered = sorted(names, key=lambda name: (not name[0].isupper(), name))
+    ordered = sorted(names, key=lambda name: (not name[0].isupper(), name.lower()))
     line = f"from {home} import {', '.join(ordered)}"
     if len(line) <= _WIDTH:
         return line

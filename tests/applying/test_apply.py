@@ -31,7 +31,7 @@ from sfumato.applying.apply import applied
 from sfumato.applying.published import earlier_release, parent_facts
 from sfumato.applying.together import failing, together
 from sfumato.errors import ParameterError, PolicyNotMet, UserError, VerificationFailed
-from sfumato.release import holds
+from sfumato.release import failing_rows, holds, without_rows
 from sfumato.verifying.documents import read_manifest
 from sfumato.verifying.folder import fingerprint
 
@@ -112,6 +112,24 @@ def test_a_model_must_hold_alone_and_together() -> None:
     assert not holds(together([second, first]), model)
     assert failing(second, [], model).sum() == 0
     assert failing(second, [first], model).all()
+
+
+def test_records_are_left_out_until_nothing_fails_any_more() -> None:
+    """What is left out changes what all releases tell of everybody, and then another class may fail."""
+    model, n_twice = TCloseness(0.15), 0
+    for seed in range(30):
+        first, second = (
+            sanitize(_month(seed + month, n), SCHEMA, FullDomain(LEVELS, KAnonymity(1)))
+            for month, n in ((100, 60), (200, 120))
+        )
+        once = failing_rows(second, model) | failing_rows(together([second, first]), model)[: second.n_rows]
+        drop = failing(second, [first], model)
+        n_twice += bool((drop & ~once).any())
+        if not drop.all():
+            rest = without_rows(second, drop)
+            assert holds(rest, model)
+            assert not failing_rows(together([rest, first]), model)[: rest.n_rows].any()
+    assert n_twice > 0
 
 
 def test_what_is_put_together_is_counted_as_one() -> None:

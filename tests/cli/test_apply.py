@@ -217,6 +217,23 @@ def test_a_release_that_was_moved_away_is_spoken_of(sfumato: Run, project: Path,
     assert "1 of 1 earlier releases are not where they were published" in err
 
 
+def test_a_release_of_other_attributes_does_not_stand_in_the_way(
+    sfumato: Run, project: Path, tmp_path: Path
+) -> None:
+    assert sfumato("publish", _candidate(sfumato, project), "january")[0] == 0
+    other = PROJECT.replace(
+        '[attributes.town]\nrole = "quasi-identifying"', '[attributes.town]\nrole = "withheld"'
+    )
+    project.write_text(other, encoding="utf-8")
+    assert sfumato("explore", project, "--workers", 1)[0] == 0
+    identity = _candidate(sfumato, project)
+    code, _, err = sfumato("publish", identity, "again")
+    assert code == 0
+    assert "1 of 1 earlier releases" in err
+    code, _, err = sfumato("publish", identity, "once-more", "--with", "january")
+    assert (code, "'town' is not the same attribute" in err) == (1, True)
+
+
 def test_sanitize_says_beside_its_file_what_it_is(sfumato: Run, project: Path, tmp_path: Path) -> None:
     code, out, _ = sfumato("sanitize", "one.csv", "mondrian", "model.k-anonymity.k=7", "--seed", 5, "--json")
     assert code == 0

@@ -28,17 +28,13 @@ def parent_release(folder: Path, table: Table, schema: Schema) -> Release:
     table, schema
         The original that it was made from, and what its attributes are.
     """
-    manifest = read_manifest(folder)
-    _check_attributes(folder, manifest, schema)
-    _check_unchanged(folder, manifest)
+    check_folder(folder, schema)
     return read_release(folder, table, schema)
 
 
 def earlier_release(folder: Path, schema: Schema) -> Release:
     """Read a published folder as anybody does: its labels, and no original."""
-    manifest = read_manifest(folder)
-    _check_attributes(folder, manifest, schema)
-    _check_unchanged(folder, manifest)
+    manifest = check_folder(folder, schema)
     return read_back(read_written(folder, table_names(manifest.layout)), layout_of(manifest))
 
 
@@ -61,6 +57,14 @@ def parent_facts(
     own = None if folder is None else fingerprint(folder, MANIFEST)[0]
     others = dict.fromkeys(fingerprint(each, MANIFEST)[0] for each in earlier)
     return ParentFacts(candidate=candidate, manifest=own, earlier=[each for each in others if each != own])
+
+
+def check_folder(folder: Path, schema: Schema) -> Manifest:
+    """Return the manifest of a published folder that has these attributes and whose data is what it was."""
+    manifest = read_manifest(folder)
+    _check_attributes(folder, manifest, schema)
+    _check_unchanged(folder, manifest)
+    return manifest
 
 
 def _check_attributes(folder: Path, manifest: Manifest, schema: Schema) -> None:

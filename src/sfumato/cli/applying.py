@@ -12,7 +12,7 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option, share
 from sfumato.cli.completing import candidates
-from sfumato.cli.earlier import known_folders, published_at, with_option
+from sfumato.cli.earlier import folders_before, with_option
 from sfumato.cli.opening import found_project, loaded, opened_store
 from sfumato.cli.publishing import passphrase_of
 from sfumato.cli.terminal import echo, print_json, warn_of_formulas
@@ -92,7 +92,7 @@ def apply(
     project = loaded(found_project(project_file))
     with _store(project, parent) as store:
         recoding, identity, published = _recoding(project, store, parent)
-        known = known_folders(store, others, published)
+        known = folders_before(store, others, project.schema, published)
         earlier = [earlier_release(each, project.schema) for each in known]
         found = applied(recoding, project.table(records), earlier, most)
         decision = publish(
@@ -130,6 +130,7 @@ def _store(project: Project, parent: str) -> Iterator[Store | None]:
 
 def _recoding(project: Project, store: Store | None, parent: str) -> tuple[Recoding, str, Path | None]:
     """Return the recoding that is kept, the id of its candidate, and where that was published."""
+    from sfumato.applying.known import published_at
     from sfumato.applying.published import parent_release
     from sfumato.applying.recoding import freeze
     from sfumato.sanitizers import sanitize

@@ -8,7 +8,7 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option
 from sfumato.cli.completing import candidates
-from sfumato.cli.earlier import earlier_releases, with_option
+from sfumato.cli.earlier import folders_before, with_option
 from sfumato.cli.log import beware
 from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import echo, print_json, warn_of_formulas
@@ -62,6 +62,7 @@ def publish(
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
+    from sfumato.applying.known import earlier_releases
     from sfumato.measures.unprotected import alone_by_insensitive, warnings_of
     from sfumato.publishing.cautions import cautions
     from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
@@ -76,6 +77,7 @@ def publish(
         unprotected = warnings_of(alone_by_insensitive(released(table, schema, {})))
         for caution in cautions(candidate.recipe, len(store.decisions()), unprotected):
             beware(caution)
+        before = folders_before(store, others, project.schema)
         decision, release = publish_candidate(
             project,
             table,
@@ -88,7 +90,7 @@ def publish(
             profiles=profiles,
             key=key,
             passphrase=passphrase,
-            earlier=earlier_releases(store, others, table, schema),
+            earlier=earlier_releases(store, before, table, schema),
         )
         with words_before(f"{folder.name} was published, but the store does not know of it"):
             store.record(decision, str(folder))

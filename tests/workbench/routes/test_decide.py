@@ -96,6 +96,8 @@ def test_exactly_what_the_command_line_writes_is_written(
     # the order is drawn anew at each writing; without that both must be equal to the byte
     monkeypatch.setattr("sfumato.release.secret_order", np.arange)
     published(guest, ready, project)
+    # a release that lies where it was published would be laid beside the second one
+    ours = (project.parent / "first release").rename(project.parent / "moved away")
     chosen, other = candidates(project)["mondrian-3"].id, project.parent / "by-command"
     arguments = [
         "publish",
@@ -109,12 +111,18 @@ def test_exactly_what_the_command_line_writes_is_written(
         str(project),
     ]
     assert run(arguments) == 0
-    ours = project.parent / "first release"
     names = sorted(path.name for path in ours.iterdir())
     assert names == sorted(path.name for path in other.iterdir())
     assert len(names) == 6
     for name in names:
         assert (ours / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_a_second_release_is_laid_beside_the_first(project: Path, ready: Ready, guest: TestClient) -> None:
+    published(guest, ready, project)
+    assert "composition-k" not in (project.parent / "first release" / "manifest.json").read_text("utf-8")
+    published(guest, ready, project, folder="second release")
+    assert "composition-k" in (project.parent / "second release" / "manifest.json").read_text("utf-8")
 
 
 @pytest.mark.parametrize("missing", ["why", "by", "folder"])

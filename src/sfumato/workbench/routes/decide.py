@@ -170,6 +170,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
     """Write what `sfumato publish` writes, by the same function, and record the decision."""
 
     def write() -> str:
+        from sfumato.applying.known import earlier_releases, known_folders
         from sfumato.exploring.stored import frontier_of
         from sfumato.publishing.publish import Evidence
         from sfumato.publishing.publish import publish_candidate as write_folder
@@ -178,6 +179,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
         project, target = opened.project, opened.project.path.parent / name
         with Store(project.store_path, create=False) as store:
             evidence = Evidence(*frontier_of(project, store, opened.table, opened.schema), store.secret)
+            before, _ = known_folders(store, project.schema)
             decision, _ = write_folder(
                 project,
                 opened.table,
@@ -187,6 +189,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
                 target,
                 why=given["why"],
                 by=given["by"],
+                earlier=earlier_releases(store, before, opened.table, opened.schema),
             )
             store.record(decision, str(target))
         return name

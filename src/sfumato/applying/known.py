@@ -1,0 +1,83 @@
+"""Known: what was published before, as the project's store knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sfumato.applying.published import check_folder, earlier_release
+from sfumato.errors import SfumatoError, StoreError
+from sfumato.recipe import Recipe
+from sfumato.release import Release
+from sfumato.sanitizers.base import sanitize
+from sfumato.schema import Schema
+from sfumato.store.base import Store
+from sfumato.store.provenance import source_of
+from sfumato.table import Table
+from sfumato.verifying.documents import Manifest, read_manifest
+
+
+def published_at(store: Store, identity: str) -> Path | None:
+    """Return where a candidate itself was published first, if its folder is still there."""
+    for decision, folder in zip(store.decisions(), store.folders(), strict=True):
+        manifest = _manifest_of(Path(folder)) if decision.candidate == identity else None
+        if manifest is not None and manifest.parent is None:
+            return Path(folder)
+    return None
+
+
+def known_folders(store: Store | None, schema: Schema) -> tuple[list[Path], int]:
+    """Return the folders of all releases in the store that can be compared, and how many cannot.
+
+    One cannot that is gone, was changed, or has other attributes than the project has by now.
+    """
+    stored = [Path(folder) for folder in (store.folders() if store is not None else [])]
+    found = [folder for folder in stored if _is_comparable(folder, schema)]
+    return found, len(stored) - len(found)
+
+
+def earlier_releases(store: Store, folders: Iterable[Path], table: Table, schema: Schema) -> list[Release]:
+    """Return what was published before: made again where the same data gave it, else as its folder has it.
+
+    Parameters
+    ----------
+    store
+        The project's store.
+    folders
+        Where the releases lie.
+    table, schema
+        The bound original.
+    """
+    source, found = source_of(table, schema), []
+    for folder in folders:
+        recipe = _recipe(store, read_manifest(folder), source)
+        if recipe is None:
+            found.append(earlier_release(folder, schema.given or schema))
+        else:
+            found.append(sanitize(table, schema, recipe))
+    return found
+
+
+def _recipe(store: Store, manifest: Manifest, source: str) -> Recipe | None:
+    """Return how a release was made of this very data; ``None`` if it was not, or nobody knows."""
+    if manifest.parent is not None:
+        return None
+    try:
+        return store.find(manifest.decision.candidate, source).recipe
+    except StoreError:
+        return None
+
+
+def _is_comparable(folder: Path, schema: Schema) -> bool:
+    try:
+        check_folder(folder, schema)
+    except SfumatoError:
+        return False
+    return True
+
+
+def _manifest_of(folder: Path) -> Manifest | None:
+    try:
+        return read_manifest(folder)
+    except SfumatoError:
+        return None
