@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -136,3 +138,34 @@ def test_the_state_changes_with_any_file(tmp_path: Path, write: Write) -> None:
     assert state_of(files)[0] != before
     files[1].unlink()
     assert state_of(files) == ("", 0.0)
+
+
+class TestStandardInput:
+    def run(self, given: bytes, *, engine: str = "memory") -> subprocess.CompletedProcess[bytes]:
+        """Read standard input twice, as commands do, and print what was read."""
+        program = (
+            "from sfumato.engines.base import engine_named; from sfumato.reading.sources import source_at\n"
+            f"tables = [engine_named({engine!r}).reduce(source_at('-')) for _ in range(2)]\n"
+            "print(len({table.fingerprint for table in tables}), *tables[0]['age'].domain)"
+        )
+        return subprocess.run([sys.executable, "-c", program], input=given, capture_output=True, check=False)
+
+    def stream(self) -> bytes:
+        sink = pa.BufferOutputStream()
+        table = pa.table({"age": [42, 31, 42]})
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=2)
+        return bytes(sink.getvalue())
+
+    @pytest.mark.parametrize("engine", ["memory", "duckdb"])
+    def test_an_arrow_stream_is_read(self, engine: str) -> None:
+        assert self.run(self.stream(), engine=engine).stdout.split() == [b"1", b"31", b"42"]
+
+    @pytest.mark.parametrize("given", [b"", b"age\n31\n"])
+    def test_anything_else_is_refused(self, given: bytes) -> None:
+        done = self.run(given)
+        assert b"standard input is no Arrow stream" in done.stderr
+        assert b"ArrowInvalid" not in done.stderr
+
+    def test_a_stream_that_is_cut_is_refused(self) -> None:
+        assert b"standard input is no Arrow stream, or ends too early" in self.run(self.stream()[:-60]).stderr

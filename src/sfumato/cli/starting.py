@@ -78,17 +78,21 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
     help="The project file; by default DATA's name with .toml.",
 )
 @dialect_options
+@click.option("--table", help="The table, where DATA is a SQLite or DuckDB file.")
+@click.option("--query", help="The query, where DATA is a SQLite or DuckDB file.")
 @json_option
 def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -> None:
     """Look at DATA, guess the role of each column, and write a project file to read and to correct.
 
+    DATA is a file, a folder of files, a pattern such as 'admissions/2024-*.csv', or a database.
+
     \b
     Example: sfumato new admissions.csv
     """
-    from sfumato.reading.dialect import require_file
     from sfumato.reading.new_project import start_project
+    from sfumato.reading.sources import source_at
 
-    require_file(data)
+    source_at(data, **dialect)
     target = output or data.with_suffix(".toml")
     if os.path.exists(target):
         raise UserError(f"{target.name} exists already; edit it, or name another with --output")

@@ -162,6 +162,8 @@ def _put_in(database: DuckDBPyConnection, asked: _Reduction, trouble: list[Sfuma
     source, names = asked.source, asked.names
     places = [str(path.absolute()) for path in source.parquet]
     is_stream = not _can_read(source, names)
+    # where there is no script, as in a notebook, it would be drawn among the output
+    database.execute("SET enable_progress_bar = false")
     database.execute(f"SET allowed_paths = [{', '.join(map(_quoted, [] if is_stream else places))}]")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")

@@ -23,7 +23,7 @@ from sfumato.project.defaults import Written, default_measures
 from sfumato.project.policies import limits_of
 from sfumato.project.scenarios import in_scenario, scenario_of
 from sfumato.project.sections import Section, section
-from sfumato.reading.sources import Source, source_at
+from sfumato.reading.sources import STANDARD_INPUT, Source, source_at
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.search.base import KnowsPolicy, Search
 from sfumato.search.sweep import Sweep
@@ -229,6 +229,12 @@ class Project:
         return self.path.parent / self.data.path
 
     @property
+    def _data_place(self) -> str | Path:
+        """Where the records are: what is no file is named by itself."""
+        named = self.data.path
+        return named if "://" in named or named == STANDARD_INPUT else self.data_path
+
+    @property
     def store_path(self) -> Path:
         """The store of candidates, beside the project file."""
         return self.path.with_suffix(".sqlite")
@@ -249,7 +255,7 @@ class Project:
     def source(self, path: Path | None = None) -> Source:
         """Return where the records are: in the data file, or in another that is written alike."""
         return source_at(
-            path or (self.data.path if "://" in self.data.path else self.data_path),
+            path or self._data_place,
             table=self.data.table,
             query=self.data.query,
             separator=self.data.separator,

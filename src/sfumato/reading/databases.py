@@ -303,7 +303,9 @@ class DuckDBFile:
 
         duckdb = self._duckdb()
         try:
-            with duckdb.connect(str(self.path), read_only=True, config=self._closed) as connection:
+            with duckdb.connect(str(self.path), read_only=True) as connection:
+                for setting in self._settings:
+                    connection.execute(setting)
                 reader = pa.RecordBatchReader.from_stream(connection.sql(query))
                 yield reader.schema
                 yield from reader
@@ -313,7 +315,11 @@ class DuckDBFile:
         if not is_answered:
             raise _refused(self.name)
 
-    _closed: ClassVar[dict[str, bool]] = {"enable_external_access": False, "lock_configuration": True}
+    _settings: ClassVar[tuple[str, ...]] = (
+        "SET enable_progress_bar = false",
+        "SET enable_external_access = false",
+        "SET lock_configuration = true",
+    )
 
     @staticmethod
     def _duckdb() -> Any:

@@ -12,8 +12,8 @@ from sfumato.errors import UserError
 from sfumato.files import file_beside
 from sfumato.hierarchy import Dates, Intervals, Nested, NestedMapping, Prefixes
 from sfumato.project.defaults import Written, default_measures
-from sfumato.reading.arrow import read_arrow
 from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
+from sfumato.reading.sources import source_at
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.table import Table, text
 
@@ -65,20 +65,21 @@ _POLICY = """\
 def start_project(
     data: Path, target: Path, dialect: Mapping[str, str] | None = None
 ) -> tuple[Table, tuple[Guess, ...]]:
-    """Guess what the columns of a data file are and write a project file; return the table and the guesses.
+    """Guess what the columns of a source are and write a project file; return the table and the guesses.
 
     Parameters
     ----------
     data
-        The file with the records.
+        The file with the records, a folder, a pattern, or a SQLite or DuckDB file.
     target
         The project file; one that is there already is left alone.
     dialect
-        ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
+        ``separator``, ``encoding`` and ``quote`` where they should not be sniffed; of a database the
+        ``table`` or the ``query``.
     """
     if os.path.exists(target):
         raise UserError(f"{target.name} exists already; edit it, or name another")
-    records = read_arrow(data, **(dialect or {}))
+    records = source_at(data, **(dialect or {})).read()
     missing = likely_missing_values(Table.from_arrow(records))
     table = Table.from_arrow(records, missing_values=missing)
     guesses = guess(table)

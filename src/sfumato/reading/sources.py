@@ -7,11 +7,12 @@ the same order: an engine that reads them in parts makes the same table as one t
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from sfumato.errors import DataError
 from sfumato.reading.arrow import SUFFIXES, CsvFile, check_columns, damaged, format_of, read_arrow
@@ -21,6 +22,8 @@ from sfumato.reading.dialect import require_file
 if TYPE_CHECKING:
     import pyarrow as pa
 
+STANDARD_INPUT = "-"
+"""The path of an Arrow stream on standard input."""
 _PATTERN = ("*", "?", "[")
 _ELSEWHERE = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hdfs", "http", "https", "ftp")
 _ROWS_AT_ONCE = 1 << 17
@@ -70,13 +73,16 @@ def source_at(
     Parameters
     ----------
     path
-        Where the records are; a database is a SQLite or DuckDB file, or ``postgresql://user@host/database``.
+        Where the records are; a database is a SQLite or DuckDB file, or ``postgresql://user@host/database``,
+        and ``-`` is an Arrow stream on standard input.
     table, query
         What of a database is read: one of them.
     separator, encoding, quote
         How CSV files are written, where that should not be sniffed.
     """
     _refuse_elsewhere(str(path))
+    if str(path) == STANDARD_INPUT:
+        return ArrowOnInput()
     if is_database(str(path)):
         return asked(database_at(str(path)), table, query)
     if table is not None or query is not None:
@@ -276,6 +282,53 @@ class WholeFiles:
 
         wanted = pa.schema([self.schema.field(name) for name in names])
         yield from self._records.select(names).cast(wanted).to_batches(_ROWS_AT_ONCE)
+
+
+@dataclass(frozen=True)
+class ArrowOnInput:
+    """An Arrow stream on standard input, which can be read once and is then kept until the program ends."""
+
+    label = "standard input"
+    files: ClassVar[tuple[Path, ...]] = ()
+    parquet: ClassVar[tuple[Path, ...]] = ()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns and their types."""
+        return _plain(_on_input().schema)
+
+    def read(self) -> pa.Table:
+        """Return all records."""
+        return _on_input()
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the records with these columns."""
+        import pyarrow as pa
+
+        wanted = pa.schema([self.schema.field(name) for name in names])
+        yield from _on_input().select(names).cast(wanted).to_batches(_ROWS_AT_ONCE)
+
+
+@cache
+def _on_input() -> pa.Table:
+    import pyarrow as pa
+
+    if sys.stdin.isatty():
+        raise DataError("standard input is a terminal; pipe an Arrow stream into it")
+    try:
+        with pa.ipc.open_stream(sys.stdin.buffer) as reader:
+            table = reader.read_all()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, UnicodeError):
+        table = None
+    if table is None:
+        raise DataError(
+            "standard input is no Arrow stream, or ends too early; write one with Arrow's IPC format"
+        )
+    check_columns(Path("standard input"), table.schema)
+    if table.num_rows == 0:
+        raise DataError("standard input has no records; write some into the stream")
+    return table
 
 
 def state_of(files: Sequence[Path]) -> tuple[str, float]:
