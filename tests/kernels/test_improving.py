@@ -49,9 +49,10 @@ def partition(seed: int, n_parts: int = 15) -> tuple[Partition, np.random.Genera
     note_neighbours(codes, rng.permutation(N_ROWS), N_ROWS, neighbours, distances, *covers)
     class_of = np.arange(N_ROWS) % n_parts
     integers = [np.zeros(N_ROWS, dtype=np.int64) for _ in range(4)]
-    ranges = np.zeros((2, N_ROWS, 3), dtype=np.int32)
+    ranges = np.zeros((4, N_ROWS, 3), dtype=np.int32)
     weights = rng.integers(1, 3, N_ROWS)
-    arrays: Any = [*covers, codes, weights, neighbours, class_of, *integers, *ranges, np.zeros(N_ROWS)]
+    arrays: Any = [*covers, codes, weights, neighbours, class_of, *integers]
+    arrays += [ranges[0], ranges[1], np.zeros(N_ROWS), ranges[2], ranges[3]]
     classes = Partition(*arrays)
     gather(classes)
     return classes, rng
@@ -81,6 +82,9 @@ def check(classes: Partition) -> None:
             assert (classes.low[place] == classes.codes[rows].min(axis=0)).all()
             assert (classes.high[place] == classes.codes[rows].max(axis=0)).all()
             assert classes.costs[place] == pytest.approx(cost(classes.codes[rows]))
+            at_low, at_high = (classes.codes[rows] == end[place] for end in (classes.low, classes.high))
+            assert (classes.at_low[place] == at_low.sum(axis=0)).all()
+            assert (classes.at_high[place] == at_high.sum(axis=0)).all()
     assert seen == Counter(range(N_ROWS))
 
 

@@ -48,6 +48,8 @@ class Partition(NamedTuple):
         The first row of each class, and the number of its records.
     low, high, costs
         The range of each class, and what it costs one record.
+    at_low, at_high
+        For each class and column how many of its rows have the lowest code, and the highest.
     """
 
     prices: Floats
@@ -64,6 +66,27 @@ class Partition(NamedTuple):
     low: Codes
     high: Codes
     costs: Floats
+    at_low: Codes
+    at_high: Codes
+
+
+class Before(NamedTuple):
+    """What classes were before a step that may be taken back.
+
+    Parameters
+    ----------
+    steps
+        The step that each class was noted for.
+    low, high, costs, at_low, at_high
+        What it was then.
+    """
+
+    steps: Integers
+    low: Codes
+    high: Codes
+    costs: Floats
+    at_low: Codes
+    at_high: Codes
 
 
 class Journal(NamedTuple):
@@ -208,6 +231,15 @@ def _tighten(classes: Partition, place: int) -> None:
     if classes.first[place] >= 0:
         low, high = classes.low[place], classes.high[place]
         _range_of(classes.codes, classes.following, classes.first[place], -1, low, high)
+        _count_ends(
+            classes.codes,
+            classes.following,
+            classes.first[place],
+            low,
+            high,
+            classes.at_low[place],
+            classes.at_high[place],
+        )
         classes.costs[place] = joint_cost(
             low,
             high,
@@ -241,52 +273,141 @@ def _range_of(codes: Codes, following: Integers, first: int, without: int, low: 
 
 
 @njit(cache=True)
-def _is_at_an_end(classes: Partition, row: int) -> bool:
-    """Return whether the range of its class could become smaller without the row."""
-    place = classes.class_of[row]
-    for column in range(classes.codes.shape[1]):
-        low, high = classes.low[place, column], classes.high[place, column]
-        if low != high and (classes.codes[row, column] == low or classes.codes[row, column] == high):
-            return True
-    return False
+def _count_ends(
+    codes: Codes, following: Integers, first: int, low: Codes, high: Codes, at_low: Codes, at_high: Codes
+) -> None:
+    """Count the rows of a list that have the lowest and the highest codes."""
+    at_low[:] = 0
+    at_high[:] = 0
+    row = first
+    while row >= 0:
+        for column in range(low.size):
+            at_low[column] += codes[row, column] == low[column]
+            at_high[column] += codes[row, column] == high[column]
+        row = following[row]
 
 
 @njit(cache=True)
-def _cost_with(classes: Partition, place: int, row: int, limit: float) -> float:
-    """Return what a class that a row joins costs one record, or infinity if it passes the limit."""
-    return joint_cost(
-        classes.low[place],
-        classes.high[place],
-        row,
-        classes.codes,
-        classes.codes,
-        limit,
-        classes.prices,
-        classes.columns,
-        classes.nodes,
-    )
+def _at_an_end(
+    row: int, place: int, codes: Codes, low: Codes, high: Codes, at_low: Codes, at_high: Codes
+) -> int:
+    """Return 0 for a row that is at no end of the range of its class, 1 beside others, 2 alone."""
+    found = 0
+    for column in range(codes.shape[1]):
+        code = codes[row, column]
+        if low[place, column] == high[place, column]:
+            continue
+        if code == low[place, column]:
+            found = max(found, 2 if at_low[place, column] == 1 else 1)
+        elif code == high[place, column]:
+            found = max(found, 2 if at_high[place, column] == 1 else 1)
+    return found
 
 
 @njit(cache=True)
-def _move(classes: Partition, row: int, target: int) -> float:
+def _cost_with(
+    place: int,
+    row: int,
+    low: Codes,
+    high: Codes,
+    codes: Codes,
+    limit: float,
+    prices: Floats,
+    columns: Integers,
+    nodes: Integers,
+) -> float:
+    """Return what a class that a row joins costs one record, or infinity if it passes the limit.
+
+    What `joint_cost` does, without taking rows out of arrays: their references would be counted.
+    """
+    cost = 0.0
+    for column in range(codes.shape[1]):
+        code = codes[row, column]
+        first, last = min(low[place, column], code), max(high[place, column], code)
+        node = columns[column, 2]
+        if node < 0:
+            cost += prices[columns[column, 0] + columns[column, 1] * first + last]
+        else:
+            while nodes[node + first] != nodes[node + last]:
+                node += columns[column, 1]
+            cost += prices[nodes[node + first]]
+        if cost > limit:
+            return np.inf
+    return cost
+
+
+@njit(cache=True)
+def _move(classes: Partition, row: int, target: int, before: Before, step: int) -> float:
     """Move a row to another class and return by how much the loss rises."""
-    sizes, costs = classes.sizes, classes.costs
+    sizes, costs, first, codes = classes.sizes, classes.costs, classes.first, classes.codes
+    low, high, at_low, at_high = classes.low, classes.high, classes.at_low, classes.at_high
     origin = classes.class_of[row]
-    before = sizes[origin] * costs[origin] + sizes[target] * costs[target]
-    at_an_end = _is_at_an_end(classes, row)
+    for place in (origin, target):
+        if before.steps[place] != step:
+            before.steps[place] = step
+            before.costs[place] = costs[place]
+            _copy(place, low, high, at_low, at_high, before.low, before.high, before.at_low, before.at_high)
+    loss_before = sizes[origin] * costs[origin] + sizes[target] * costs[target]
+    alone = _at_an_end(row, origin, codes, low, high, at_low, at_high) == 2
     _detach(classes, row)
-    if at_an_end or classes.first[origin] < 0:
+    if alone or first[origin] < 0:
         _tighten(classes, origin)
-    is_new = classes.first[target] < 0
-    for column in range(classes.codes.shape[1]):
-        code = classes.codes[row, column]
-        if is_new or code < classes.low[target, column]:
-            classes.low[target, column] = code
-        if is_new or code > classes.high[target, column]:
-            classes.high[target, column] = code
-    costs[target] = _cost_with(classes, target, row, np.inf)
+    is_new = first[target] < 0
+    for column in range(codes.shape[1]):
+        code = codes[row, column]
+        if not alone:
+            at_low[origin, column] -= code == low[origin, column]
+            at_high[origin, column] -= code == high[origin, column]
+        if is_new or code < low[target, column]:
+            low[target, column] = code
+            at_low[target, column] = 0
+        if is_new or code > high[target, column]:
+            high[target, column] = code
+            at_high[target, column] = 0
+        at_low[target, column] += code == low[target, column]
+        at_high[target, column] += code == high[target, column]
+    costs[target] = _cost_with(
+        target, row, low, high, codes, np.inf, classes.prices, classes.columns, classes.nodes
+    )
     _attach(classes, row, target)
-    return sizes[origin] * costs[origin] + sizes[target] * costs[target] - before
+    return sizes[origin] * costs[origin] + sizes[target] * costs[target] - loss_before
+
+
+@njit(cache=True)
+def _copy(
+    place: int,
+    low: Codes,
+    high: Codes,
+    at_low: Codes,
+    at_high: Codes,
+    to_low: Codes,
+    to_high: Codes,
+    to_at_low: Codes,
+    to_at_high: Codes,
+) -> None:
+    """Copy the range of a class, and how many of its rows have the codes at its ends."""
+    for column in range(low.shape[1]):
+        to_low[place, column] = low[place, column]
+        to_high[place, column] = high[place, column]
+        to_at_low[place, column] = at_low[place, column]
+        to_at_high[place, column] = at_high[place, column]
+
+
+@njit(cache=True)
+def _undo(classes: Partition, journal: Journal, before: Before, begin: int, end: int) -> None:
+    """Take the last step back: its rows move back, and its classes are what they were."""
+    for entry in range(end - 1, begin - 1, -1):
+        _detach(classes, journal.rows[entry])
+        _attach(classes, journal.rows[entry], journal.origins[entry])
+    low, high, at_low, at_high = classes.low, classes.high, classes.at_low, classes.at_high
+    for entry in range(begin, end):
+        for place in (journal.origins[entry], journal.targets[entry]):
+            if before.steps[place] >= 0:
+                before.steps[place] = -1
+                classes.costs[place] = before.costs[place]
+                _copy(
+                    place, before.low, before.high, before.at_low, before.at_high, low, high, at_low, at_high
+                )
 
 
 @njit(cache=True)
@@ -356,6 +477,14 @@ def improve(
     n_rows = classes.weights.size
     relief = np.empty(classes.neighbours.shape[1])
     low, high = np.empty((2, 1, classes.codes.shape[1]), np.int32)
+    before = Before(
+        np.full(n_rows, -1, np.int64),
+        np.empty_like(classes.low),
+        np.empty_like(classes.high),
+        np.empty_like(classes.costs),
+        np.empty_like(classes.at_low),
+        np.empty_like(classes.at_high),
+    )
     free, n_free = _free_places(classes)
     is_free = classes.first < 0
     wide = np.empty(n_rows, np.int64)
@@ -371,17 +500,30 @@ def improve(
         place = -1
         if n_free == 0 or rng.random() < _ENDS:
             fine, change, n_moves = _end(
-                classes, journal, locked, ended, least, wide, n_wide, rng, begun, allowance
+                classes, journal, before, step, locked, ended, least, wide, n_wide, rng, begun, allowance
             )
         else:
             n_free -= 1
             place = free[n_free]
             is_free[place] = False
             change, n_founded = _found(
-                classes, journal, locked, seed, place, least, rng, begun, relief, low, high
+                classes, journal, before, step, locked, seed, place, least, rng, begun, relief, low, high
             )
             fine, change, n_moves = _end_the_broken(
-                classes, journal, locked, place, least, wide, n_wide, rng, begun, n_founded, change, allowance
+                classes,
+                journal,
+                before,
+                step,
+                locked,
+                place,
+                least,
+                wide,
+                n_wide,
+                rng,
+                begun,
+                n_founded,
+                change,
+                allowance,
             )
         if fine and change <= allowance:
             for entry in range(begun, n_moves):
@@ -396,7 +538,7 @@ def improve(
                     n_free += 1
             n_kept = n_moves
         else:
-            _take_back(classes, journal, begun, n_moves)
+            _undo(classes, journal, before, begun, n_moves)
             if place >= 0:
                 is_free[place] = True
                 free[n_free] = place
@@ -439,6 +581,8 @@ def _note(journal: Journal, entry: int, row: int, origin: int, target: int) -> i
 def _found(
     classes: Partition,
     journal: Journal,
+    before: Before,
+    step: int,
     locked: Booleans,
     seed: int,
     place: int,
@@ -451,16 +595,22 @@ def _found(
 ) -> tuple[float, int]:
     """Found a class with one row and let those neighbours join that raise the loss least.
 
-    What leaving relieves the class of a neighbour of is kept until that class changes.
+    What leaving relieves the class of a neighbour of is kept until that class changes, and what the new class
+    would cost with a neighbour until its range does.
     """
     sizes, costs, class_of = classes.sizes, classes.costs, classes.class_of
-    neighbours, weights = classes.neighbours, classes.weights
+    neighbours, weights, codes = classes.neighbours, classes.weights, classes.codes
+    prices, columns, nodes = classes.prices, classes.columns, classes.nodes
+    lows, highs, at_low, at_high = classes.low, classes.high, classes.at_low, classes.at_high
     change = 0.0
     row = seed
     relief[:] = np.nan
+    joint = np.full(relief.size, np.nan)
     while row >= 0 and n_moves < journal.rows.size:
         origin = class_of[row]
-        change += _move(classes, row, place)
+        if sizes[place] == 0 or not _lies_within(row, place, codes, lows, highs):
+            joint[:] = np.nan
+        change += _move(classes, row, place, before, step)
         n_moves = _note(journal, n_moves, row, origin, place)
         size = sizes[place]
         own = size * costs[place]
@@ -480,11 +630,17 @@ def _found(
             if np.isnan(most):
                 most = max(sizes[theirs], 2 * weight) * costs[theirs]
             limit = (best + most + own) / (size + weight)
-            cost = _cost_with(classes, place, other, limit)
+            if np.isnan(joint[position]):
+                joint[position] = _cost_with(place, other, lows, highs, codes, np.inf, prices, columns, nodes)
+            cost = joint[position]
             if cost >= limit:
                 continue
             if np.isnan(relief[position]):
-                relief[position] = _relief(classes, other, least, low, high)
+                relief[position] = _relief(
+                    other, theirs, least, weights, sizes, costs, codes, lows, highs, at_low, at_high
+                )
+                if np.isnan(relief[position]):
+                    relief[position] = _relief_alone(classes, other, low, high)
             value = (size + weight) * cost - own - relief[position]
             value += _WHIM * abs(value) * rng.random()
             if value < best:
@@ -494,29 +650,60 @@ def _found(
 
 
 @njit(cache=True)
-def _relief(classes: Partition, row: int, least: int, low: Codes, high: Codes) -> float:
-    """Return by how much the loss of its class falls when a row leaves, guessed where that ends the class."""
-    place = classes.class_of[row]
-    size, cost, weight = classes.sizes[place], classes.costs[place], classes.weights[row]
+def _lies_within(row: int, place: int, codes: Codes, low: Codes, high: Codes) -> bool:
+    for column in range(codes.shape[1]):
+        if codes[row, column] < low[place, column] or codes[row, column] > high[place, column]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _relief(
+    row: int,
+    place: int,
+    least: int,
+    weights: Integers,
+    sizes: Integers,
+    costs: Floats,
+    codes: Codes,
+    lows: Codes,
+    highs: Codes,
+    at_low: Codes,
+    at_high: Codes,
+) -> float:
+    """Return by how much the loss of its class falls when a row leaves, guessed where that ends the class.
+
+    It is not a number where the range becomes smaller; see `_relief_alone`.
+    """
+    size, cost, weight = sizes[place], costs[place], weights[row]
     rest = size - weight
     if rest == 0:
         return size * cost
     if rest >= least:
-        if not _is_at_an_end(classes, row):
-            return weight * cost
-        _range_of(classes.codes, classes.following, classes.first[place], row, low[0], high[0])
-        return size * cost - rest * joint_cost(
-            low[0], high[0], 0, low, high, np.inf, classes.prices, classes.columns, classes.nodes
-        )
+        end = _at_an_end(row, place, codes, lows, highs, at_low, at_high)
+        return weight * cost if end == 0 else size * cost - rest * cost if end == 1 else np.nan
     if size < least:
         return 2 * weight * cost
     return (weight - _RUIN * rest) * cost if cost > 0 else -np.inf
 
 
 @njit(cache=True)
+def _relief_alone(classes: Partition, row: int, low: Codes, high: Codes) -> float:
+    """Return by how much the loss of its class falls when a row leaves that is alone at an end."""
+    place = classes.class_of[row]
+    size = classes.sizes[place]
+    _range_of(classes.codes, classes.following, classes.first[place], row, low[0], high[0])
+    return size * classes.costs[place] - (size - classes.weights[row]) * joint_cost(
+        low[0], high[0], 0, low, high, np.inf, classes.prices, classes.columns, classes.nodes
+    )
+
+
+@njit(cache=True)
 def _end_the_broken(
     classes: Partition,
     journal: Journal,
+    before: Before,
+    step: int,
     locked: Booleans,
     place: int,
     least: int,
@@ -544,6 +731,8 @@ def _end_the_broken(
             fine, more, n_moves = _end(
                 classes,
                 journal,
+                before,
+                step,
                 locked,
                 origin,
                 least,
@@ -561,6 +750,8 @@ def _end_the_broken(
 def _end(
     classes: Partition,
     journal: Journal,
+    before: Before,
+    step: int,
     locked: Booleans,
     place: int,
     least: int,
@@ -572,19 +763,22 @@ def _end(
 ) -> tuple[bool, float, int]:
     """Move every row of a class to the class near it, or among some wide ones, that loses least by it."""
     sizes, costs = classes.sizes, classes.costs
-    n_near = classes.neighbours.shape[1]
+    codes, lows, highs, class_of = classes.codes, classes.low, classes.high, classes.class_of
+    prices, columns, nodes = classes.prices, classes.columns, classes.nodes
+    neighbours, weights, first = classes.neighbours, classes.weights, classes.first
+    n_near = neighbours.shape[1]
     change = 0.0
-    while classes.first[place] >= 0:
-        row = classes.first[place]
-        weight = classes.weights[row]
+    while first[place] >= 0:
+        row = first[place]
+        weight = weights[row]
         best = np.inf
         target = NOBODY
         for position in range(n_near + min(n_wide, _N_WIDE)):
             if position < n_near:
-                other = classes.neighbours[row, position]
+                other = neighbours[row, position]
                 if other < 0:
                     continue
-                host = classes.class_of[other]
+                host = class_of[other]
             else:
                 host = wide[int(rng.random() * n_wide)]
             if host in (place, target) or locked[host] or sizes[host] < least:
@@ -593,13 +787,13 @@ def _end(
             limit = (best + own) / (sizes[host] + weight)
             if limit <= costs[host]:
                 continue
-            cost = _cost_with(classes, host, row, limit)
+            cost = _cost_with(host, row, lows, highs, codes, limit, prices, columns, nodes)
             if cost < limit:
                 best = (sizes[host] + weight) * cost - own
                 target = host
         credit = sizes[place] * costs[place]
         if target < 0 or n_moves == journal.rows.size or change + best - credit > allowance:
             return False, change, n_moves
-        change += _move(classes, row, target)
+        change += _move(classes, row, target, before, step)
         n_moves = _note(journal, n_moves, row, place, target)
     return True, change, n_moves

@@ -170,7 +170,7 @@ class _Work:
         codes = space.points[space.point_of[start.rows]]
         neighbours = _neighbours(codes, space.covers, rng)
         numbers = np.empty((4, len(codes)), dtype=np.int64)
-        ranges = np.empty((2, *codes.shape), dtype=np.int32)
+        ranges = np.empty((4, *codes.shape), dtype=np.int32)
         classes = Partition(
             *space.covers,
             codes=codes,
@@ -184,6 +184,8 @@ class _Work:
             low=ranges[0],
             high=ranges[1],
             costs=np.empty(len(codes)),
+            at_low=ranges[2],
+            at_high=ranges[3],
         )
         gather(classes)
         # no row moves twice in a wave, nor in a step, but from a class that ends into one that does too
