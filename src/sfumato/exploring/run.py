@@ -447,7 +447,8 @@ class _Course:
         planned = self.costs.of_all(self.open.values(), self.workers, ages)
         keys = [key for key, _ in self.ground.asked]
         more: float | None = 0.0
-        if self.ends < math.inf:
+        # between fewer than two there is no gap
+        if self.ends < math.inf and (self.open or len(self._on_front()) > 1):
             more = self.costs.of_refining(self._on_front(), keys, self._n_refined, self.workers)
         return None if planned is None or more is None else max(min(planned + more, self.ends - now), 0.0)
 
