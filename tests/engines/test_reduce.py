@@ -283,3 +283,19 @@ def test_nothing_is_left_in_the_folder_of_temporary_files(
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     reduced(visits("visits.csv"), "duckdb")
     assert list(place.iterdir()) == []
+
+
+def test_temporary_space_that_is_used_up_is_told_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sfumato.engines import duckdb
+
+    path = tmp_path / "people.csv"
+    path.write_text("who\n" + "\n".join(f"{SECRET} {number}" for number in range(600_000)) + "\n")
+    usual = duckdb._settings
+    narrow = {"memory_limit": "20MB", "max_temp_directory_size": "1MB"}
+    monkeypatch.setattr(duckdb, "_settings", lambda folder: {**usual(folder), **narrow})
+    with pytest.raises(DataError, match=r"people\.csv takes more temporary space .* TMPDIR") as raised:
+        reduced(path, "duckdb")
+    assert SECRET not in str(raised.value)
+    assert raised.value.__context__ is None
