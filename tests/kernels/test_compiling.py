@@ -56,6 +56,21 @@ def test_threads_that_call_their_first_kernel_at_once_all_get_an_answer() -> Non
     assert done.stdout.split() == ["12"] * 4
 
 
+def test_whoever_asks_is_told_once_when_compiling_begins_and_ends() -> None:
+    """A kernel that another calls is compiled within it; what is compiled already is not told again."""
+    code = (
+        "from sfumato.kernels.compiling import njit, tell_of_compiling\n"
+        "told = []\ntell_of_compiling(told.append)\n"
+        "@njit()\ndef one(n): return n + 1\n"
+        "@njit()\ndef two(n): return one(one(n))\n"
+        "assert two(1) == 3\nprint(told)\nassert two(2) == 4\nprint(told)\n"
+        "assert two(2.0) == 4.0\nprint(told)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    once = str([True, False])
+    assert done.stdout.splitlines() == [once, once, str([True, False, True, False])]
+
+
 WITH_A_TUPLE = """\
 from typing import NamedTuple
 

@@ -20,6 +20,7 @@ from typing import Any
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ParameterError, SfumatoError, UserError
 from sfumato.exploring import memory
+from sfumato.kernels.compiling import tell_of_compiling
 from sfumato.progress import listening, tell
 from sfumato.schema import Schema
 from sfumato.store.base import Store
@@ -176,7 +177,9 @@ def _stop_beyond(crew: list[_Hand], limits: Limits) -> None:
     """Stop whoever uses more than allowed."""
     now = time.monotonic()
     for hand in crew:
-        if hand.is_busy and limits.longest is not None and now - hand.began > limits.longest:
+        # what is compiled once on a machine is not the fault of whoever comes first
+        is_at_work = hand.is_busy and hand.compiles_since is None
+        if is_at_work and limits.longest is not None and now - hand.began > limits.longest:
             hand.stop(f"it took longer than {limits.longest:g} seconds; give it more with --time-limit")
     if not memory.can_be_watched():
         return
@@ -208,6 +211,7 @@ class _Hand:
         self.piece: Any = None
         self.at = self.stopped = ""
         self.began = 0.0
+        self.compiles_since: float | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -251,11 +255,20 @@ class _Hand:
             tell(said)
         elif kind == "is at":
             self.at = said
+        elif kind == "compiles":
+            self._compiles(said)
         elif kind == "raises":
             raise said
         else:
             piece, self.piece = self.piece, None
             yield piece, said
+
+    def _compiles(self, begins: bool) -> None:
+        """Stop the clock while kernels are compiled."""
+        now = time.monotonic()
+        if self.compiles_since is not None:
+            self.began += now - self.compiles_since
+        self.compiles_since = now if begins else None
 
     def _lost(self) -> Iterator[tuple[Any, Lost]]:
         if not self.is_ready:
@@ -318,6 +331,7 @@ def _serve(ear: Any) -> None:
     threadpool_limits(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     mouth = _Mouth(ear)
+    tell_of_compiling(lambda begins: mouth.say("compiles", begins))
     mouth.say("begins", None)
     work, original = pickle.loads(ear.recv_bytes())
     with Store(original.store, create=False) as opened, kept_on(opened):

@@ -21,6 +21,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _ROOM = Path(__file__).parent
 
 _waiting: list[_Kernel] = []
+_listeners: list[Callable[[bool], None]] = []
 _lock = threading.RLock()
 
 
@@ -51,9 +52,45 @@ def njit(**options: Any) -> Callable[[_Function], _Function]:
     return decorate
 
 
+def tell_of_compiling(listener: Callable[[bool], None]) -> None:
+    """Tell from now on when kernels begin (True) and cease (False) to be compiled, in this process.
+
+    What was kept on disk is read and not compiled.
+    """
+    _listeners.append(listener)
+
+
+def _hear_numba() -> None:
+    """Tell of what numba compiles; kernels that others call are compiled within these."""
+    from numba.core import event
+
+    depth = 0
+
+    class Ears(event.Listener):
+        def on_start(self, _: object) -> None:
+            nonlocal depth
+            depth += 1
+            if depth == 1:
+                self.tell(True)
+
+        def on_end(self, _: object) -> None:
+            nonlocal depth
+            depth -= 1
+            if depth == 0:
+                self.tell(False)
+
+        def tell(self, begins: bool) -> None:
+            for listener in _listeners:
+                listener(begins)
+
+    event.register("numba:compile", Ears())  # type: ignore[no-untyped-call]
+
+
 def _prepare() -> None:
     """Hand all kernels over to numba, and let them see each other as numba's own."""
     with _lock:
+        if _listeners and _waiting:
+            _hear_numba()
         made = {kernel: _handed_over(kernel) for kernel in _waiting}
         for kernel, compiled in made.items():
             _stamp(compiled, kernel.function.__code__.co_filename)

@@ -1,0 +1,73 @@
+"""What one piece of work may use: the clock stands still while kernels are compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sfumato.exploring import apart, memory
+from sfumato.exploring.apart import Limits
+
+
+class Clock:
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(apart, "time", clock)
+    monkeypatch.setattr(memory, "can_be_watched", lambda: False)
+    return clock
+
+
+@pytest.fixture
+def hand(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """One that began just now, without a process; `stopped` says why it was stopped."""
+    hand = apart._Hand.__new__(apart._Hand)
+    hand.piece, hand.began, hand.compiles_since, hand.stopped = "work", clock.now, None, ""
+    monkeypatch.setattr(hand, "stop", lambda reason: setattr(hand, "stopped", reason))
+    return hand
+
+
+def told(hand: Any, begins: bool) -> None:
+    assert list(hand._taken_in("compiles", begins)) == []
+
+
+def looked_at(hand: Any) -> str:
+    apart._stop_beyond([hand], Limits(seconds=10.0))
+    return str(hand.stopped)
+
+
+def test_who_takes_too_long_is_stopped(clock: Clock, hand: Any) -> None:
+    clock.now += 10.0
+    assert looked_at(hand) == ""
+    clock.now += 0.1
+    assert looked_at(hand).startswith("it took longer than 10 seconds")
+
+
+def test_the_time_of_compiling_is_not_counted(clock: Clock, hand: Any) -> None:
+    clock.now += 4.0
+    told(hand, True)
+    clock.now += 60.0
+    assert looked_at(hand) == "", "it may take as long as it does"
+    told(hand, False)
+    clock.now += 5.9
+    assert looked_at(hand) == "", "ten seconds of work are not over yet"
+    clock.now += 0.2
+    assert looked_at(hand) != ""
+
+
+def test_it_may_be_compiled_more_than_once(clock: Clock, hand: Any) -> None:
+    for _ in range(3):
+        told(hand, True)
+        clock.now += 30.0
+        told(hand, False)
+        clock.now += 3.0
+    assert looked_at(hand) == ""
+    clock.now += 1.1
+    assert looked_at(hand) != ""
