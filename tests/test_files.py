@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -9,10 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sfumato.errors import DataError, UserError
-from sfumato.files import file_beside, folder_beside
+from sfumato.files import file_beside, folder_beside, write_records, write_rows
 
 NOBODY = 65534
 
@@ -255,3 +259,23 @@ def test_what_a_killed_run_left_is_cleared_by_the_next_and_what_is_at_work_is_no
             assert elsewhere.exists()
         (tmp_path / "out").rename(tmp_path / "first")
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted(["first", "out", "out2", other.name])
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.none() | st.text(st.sampled_from('ab", =\n\r\tü'), max_size=3), st.integers(-9, 9))
+    ),
+    n_columns=st.integers(1, 2),
+    encoded=st.booleans(),
+)
+def test_records_are_written_as_rows_are(
+    rows: list[tuple[str | None, int]], n_columns: int, encoded: bool
+) -> None:
+    columns = {"a, b": pa.array([text for text, _ in rows], pa.string()), "n": [number for _, number in rows]}
+    table = pa.table(dict(list(columns.items())[:n_columns]))
+    if encoded:
+        table = table.set_column(0, "a, b", table.column(0).dictionary_encode())
+    expected, written = io.StringIO(newline=""), io.BytesIO()
+    write_rows(expected, [table.column_names, *(row[:n_columns] for row in rows)])
+    write_records(written, table)
+    assert written.getvalue() == expected.getvalue().encode()

@@ -312,12 +312,17 @@ class Table:
         missing_values
             Spellings of a missing value beside the empty field.
         """
+        import pyarrow as pa
+
         from sfumato.reading.sources import source_at
 
         source = source_at(
             path, table=table, query=query, separator=separator, encoding=encoding, quote=quote
         )
-        return cls.from_arrow(source.read(), missing_values=missing_values)
+        found = cls.from_arrow(source.read(), missing_values=missing_values)
+        # the text of all records is gone, and Arrow would keep its place
+        pa.default_memory_pool().release_unused()
+        return found
 
     @classmethod
     def from_arrow(cls, source: Records, *, missing_values: Iterable[str] = ()) -> Table:

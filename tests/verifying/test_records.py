@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sfumato.errors import VerificationFailed
 from sfumato.verifying import records
@@ -368,3 +372,31 @@ def test_a_parquet_bomb_is_a_matter_of_megabytes() -> None:
     """What a small file may unpack to, and how often its own size a large one may."""
     assert 1 << 20 <= records._SMALL <= 1 << 28
     assert 8 <= records._MOST_GROWTH <= 1000
+
+
+@given(
+    rows=st.lists(st.lists(st.text(st.sampled_from('ab", \n\rü'), max_size=3), min_size=2, max_size=2)),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_whole_files_are_read_as_line_by_line(rows: list[list[str]], end: str) -> None:
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator=end).writerows([["a", "b"], *rows])
+    written = file.getvalue().encode()
+    at_once = records._all_at_once(written)
+    if rows and end == "\n" and "\r" not in written.decode().replace('"', ""):
+        assert at_once is not None
+    if at_once is not None:
+        assert cells(at_once) == cells(records._line_by_line(written, "data"))
+
+
+@given(text=st.lists(st.sampled_from(['"', ",", "\n", "a", "\r", "\xff"]), max_size=12).map("".join))
+def test_a_file_that_is_taken_at_once_is_one_that_can_be_read_line_by_line(text: str) -> None:
+    written = b"a,b\n" + text.encode("latin-1")
+    try:
+        at_once = records._all_at_once(written)
+    except UnicodeDecodeError:
+        with pytest.raises((UnicodeDecodeError, csv.Error, VerificationFailed)):
+            records._line_by_line(written, "data")
+        return
+    if at_once is not None:
+        assert cells(at_once) == cells(records._line_by_line(written, "data"))
