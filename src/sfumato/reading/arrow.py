@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.errors import DataError
-from sfumato.reading import excel
+from sfumato.reading import excel, statistics
 from sfumato.reading.dialect import (
     Dialect,
     Scan,
@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Dialect", "read_arrow", "sniff"]
 
-Format = Literal["csv", "parquet", "ipc", "excel"]
+Format = Literal["csv", "parquet", "ipc", "excel", "statistics"]
 
 _CSV = (".csv", ".tsv", ".txt", ".data", ".dat")
 _PARQUET = (".parquet", ".pq")
 _IPC = (".feather", ".arrow", ".ipc")
-SUFFIXES = (*_CSV, *(f"{suffix}.gz" for suffix in _CSV), *_PARQUET, *_IPC, *excel.SUFFIXES)
+_MORE = (*_PARQUET, *_IPC, *excel.SUFFIXES, *statistics.SUFFIXES)
+SUFFIXES = (*_CSV, *(f"{suffix}.gz" for suffix in _CSV), *_MORE)
 """How the names of files end that can be read."""
 _MOST_TEXT = 1 << 30
 _BLOCK = 1 << 22  # the longest record that can be read
@@ -103,7 +104,9 @@ def format_of(path: Path) -> Format:
         return "ipc"
     if name.endswith(excel.SUFFIXES):
         return "excel"
-    supported = " ".join((*_CSV, *_PARQUET, *_IPC, *excel.SUFFIXES))
+    if name.endswith(statistics.SUFFIXES):
+        return "statistics"
+    supported = " ".join((*_CSV, *_MORE))
     raise DataError(
         f"{path.name} has no suffix that tells its format; use {supported}, or .gz after a CSV one"
     )
@@ -445,6 +448,7 @@ _READERS: Mapping[str, Callable[[Path], pa.Table | None]] = {
     "parquet": _read_parquet,
     "ipc": _read_ipc,
     "excel": excel.read_excel,
+    "statistics": statistics.read_statistics,
 }
 
 # Refusals that CSV and the other formats share

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DATA_SUFFIXES = (
     *(".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".pq", ".feather", ".arrow", ".ipc"),
-    *(".xlsx", ".xlsm", ".xls", ".ods"),
+    *(".xlsx", ".xlsm", ".xls", ".ods", ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"),
 )
 
 

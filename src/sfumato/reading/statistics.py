@@ -1,0 +1,77 @@
+"""Statistics: files of SPSS, Stata and SAS, with the labels of their values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import DataError, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+_READERS = {
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".por": "read_por",
+    ".dta": "read_dta",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+SUFFIXES = tuple(_READERS)
+
+
+def read_statistics(path: Path) -> pa.Table:
+    """Read a file of SPSS (.sav, .zsav, .por), Stata (.dta) or SAS (.sas7bdat, .xpt).
+
+    Where every value that occurs has a label, the labels are the values: ``female``, not ``2``. Where only
+    some have one, as in a scale whose ends are named, the numbers stay. What the file declares as missing is
+    missing.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be used. The message never shows what a cell holds.
+    """
+    import pyarrow as pa
+
+    pyreadstat = _pyreadstat()
+    try:
+        read = getattr(pyreadstat, _READERS[path.suffix.lower()])
+        columns, facts = read(str(path), output_format="dict")
+        labels: Mapping[str, Mapping[Any, str]] = facts.variable_value_labels
+        arrays = [_column(values, labels.get(name, {})) for name, values in columns.items()]
+    except Exception:  # whatever it raises may show a value
+        arrays = None
+    if arrays is None:
+        raise DataError(
+            f"{path.name} is not a file of SPSS, Stata or SAS that can be read; save it again there"
+        )
+    return pa.Table.from_arrays(arrays, list(columns))
+
+
+def _pyreadstat() -> Any:
+    try:
+        import pyreadstat
+    except ImportError:
+        raise UserError(
+            "files of SPSS, Stata and SAS need the package pyreadstat: pip install 'sfumato[statistics]'"
+        ) from None
+    return pyreadstat
+
+
+def _column(values: Sequence[Any], labels: Mapping[Any, str]) -> pa.Array:
+    """Return a column, by its labels where every value has one."""
+    import pyarrow as pa
+
+    present = {value for value in values if not _is_missing(value)}
+    if present and present <= labels.keys():
+        return pa.array([None if _is_missing(value) else labels[value] for value in values], pa.string())
+    return pa.array([None if _is_missing(value) else value for value in values])
+
+
+def _is_missing(value: Any) -> bool:
+    # a number that is none is not even equal to itself
+    return value is None or value == "" or value != value
