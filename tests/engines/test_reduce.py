@@ -94,6 +94,8 @@ VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "zone": (pa.timestamp("us", tz="Europe/Berlin"), [datetime.datetime(2024, 2, 29, 12, 30)]),
     "bytes": (pa.binary(), [b"a", b"b", None]),
     "nothing": (pa.null(), [None]),
+    "half": (pa.float16(), [np.float16(0.1), np.float16(2.5), None]),
+    "long decimals": (pa.decimal256(50, 2), [decimal.Decimal("1.10"), decimal.Decimal("2"), None]),
     "clock": (pa.time64("us"), [datetime.time(1, 2, 3), None]),
 }
 
@@ -127,6 +129,17 @@ def test_rows_and_domains_are_in_the_order_of_the_records_not_of_the_threads(tmp
         assert table["v"].domain == expected
         assert table["v"].codes.tolist() == list(range(len(expected)))
         assert table.weights.tolist() == [counts[value] for value in expected]
+
+
+def test_columns_are_read_by_their_own_names_whatever_others_are_called(tmp_path: Path) -> None:
+    columns = {"A": ["x", "y", "x"], "a": ["p", "p", "q"], "file_row_number": [9, 5, 1]}
+    pq.write_table(pa.table(columns), tmp_path / "odd.parquet")
+    memory, duckdb = both(tmp_path / "odd.parquet")
+    assert same(memory, duckdb)
+    assert duckdb["a"].domain == ("p", "q")
+    for name in columns:
+        pq.write_table(pa.table({name: columns[name], "b": [2, 1, 1]}), tmp_path / f"{name}.parquet")
+        assert same(*both(tmp_path / f"{name}.parquet"))
 
 
 def test_people_weights_and_households_are_the_same(tmp_path: Path) -> None:
@@ -211,6 +224,13 @@ def test_damage_that_shows_only_among_the_records_is_told_without_a_value(tmp_pa
         reduced(path, "duckdb")
     assert SECRET not in str(raised.value)
     assert raised.value.__context__ is None
+
+
+def test_a_type_that_is_no_text_or_number_is_refused_in_the_same_words(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"span": pa.array([1, 2], pa.duration("s"))}), tmp_path / "spans.parquet")
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(DataError, match=r"column 'span' has the type duration"):
+            reduced(tmp_path / "spans.parquet", engine)
 
 
 def test_infinite_numbers_are_counted_as_records(tmp_path: Path) -> None:
