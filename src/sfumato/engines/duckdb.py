@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.engines.plain import BITS_OF_PLACE, are_told_apart, carried, codes_of, is_pattern, is_plain, typed
+from sfumato.engines.plain import (
+    BITS_OF_PLACE,
+    are_told_apart,
+    carried,
+    codes_of,
+    is_pattern,
+    is_plain,
+    typed,
+)
 from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
 from sfumato.errors import DataError, SfumatoError, UserError
 from sfumato.reading.sources import Source
