@@ -142,6 +142,20 @@ def test_columns_are_read_by_their_own_names_whatever_others_are_called(tmp_path
         assert same(*both(tmp_path / f"{name}.parquet"))
 
 
+def test_one_of_several_parquet_files_may_have_no_records(tmp_path: Path) -> None:
+    records = pa.table({"v": ["b", "a", "b"], "n": [1, 2, 1]})
+    (tmp_path / "parts").mkdir()
+    for place, part in enumerate((records.slice(0, 0), records, records.slice(0, 0))):
+        pq.write_table(part, tmp_path / "parts" / f"{place}.parquet")
+    memory, duckdb = both(tmp_path / "parts")
+    assert same(memory, duckdb)
+    assert memory.weights.tolist() == [2, 1]
+    (tmp_path / "parts" / "1.parquet").unlink()
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(DataError, match="no records"):
+            reduced(tmp_path / "parts", engine)
+
+
 def test_people_weights_and_households_are_the_same(tmp_path: Path) -> None:
     generator = np.random.default_rng(2)
     n = 3_000

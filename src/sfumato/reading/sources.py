@@ -228,10 +228,12 @@ class ParquetFiles:
         return first
 
     def read(self) -> pa.Table:
-        """Return all records."""
-        if len(self.files) > 1:
-            _ = self.schema
-        return _together([read_arrow(path) for path in self.files])
+        """Return all records; of several files, as a cluster writes them, some may have none."""
+        if len(self.files) == 1:
+            return read_arrow(self.files[0])
+        _ = self.schema
+        files = [path for path in self.files if _n_parquet(path)] or self.files[:1]
+        return _together([read_arrow(path) for path in files])
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns."""
@@ -370,6 +372,13 @@ def _parquet_schema(path: Path) -> pa.Schema:
         raise damaged(path)
     check_columns(path, found)
     return found
+
+
+def _n_parquet(path: Path) -> int:
+    """Return how many records a file has whose columns could be read."""
+    import pyarrow.parquet as pq
+
+    return int(pq.read_metadata(path).num_rows)
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
