@@ -247,6 +247,17 @@ def test_a_type_that_is_no_text_or_number_is_refused_in_the_same_words(tmp_path:
             reduced(tmp_path / "spans.parquet", engine)
 
 
+def test_a_file_that_changes_while_it_is_read_is_refused_without_its_values(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": [1, 2]}), tmp_path / "people.parquet")
+    source = source_at(tmp_path / "people.parquet")
+    assert source.schema.names == ["n"]
+    pq.write_table(pa.table({"n": [SECRET]}), tmp_path / "people.parquet")
+    with pytest.raises(DataError, match=r"people\.parquet was changed while it was read") as raised:
+        engine_named("duckdb").reduce(source)
+    assert SECRET not in str(raised.value)
+    assert raised.value.__context__ is None
+
+
 def test_infinite_numbers_are_counted_as_records(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1.0, float("inf"), float("inf")]}), tmp_path / "a.parquet")
     for engine in ("memory", "duckdb"):

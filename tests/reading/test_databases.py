@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -383,6 +384,28 @@ def test_whole_numbers_beside_others_may_be_large(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE t AS SELECT 9007199254740993 AS n UNION ALL SELECT 0.5")
     assert by_both(path, table="t")["n"].domain == (0.5, 9007199254740992)
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("kind", ["shop.db", "shop.duckdb"])
+def test_a_database_that_changes_while_it_is_read_is_refused_without_its_values(
+    tmp_path: Path, kind: str, engine: str
+) -> None:
+    connect = sqlite3.connect if kind == "shop.db" else duckdb.connect
+    path = str(tmp_path / kind)
+    with closing(connect(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+        connection.commit()
+    source = source_at(path, table="t")
+    assert source.schema.names == ["a"]
+    with closing(connect(path)) as connection:
+        connection.execute("DROP TABLE t")
+        connection.execute(f"CREATE TABLE t AS SELECT '{SECRET}' AS a")
+        connection.commit()
+    with pytest.raises(DataError, match="was changed while it was read") as raised:
+        engine_named(engine).reduce(source)
+    assert SECRET not in str(raised.value)
+    assert raised.value.__context__ is None
 
 
 def test_a_query_may_end_with_a_comment(sqlite: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sfumato.reading.databases import changed
 from sfumato.reading.sources import Source
 
 if TYPE_CHECKING:
@@ -63,4 +64,9 @@ def typed(source: Source, names: Sequence[str], rows: pa.Table) -> pa.Table:
     import pyarrow as pa
 
     wanted = pa.schema([source.schema.field(name) for name in names])
-    return rows.select(list(range(len(names)))).rename_columns(list(names)).cast(wanted)
+    try:
+        return rows.select(list(range(len(names)))).rename_columns(list(names)).cast(wanted)
+    except pa.ArrowException:
+        pass
+    # raised out here: what Arrow says shows the value that it stumbled over
+    raise changed(source.label)

@@ -142,10 +142,16 @@ class SqlQuery:
         import pyarrow as pa
 
         query = f"SELECT {', '.join(map(quoted, names))} FROM ({self.query}) AS source"
-        n_records = 0
-        for batch in self.database.records(query, pa.schema([self.schema.field(name) for name in names])):
-            n_records += batch.num_rows
-            yield batch
+        n_records, is_as_told = 0, True
+        try:
+            for batch in self.database.records(query, pa.schema([self.schema.field(name) for name in names])):
+                n_records += batch.num_rows
+                yield batch
+        except pa.ArrowException:
+            is_as_told = False
+        # raised out here: what Arrow says shows the value that it stumbled over
+        if not is_as_told:
+            raise changed(self.label)
         if not n_records:
             raise DataError(f"{self.label} has no records; name another table or query")
 
@@ -161,6 +167,11 @@ def asked(database: Database, table: str | None, query: str | None) -> SqlQuery:
         raise DataError(f"{database.name}: give a table or a query, not both")
     there = ", ".join(database.tables())
     raise DataError(f'{database.name} is a database; name the table, as table = "..." ({there})')
+
+
+def changed(label: str) -> DataError:
+    """Refuse a source whose values are not of the types that it told before."""
+    return DataError(f"{label} was changed while it was read; read it again")
 
 
 def quoted(name: str) -> str:
