@@ -242,7 +242,7 @@ def test_table_of_the_brute_force_is_really_split() -> None:
 
 
 def test_a_release_counts_however_many_came_before_it() -> None:
-    """Whoever is in the last of a hundred earlier releases is told apart by it; 99 equal ones tell nothing."""
+    """Whoever is in the last of a hundred earlier releases is told apart by it; equal ones tell nothing."""
     whole, halves = _cut("00000"), _cut("00100")
     gone = without_rows(halves, np.array([True, False, False, False, False, False]))
     few, many = _with(whole, whole, gone), _with(whole, *[whole] * 99, gone)
