@@ -13,6 +13,7 @@ import pytest
 from sfumato import (
     Attribute,
     FullDomain,
+    Hierarchy,
     Intervals,
     KAnonymity,
     Mondrian,
@@ -230,6 +231,18 @@ def test_people_who_come_again_count_once_in_what_is_put_together() -> None:
     four = KAnonymity(4)
     assert not failing(second, [first], three, known).any()
     assert failing(second, [first], four, known).all()
+
+
+def test_a_value_that_no_hierarchy_has_is_withheld_also_where_people_are_known() -> None:
+    town = Attribute("town", "quasi-identifying", hierarchy=Hierarchy.nested({"north": ["a", "b"]}))
+    schema = Schema((Attribute("who", "identifying"), town, Attribute("disease", "sensitive")), person="who")
+    january = {"who": list("pqrs"), "town": list("abab"), "disease": ["flu"] * 4}
+    february = {"who": list("xqrp"), "town": list("zbab"), "disease": ["flu"] * 4}
+    first = sanitize(january, schema, FullDomain({"town": 1}, KAnonymity(2)))
+    found = applied(freeze(first, january), february, limit=1.0)
+    assert found.withheld == {"town": 1}
+    now, then = found.release.earlier[0].people or ([], [])
+    assert {*now} < {*then}
 
 
 def test_nobody_is_named_as_parent_without_a_folder() -> None:

@@ -39,6 +39,21 @@ l = 2
 privacy = ["privacy-loss"]
 utility = ["general-loss"]
 """
+SAMPLED = """
+[data]
+path = "january.csv"
+engine = "duckdb"
+sample = 0.2
+[attributes]
+name = { role = "identifying" }
+age = { role = "quasi-identifying", kind = "numeric", hierarchy = { intervals = [10, 20, 40] } }
+town = { role = "quasi-identifying" }
+illness = { role = "sensitive" }
+[[try]]
+sanitizer = "full-domain"
+levels = { age = 1, town = 0 }
+model = { k-anonymity = { k = 5 } }
+"""
 
 
 @pytest.fixture
@@ -246,3 +261,23 @@ def test_sanitize_says_beside_its_file_what_it_is(sfumato: Run, project: Path, t
     (kept,) = facts["requirements"]
     assert (kept["limit"], kept["reached"] >= 7) == (7, True)
     assert "seed" not in written
+
+
+def test_a_recoding_that_was_learned_on_a_sample_is_given_to_every_new_record(
+    sfumato: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write(tmp_path / "january.csv", 1, 2_000)
+    _write(tmp_path / "february.csv", 2, 1_000)
+    place = tmp_path / "hospital.toml"
+    place.write_text(SAMPLED, encoding="utf-8")
+    assert sfumato("explore", place, "--seed", 1, "--workers", 1)[0] == 0
+    candidate = _candidate(sfumato, place, "full-domain")
+    code, _, said = sfumato("apply", candidate, "february.csv", "early", "--project", place)
+    assert code == 1
+    assert "was learned on a sample" in said
+    assert sfumato("publish", candidate, "out", "--project", place)[0] == 0
+    for parent, folder in ((candidate, "one"), ("out", "two")):
+        code, out, _ = sfumato("apply", parent, "february.csv", folder, "--project", place, "--json")
+        assert code == 0
+        assert json.loads(out)["new-records"] == json.loads(out)["records"] == 1_000

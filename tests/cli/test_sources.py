@@ -47,3 +47,9 @@ def test_a_database_without_a_table_is_told_which_there_are(
     assert run(["new", "shop.db"]) == 1
     assert "(people)" in capsys.readouterr().err
     assert not (place / "shop.toml").exists()
+
+
+def test_brackets_in_the_name_of_a_file_are_shown(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "people [red].csv").write_text(PEOPLE)
+    assert run(["new", "people [red].csv"]) == 0
+    assert "3 records of people [red].csv" in capsys.readouterr().out

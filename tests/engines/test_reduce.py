@@ -94,6 +94,8 @@ VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "zone": (pa.timestamp("us", tz="Europe/Berlin"), [datetime.datetime(2024, 2, 29, 12, 30)]),
     "bytes": (pa.binary(), [b"a", b"b", None]),
     "nothing": (pa.null(), [None]),
+    "half": (pa.float16(), [np.float16(0.1), np.float16(2.5), None]),
+    "long decimals": (pa.decimal256(50, 2), [decimal.Decimal("1.10"), decimal.Decimal("2"), None]),
     "clock": (pa.time64("us"), [datetime.time(1, 2, 3), None]),
 }
 
@@ -127,6 +129,31 @@ def test_rows_and_domains_are_in_the_order_of_the_records_not_of_the_threads(tmp
         assert table["v"].domain == expected
         assert table["v"].codes.tolist() == list(range(len(expected)))
         assert table.weights.tolist() == [counts[value] for value in expected]
+
+
+def test_columns_are_read_by_their_own_names_whatever_others_are_called(tmp_path: Path) -> None:
+    columns = {"A": ["x", "y", "x"], "a": ["p", "p", "q"], "file_row_number": [9, 5, 1]}
+    pq.write_table(pa.table(columns), tmp_path / "odd.parquet")
+    memory, duckdb = both(tmp_path / "odd.parquet")
+    assert same(memory, duckdb)
+    assert duckdb["a"].domain == ("p", "q")
+    for name in columns:
+        pq.write_table(pa.table({name: columns[name], "b": [2, 1, 1]}), tmp_path / f"{name}.parquet")
+        assert same(*both(tmp_path / f"{name}.parquet"))
+
+
+def test_one_of_several_parquet_files_may_have_no_records(tmp_path: Path) -> None:
+    records = pa.table({"v": ["b", "a", "b"], "n": [1, 2, 1]})
+    (tmp_path / "parts").mkdir()
+    for place, part in enumerate((records.slice(0, 0), records, records.slice(0, 0))):
+        pq.write_table(part, tmp_path / "parts" / f"{place}.parquet")
+    memory, duckdb = both(tmp_path / "parts")
+    assert same(memory, duckdb)
+    assert memory.weights.tolist() == [2, 1]
+    (tmp_path / "parts" / "1.parquet").unlink()
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(DataError, match="no records"):
+            reduced(tmp_path / "parts", engine)
 
 
 def test_people_weights_and_households_are_the_same(tmp_path: Path) -> None:
@@ -209,6 +236,24 @@ def test_damage_that_shows_only_among_the_records_is_told_without_a_value(tmp_pa
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"people.parquet .*damaged") as raised:
         reduced(path, "duckdb")
+    assert SECRET not in str(raised.value)
+    assert raised.value.__context__ is None
+
+
+def test_a_type_that_is_no_text_or_number_is_refused_in_the_same_words(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"span": pa.array([1, 2], pa.duration("s"))}), tmp_path / "spans.parquet")
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(DataError, match=r"column 'span' has the type duration"):
+            reduced(tmp_path / "spans.parquet", engine)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused_without_its_values(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": [1, 2]}), tmp_path / "people.parquet")
+    source = source_at(tmp_path / "people.parquet")
+    assert source.schema.names == ["n"]
+    pq.write_table(pa.table({"n": [SECRET]}), tmp_path / "people.parquet")
+    with pytest.raises(DataError, match=r"people\.parquet was changed while it was read") as raised:
+        engine_named("duckdb").reduce(source)
     assert SECRET not in str(raised.value)
     assert raised.value.__context__ is None
 

@@ -28,7 +28,7 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.release import Earlier
+from sfumato.release import Earlier, without_rows
 
 AGES = [21, 22, 23, 24, 25, 26]
 GANTA: dict[str, Any] = {"age": AGES, "disease": ["flu", "gout", "asthma", "flu", "gout", "asthma"]}
@@ -239,3 +239,13 @@ def test_table_of_the_brute_force_is_really_split() -> None:
     for row in release.rows.tolist():
         places[row] += 1
     assert max(places.values()) > 1
+
+
+def test_a_release_counts_however_many_came_before_it() -> None:
+    """Whoever is in the last of a hundred earlier releases is told apart by it; equal ones tell nothing."""
+    whole, halves = _cut("00000"), _cut("00100")
+    gone = without_rows(halves, np.array([True, False, False, False, False, False]))
+    few, many = _with(whole, whole, gone), _with(whole, *[whole] * 99, gone)
+    assert _taken(few, "composition-k") == _taken(many, "composition-k")
+    assert _taken(few, "composition-loss") == _taken(many, "composition-loss")
+    assert _taken(many, "composition-k").value == 2

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -350,12 +351,65 @@ class TestPostgres:
 
 @pytest.mark.parametrize(
     "address",
-    [f"postgresql://steward:{SECRET}@host/shop", f"postgres://host/shop?password={SECRET}"],
+    [
+        f"postgresql://steward:{SECRET}@host/shop",
+        f"postgres://host/shop?password={SECRET}",
+        f"postgres://host/shop?sslpassword={SECRET}",
+    ],
 )
 def test_a_password_in_the_address_is_refused_and_not_told(address: str) -> None:
     with pytest.raises(SfumatoError, match="the address holds a password; leave it out") as raised:
         source_at(address, table="people")
     assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"PostgreSQL://steward:{SECRET}@host",
+        f"postgresql:/steward:{SECRET}@host",
+        f"postgresql://steward:a/{SECRET}@host/shop",
+        f"postgresql://steward:1/{SECRET}@host/shop",
+        f"mysql://steward:{SECRET}@host",
+    ],
+)
+def test_an_address_that_is_not_understood_is_refused_and_not_told(address: str) -> None:
+    with pytest.raises(SfumatoError, match=r"no address of a PostgreSQL server|are not read") as raised:
+        source_at(address, table="people")
+    assert SECRET not in str(raised.value)
+
+
+def test_whole_numbers_beside_others_may_be_large(tmp_path: Path) -> None:
+    path = tmp_path / "large.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 9007199254740993 AS n UNION ALL SELECT 0.5")
+    assert by_both(path, table="t")["n"].domain == (0.5, 9007199254740992)
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("kind", ["shop.db", "shop.duckdb"])
+def test_a_database_that_changes_while_it_is_read_is_refused_without_its_values(
+    tmp_path: Path, kind: str, engine: str
+) -> None:
+    connect = sqlite3.connect if kind == "shop.db" else duckdb.connect
+    path = str(tmp_path / kind)
+    with closing(connect(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+        connection.commit()
+    source = source_at(path, table="t")
+    assert source.schema.names == ["a"]
+    with closing(connect(path)) as connection:
+        connection.execute("DROP TABLE t")
+        connection.execute(f"CREATE TABLE t AS SELECT '{SECRET}' AS a")
+        connection.commit()
+    with pytest.raises(DataError, match="was changed while it was read") as raised:
+        engine_named(engine).reduce(source)
+    assert SECRET not in str(raised.value)
+    assert raised.value.__context__ is None
+
+
+def test_a_query_may_end_with_a_comment(sqlite: Path) -> None:
+    assert holds_everybody(by_both(sqlite, query="SELECT * FROM people -- all of them"))
 
 
 def test_the_columns_of_a_query_need_different_names(sqlite: Path) -> None:

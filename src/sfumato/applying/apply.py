@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.applying.people import people_in_both
 from sfumato.applying.published import earlier_release, parent_facts
 from sfumato.applying.recoding import Recoding, freeze
-from sfumato.applying.taking import NO_CLASS, Taken, take
+from sfumato.applying.taking import NO_CLASS, Taken, schema_knowing, take
 from sfumato.applying.together import failing
 from sfumato.arrays import Integers
 from sfumato.errors import PolicyNotMet
@@ -143,10 +143,11 @@ def applied(
 
 def _who(recoding: Recoding, release: Release, records: Records) -> tuple[Integers, Integers] | None:
     """Number people alike in the new release and in the one whose recoding is kept, where that is known."""
-    if recoding.table is None:
+    if recoding.table is None or recoding.schema.person is None:
         return None
     table = records if isinstance(records, Table) else Table.from_arrow(records)
-    return people_in_both(release, table, recoding.release, recoding.table, recoding.schema)
+    schema = schema_knowing(recoding, table)
+    return people_in_both(release, table, recoding.release, recoding.table, schema)
 
 
 def _check_limit(found: Applied, taken: Taken, most: float) -> None:

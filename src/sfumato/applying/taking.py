@@ -69,11 +69,7 @@ def take(recoding: Recoding, records: Records) -> Taken:
     (1, {'zip': 1})
     """
     table = records if isinstance(records, Table) else Table.from_arrow(records)
-    columns = typed_columns(recoding.schema, table)
-    places = {
-        name: placed(recoding.schema[name], column.kind, recoding.values[name].seen, column.domain)
-        for name, column in columns.items()
-    }
+    places = _places(recoding, table)
     bound, schema = _knowing(recoding.schema, places).bind(table)
     readings = {name: _read(recoding, name, bound[name], places[name]) for name in schema.quasi_identifiers}
     label_of, withheld = (
@@ -96,6 +92,19 @@ def take(recoding: Recoding, records: Records) -> Taken:
         notes=recoding.release.notes,
     )
     return Taken(release, withheld.counted(bound.weights))
+
+
+def schema_knowing(recoding: Recoding, table: Table) -> Schema:
+    """Return the schema of a recoding whose hierarchies know the values of new records, too."""
+    return _knowing(recoding.schema, _places(recoding, table))
+
+
+def _places(recoding: Recoding, table: Table) -> dict[str, Placed]:
+    columns = typed_columns(recoding.schema, table)
+    return {
+        name: placed(recoding.schema[name], column.kind, recoding.values[name].seen, column.domain)
+        for name, column in columns.items()
+    }
 
 
 def _knowing(schema: Schema, places: Mapping[str, Placed]) -> Schema:

@@ -136,21 +136,29 @@ def _recoding(project: Project, store: Store | None, parent: str) -> tuple[Recod
     from sfumato.sanitizers import sanitize
     from sfumato.verifying.documents import read_manifest
 
-    table = project.table()
     if os.path.isdir(parent):
         folder = Path(parent)
-        release = parent_release(folder, table, project.schema)
+        release = parent_release(folder, project.table(is_whole=True), project.schema)
         return freeze(release), read_manifest(folder).decision.candidate, folder
     if store is None or os.path.exists(parent):
         raise StoreError(
             f"{Path(parent).name} is neither a candidate nor a published folder; give one of them"
         )
+    table = project.table()
     bound, schema = project.schema.bind(table)
     candidate = store.find(parent, source_of(bound, schema))
     if candidate.infeasible is not None:
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
-    release = sanitize(bound, schema, candidate.recipe)
-    return freeze(release, table), candidate.id, published_at(store, candidate.id)
+    published = published_at(store, candidate.id)
+    if project.data.sample is None:
+        return freeze(sanitize(bound, schema, candidate.recipe), table), candidate.id, published
+    if published is None:
+        raise StoreError(
+            f"candidate {candidate.id} was learned on a sample, and its release of all records is not to be "
+            "found; publish it, or give the folder in which it lies"
+        )
+    whole = parent_release(published, project.table(is_whole=True), project.schema)
+    return freeze(whole), candidate.id, published
 
 
 def _tell(found: Applied, folder: Path, *, as_json: bool) -> None:

@@ -486,7 +486,8 @@ def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = RichTable(title=printable(title) or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    shown = Text(printable(title)) if title else None
+    table = RichTable(title=shown, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for position, head in enumerate(heads):
         numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
         table.add_column(

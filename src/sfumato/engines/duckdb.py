@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.engines.plain import BITS_OF_PLACE, codes_of, is_pattern, is_plain, typed
+from sfumato.engines.plain import (
+    BITS_OF_PLACE,
+    are_told_apart,
+    carried,
+    codes_of,
+    is_pattern,
+    is_plain,
+    typed,
+)
 from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
 from sfumato.errors import DataError, SfumatoError, UserError
 from sfumato.reading.sources import Source
@@ -31,6 +39,9 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 1 << 20
 """An attribute with more values is not tried at other levels of its hierarchy."""
+
+_OF_THE_SCAN = ("file_index", "file_row_number", "filename")
+"""Columns that DuckDB adds to those of a file; one of the same name would be taken for them."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +230,7 @@ def _can_read(source: Source, names: Sequence[str]) -> bool:
     return bool(
         source.parquet
         and not any(map(is_pattern, source.parquet))
+        and are_told_apart([*source.schema.names, *_OF_THE_SCAN])
         and all(is_plain(source.schema.field(name).type) for name in names)
     )
 
@@ -227,17 +239,16 @@ def _reader(source: Source, names: Sequence[str], trouble: list[SfumatoError]) -
     """Return the records as a stream; what goes wrong in it is kept, for DuckDB would tell it otherwise."""
     import pyarrow as pa
 
-    fields = [
-        (code, source.schema.field(name).type) for code, name in zip(codes_of(names), names, strict=True)
-    ]
-    schema = pa.schema([*fields, ("position", pa.int64())])
+    kinds = [carried(source.schema.field(name).type) for name in names]
+    schema = pa.schema([*zip(codes_of(names), kinds, strict=True), ("position", pa.int64())])
 
     def batches() -> Iterator[pa.RecordBatch]:
         start = 0
         try:
             for batch in source.batches(names):
                 positions = pa.array(np.arange(start, start + batch.num_rows))
-                yield pa.record_batch([*batch.columns, positions], schema=schema)
+                columns = [column.cast(kind) for column, kind in zip(batch.columns, kinds, strict=True)]
+                yield pa.record_batch([*columns, positions], schema=schema)
                 start += batch.num_rows
         except SfumatoError as error:
             trouble.append(error)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sfumato.reading.databases import changed
 from sfumato.reading.sources import Source
 
 if TYPE_CHECKING:
@@ -30,6 +31,29 @@ def is_plain(kind: pa.DataType) -> bool:
     return any(is_type(kind) for is_type in (*numbers, types.is_string, types.is_boolean, types.is_date32))
 
 
+def carried(kind: pa.DataType) -> pa.DataType:
+    """Return the type in which values are given to an engine that does not know their own.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> carried(pyarrow.float16()), carried(pyarrow.int64())
+    (DataType(float), DataType(int64))
+    """
+    import pyarrow as pa
+
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_decimal256(kind):
+        return pa.string()
+    return pa.int64() if pa.types.is_duration(kind) else kind
+
+
+def are_told_apart(names: Sequence[str]) -> bool:
+    """Return whether names differ in more than small and capital letters, which engines do not look at."""
+    return len({name.casefold() for name in names}) == len(names)
+
+
 def is_pattern(path: Path) -> bool:
     """Return whether an engine would take the name of a file for that of several."""
     return any(sign in str(path.absolute()) for sign in _PATTERN)
@@ -40,4 +64,9 @@ def typed(source: Source, names: Sequence[str], rows: pa.Table) -> pa.Table:
     import pyarrow as pa
 
     wanted = pa.schema([source.schema.field(name) for name in names])
-    return rows.select(list(range(len(names)))).rename_columns(list(names)).cast(wanted)
+    try:
+        return rows.select(list(range(len(names)))).rename_columns(list(names)).cast(wanted)
+    except pa.ArrowException:
+        pass
+    # raised out here: what Arrow says shows the value that it stumbled over
+    raise changed(source.label)

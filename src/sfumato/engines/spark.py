@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from sfumato.arrays import Integers
-from sfumato.engines.plain import BITS_OF_PLACE, codes_of, is_pattern, is_plain, typed
+from sfumato.engines.plain import BITS_OF_PLACE, are_told_apart, codes_of, is_pattern, is_plain, typed
 from sfumato.engines.room import rows_that_fit, too_many
 from sfumato.errors import DataError, UserError
 from sfumato.reading.sources import Source
@@ -95,6 +95,11 @@ def _require_readable(source: Source, names: Sequence[str]) -> None:
     for path in filter(is_pattern, source.parquet):
         raise DataError(
             f"{path.name}: Spark would take this path for a pattern; rename the file or its folder"
+        )
+    if not are_told_apart(source.schema.names):
+        raise DataError(
+            f"{source.label} has columns whose names differ in capital letters only, which Spark takes for "
+            'one; rename one or take engine = "duckdb"'
         )
     for name in names:
         kind = source.schema.field(name).type

@@ -12,7 +12,7 @@ from sfumato.arrays import Booleans, Integers
 from sfumato.classes import EquivalenceClasses, count_classes
 from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
-from sfumato.kernels.grouping import number_rows
+from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.measures.base import IdentityMeasure, Measure, Measurement, NotApplicable
 from sfumato.models.distances import jensen_shannon
 from sfumato.registry import register
@@ -244,16 +244,18 @@ class _Meeting:
 
         Who is in more releases than somebody else is still company in those that both are in.
         """
-        present = np.zeros(len(self.now), dtype=np.int64)
-        for place, classes in enumerate(self.then):
-            present |= (classes >= 0).astype(np.int64) << place
-        for pattern in np.unique(present):
-            inside = np.flatnonzero(present & pattern == pattern)
-            asked = [classes for place, classes in enumerate(self.then) if pattern >> place & 1]
+        present = [classes >= 0 for classes in self.then]
+        pattern_of, n_patterns = number_rows(
+            [each.astype(np.int32) for each in present], [2] * len(present), len(self.now)
+        )
+        for pattern, someone in enumerate(first_row_of_group(pattern_of, n_patterns)):
+            asked = [classes for classes, each in zip(self.then, present, strict=True) if each[someone]]
+            everybody = np.ones(len(self.now), dtype=np.bool_)
+            inside = np.flatnonzero(np.logical_and.reduce([everybody, *(classes >= 0 for classes in asked)]))
             columns = [self.now[inside], *(classes[inside] for classes in asked)]
             spans = [int(column.max()) + 1 for column in columns]
             class_of, n_classes = number_rows(columns, spans, len(inside))
-            own = class_of[present[inside] == pattern]
+            own = class_of[pattern_of[inside] == pattern]
             yield _Crossing(self._counted(inside, class_of, n_classes), own)
 
     def _counted(self, inside: Integers, class_of: Integers, n_classes: int) -> EquivalenceClasses:

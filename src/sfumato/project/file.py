@@ -263,13 +263,16 @@ class Project:
             quote=self.data.quote,
         )
 
-    def table(self, path: Path | None = None, schema: Schema | None = None) -> Table:
+    def table(
+        self, path: Path | None = None, schema: Schema | None = None, *, is_whole: bool = False
+    ) -> Table:
         """Read the records as they are, from the data file or from another that is written alike.
 
-        Columns that a schema neither releases nor needs are left out.
+        Columns that a schema neither releases nor needs are left out. A sample is taken of the data file
+        alone, unless it is asked for as a whole.
         """
         spellings = self.data.missing_values
-        if self.data.sample is not None:
+        if self.data.sample is not None and path is None and not is_whole:
             from sfumato.engines.duckdb import ENGINE
 
             return ENGINE.reduce(self.source(path), schema, missing_values=spellings, share=self.data.sample)

@@ -28,6 +28,7 @@ POSTGRES = ("postgresql", "postgres")
 """How the address of a PostgreSQL server begins."""
 SUFFIXES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
 """How the names of database files end."""
+_SECRETS = {"password", "sslpassword"}
 _ROWS_AT_ONCE = 1 << 16
 _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
 
@@ -76,10 +77,12 @@ def database_at(path: str) -> Database:
 def _without_password(address: str) -> str:
     try:
         parts = urlsplit(address)
-        secret = parts.password is not None or "password" in parse_qs(parts.query, keep_blank_values=True)
+        secret = parts.password is not None or not _SECRETS.isdisjoint(parse_qs(parts.query, True))
+        # a slash in a password ends the host: what follows would be told as the name of the database
+        is_address = secret or ((parts.port is None or parts.port > 0) and "@" not in parts.path)
     except ValueError:
-        secret, parts = False, None
-    if parts is None:
+        secret, is_address = False, False
+    if not is_address:
         raise DataError(
             "path: this is no address of a PostgreSQL server; write postgresql://user@host/database"
         )
@@ -139,10 +142,16 @@ class SqlQuery:
         import pyarrow as pa
 
         query = f"SELECT {', '.join(map(quoted, names))} FROM ({self.query}) AS source"
-        n_records = 0
-        for batch in self.database.records(query, pa.schema([self.schema.field(name) for name in names])):
-            n_records += batch.num_rows
-            yield batch
+        n_records, is_as_told = 0, True
+        try:
+            for batch in self.database.records(query, pa.schema([self.schema.field(name) for name in names])):
+                n_records += batch.num_rows
+                yield batch
+        except pa.ArrowException:
+            is_as_told = False
+        # raised out here: what Arrow says shows the value that it stumbled over
+        if not is_as_told:
+            raise changed(self.label)
         if not n_records:
             raise DataError(f"{self.label} has no records; name another table or query")
 
@@ -150,13 +159,19 @@ class SqlQuery:
 def asked(database: Database, table: str | None, query: str | None) -> SqlQuery:
     """Return the records of a table or a query; exactly one must be named."""
     if query is not None and table is None:
-        return SqlQuery(database, query.strip().rstrip(";"))
+        # the line ends where a comment may stand in it
+        return SqlQuery(database, query.strip().rstrip(";") + "\n")
     if table is not None and query is None:
         return SqlQuery(database, f"SELECT * FROM {'.'.join(map(quoted, table.split('.')))}")
     if table is not None:
         raise DataError(f"{database.name}: give a table or a query, not both")
     there = ", ".join(database.tables())
     raise DataError(f'{database.name} is a database; name the table, as table = "..." ({there})')
+
+
+def changed(label: str) -> DataError:
+    """Refuse a source whose values are not of the types that it told before."""
+    return DataError(f"{label} was changed while it was read; read it again")
 
 
 def quoted(name: str) -> str:
@@ -257,11 +272,19 @@ def _batch(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
     import pyarrow as pa
 
     columns = [
-        [text(value) for value in values] if pa.types.is_string(field.type) else values
+        [_alike(value, field.type) for value in values]
         for values, field in zip(zip(*rows, strict=True), schema, strict=True)
     ]
     arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
     return pa.record_batch(arrays, schema=schema)
+
+
+def _alike(value: Any, kind: pa.DataType) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_string(kind):
+        return text(value)
+    return float(value) if value is not None and pa.types.is_floating(kind) else value
 
 
 # DuckDB

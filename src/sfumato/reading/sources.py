@@ -7,6 +7,7 @@ the same order: an engine that reads them in parts makes the same table as one t
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from sfumato.errors import DataError
 from sfumato.reading.arrow import SUFFIXES, CsvFile, check_columns, damaged, format_of, read_arrow
-from sfumato.reading.databases import asked, database_at, is_database
+from sfumato.reading.databases import POSTGRES, asked, database_at, is_database
 from sfumato.reading.dialect import require_file
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 """The path of an Arrow stream on standard input."""
 _PATTERN = ("*", "?", "[")
-_ELSEWHERE = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hdfs", "http", "https", "ftp")
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/.*", re.IGNORECASE | re.DOTALL)
 _ROWS_AT_ONCE = 1 << 17
 
 
@@ -100,12 +101,19 @@ def source_at(
 
 
 def _refuse_elsewhere(path: str) -> None:
-    scheme, sign, _ = path.partition(":/")
-    if sign and scheme.lower() in _ELSEWHERE:
+    """Refuse what is behind the network, and say no more of it than its scheme: it may hold a password."""
+    found = _ADDRESS.fullmatch(path)
+    if found is None or is_database(path) or os.path.exists(path):
+        return
+    if found[1].lower() in POSTGRES:
         raise DataError(
-            f"paths that begin with {scheme}:// are not read: nothing here opens the network for a file; "
-            "copy or mount the files and give their path"
+            "this is no address of a PostgreSQL server; write postgresql://user@host/database, in small "
+            "letters and as path in [data]"
         )
+    raise DataError(
+        f"paths that begin with {found[1]}:// are not read: nothing here opens the network for a file; "
+        "copy or mount the files and give their path"
+    )
 
 
 def _found(path: Path) -> tuple[Path, ...]:
@@ -220,10 +228,12 @@ class ParquetFiles:
         return first
 
     def read(self) -> pa.Table:
-        """Return all records."""
-        if len(self.files) > 1:
-            _ = self.schema
-        return _together([read_arrow(path) for path in self.files])
+        """Return all records; of several files, as a cluster writes them, some may have none."""
+        if len(self.files) == 1:
+            return read_arrow(self.files[0])
+        _ = self.schema
+        files = [path for path in self.files if _n_parquet(path)] or self.files[:1]
+        return _together([read_arrow(path) for path in files])
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns."""
@@ -362,6 +372,13 @@ def _parquet_schema(path: Path) -> pa.Schema:
         raise damaged(path)
     check_columns(path, found)
     return found
+
+
+def _n_parquet(path: Path) -> int:
+    """Return how many records a file has whose columns could be read."""
+    import pyarrow.parquet as pq
+
+    return int(pq.read_metadata(path).num_rows)
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
