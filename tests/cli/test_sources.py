@@ -53,3 +53,14 @@ def test_brackets_in_the_name_of_a_file_are_shown(place: Path, capsys: pytest.Ca
     (place / "people [red].csv").write_text(PEOPLE)
     assert run(["new", "people [red].csv"]) == 0
     assert "3 records of people [red].csv" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "n_records"),
+    [(["--table", "people"], 3), (["--query", "SELECT * FROM people WHERE age > 40"], 2)],
+)
+def test_inspect_looks_into_a_database(
+    place: Path, capsys: pytest.CaptureFixture[str], given: list[str], n_records: int
+) -> None:
+    assert run(["inspect", "shop.db", *given]) == 0
+    assert f"{n_records} records" in capsys.readouterr().out

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     pass
 
 
+table_option = click.option("--table", help="The table, where the data is a SQLite or DuckDB file.")
+query_option = click.option("--query", help="The query, where the data is a SQLite or DuckDB file.")
+
+
 @cli.command()
 @click.option(
     "--folder",
@@ -78,8 +82,8 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
     help="The project file; by default DATA's name with .toml.",
 )
 @dialect_options
-@click.option("--table", help="The table, where DATA is a SQLite or DuckDB file.")
-@click.option("--query", help="The query, where DATA is a SQLite or DuckDB file.")
+@table_option
+@query_option
 @json_option
 def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -> None:
     """Look at DATA, guess the role of each column, and write a project file to read and to correct.
@@ -112,8 +116,10 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
 @cli.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @dialect_options
+@table_option
+@query_option
 @json_option
-def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
+def inspect(file: Path, as_json: bool, **given: str | None) -> None:
     """Show what the data looks like and how risky it is as it stands.
 
     FILE is a project file, or a data file whose roles are then guessed.
@@ -123,7 +129,7 @@ def inspect(file: Path, as_json: bool, **dialect: str | None) -> None:
     """
     from sfumato.exploring.inspection import inspect as look_at
 
-    facts = look_at(file, None, **dialect).to_dict()
+    facts = look_at(file, None, **given).to_dict()
     if as_json:
         print_json("inspect", facts)
         return

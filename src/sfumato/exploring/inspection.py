@@ -219,6 +219,8 @@ def inspect(
     separator: str | None = None,
     encoding: str | None = None,
     quote: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Inspection:
     """Look at a table: what its attributes are, and how risky it would be to publish it as it stands.
 
@@ -230,6 +232,8 @@ def inspect(
         What each attribute is; guessed from names and values by default, for a person to confirm.
     separator, encoding, quote
         How a CSV file is written, where that should not be sniffed.
+    table, query
+        What to read of a database.
 
     Examples
     --------
@@ -242,8 +246,8 @@ def inspect(
         project = Project.load(source)
         records = project.table()
         return _inspected_with(records, *(schema or project.schema).bind(records))
-    table = read(source, separator=separator, encoding=encoding, quote=quote)
-    return _inspected_with(table, *(schema.bind(table) if schema is not None else with_guessed_roles(table)))
+    found = read(source, separator=separator, encoding=encoding, quote=quote, table=table, query=query)
+    return _inspected_with(found, *(schema.bind(found) if schema is not None else with_guessed_roles(found)))
 
 
 def _inspected_with(records: Table, table: Table, schema: Schema) -> Inspection:
