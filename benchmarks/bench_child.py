@@ -1,6 +1,7 @@
 """One piece of work of `bench.py` in a process of its own, so that its peak memory is its own.
 
 python benchmarks/bench_child.py release RECORDS ATTRIBUTES K
+python benchmarks/bench_child.py write RECORDS FILE.parquet
 python benchmarks/bench_child.py reduce polars|duckdb|sfumato FILE.parquet
 """
 
@@ -74,6 +75,20 @@ def in_memory(who: str, place: str) -> float:
     return _seconds(lambda: number_rows(codes, spans, read.num_rows))
 
 
+def write(n_records: str, place: str) -> None:
+    """Write seven columns of text and numbers, about 1,000 records for each different row."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng, n = np.random.default_rng(1), int(n_records)
+    different = rng.integers(0, n // 1000, n)
+    columns = {f"c{i}": (different * (7919 + 2 * i) % (50 + 30 * i)).astype(np.int64) for i in range(6)}
+    words = np.array([f"town {number}" for number in range(40)])
+    columns["town"] = words[different % 40]
+    pq.write_table(pa.table(columns), place, row_group_size=1 << 20)
+
+
 def _seconds(work: Callable[[], Any]) -> float:
     work()
     began = time.process_time()
@@ -82,6 +97,9 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 
 def main(what: str, *given: str) -> None:
+    if what == "write":
+        write(*given)
+        return
     work = {"release": release, "reduce": reduce}[what](*given)
     seconds = []
     found: Any = None
