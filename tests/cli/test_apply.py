@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.cli import run
 from sfumato.verifying.documents import read_manifest
 from sfumato.verifying.folder import fingerprint
 
@@ -54,19 +53,6 @@ sanitizer = "full-domain"
 levels = { age = 1, town = 0 }
 model = { k-anonymity = { k = 5 } }
 """
-
-
-@pytest.fixture
-def sfumato(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command; return its exit code, standard output and standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def _write(place: Path, seed: int, n: int = 300, town: str | None = None) -> Path:

@@ -65,19 +65,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture
-def sfumato(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command; return its exit code, standard output and standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
-
 def ids(sfumato: Run, project: Path) -> dict[str, str]:
     """Return the ids of the candidates by their recipes."""
     facts = json.loads(sfumato("frontier", project, "--json")[1])

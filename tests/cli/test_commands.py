@@ -15,24 +15,11 @@ from typing import Any
 import pytest
 
 from sfumato import datasets
-from sfumato.cli import cli, run
+from sfumato.cli import cli
 from sfumato.datasets import demo
 
 SECRET = "SECRETVALUE"
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def sfumato(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command; return its exit code, standard output and standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def messy_rows(n_records: int) -> list[str]:

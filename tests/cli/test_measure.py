@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.cli import run
-
 SECRET = "SECRETVALUE"
 Run = Callable[..., tuple[int, str, str]]
 
@@ -40,19 +38,6 @@ privacy = ["privacy-loss", "accuracy-gain", "k-anonymity"]
 utility = ["general-loss", "suppression-loss"]
 """
 POLICY = "[policy]\nk-anonymity = { at-least = 5 }\n"
-
-
-@pytest.fixture
-def sfumato(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command; return its exit code, standard output and standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -6,10 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from sfumato.cli import run
-
 Run = Callable[..., tuple[int, str, str]]
 
 PROJECT = """
@@ -28,19 +24,6 @@ sanitizer = "suppress-quasi-identifiers"
 privacy = ["privacy-loss", "k-anonymity"]
 utility = ["{first}", "general-loss"]
 """
-
-
-@pytest.fixture
-def sfumato(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command; return its exit code, standard output and standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def project_with(first: str, folder: Path) -> Path:

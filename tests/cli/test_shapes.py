@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from sfumato.cli import cli, run
+from sfumato.cli import cli
 from sfumato.cli.shapes import SHAPES, form, schema
 
 Run = Callable[..., tuple[int, str, str]]
@@ -45,19 +45,6 @@ utility = ["utility-loss", "general-loss"]
 [policy]
 k-anonymity = { at-least = 3 }
 """
-
-
-@pytest.fixture
-def sfumato(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command; return its exit code, standard output and standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

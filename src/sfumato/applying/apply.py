@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.applying.people import people_in_both
 from sfumato.applying.published import earlier_release, parent_facts
 from sfumato.applying.recoding import Recoding, freeze
-from sfumato.applying.taking import NO_CLASS, Taken, schema_knowing, take
+from sfumato.applying.taking import NO_CLASS, Taken, take
 from sfumato.applying.together import failing
 from sfumato.arrays import Integers
 from sfumato.errors import PolicyNotMet
@@ -128,9 +128,10 @@ def applied(
     """Apply a recoding and say what became of the records; see `apply`."""
     most = limit if limit is not None else recoding.suppression or USUAL_LIMIT
     check_share("limit", most)
-    taken = take(recoding, records)
+    table = records if isinstance(records, Table) else Table.from_arrow(records)
+    taken = take(recoding, table)
     before = (recoding.release, *earlier)
-    who = _who(recoding, taken.release, records)
+    who = _who(recoding, taken, table)
     drop = failing(taken.release, before, recoding.model, who)
     release = without_rows(taken.release, drop)
     found = Applied(release, taken.withheld, taken.release.n_records - release.n_records)
@@ -141,13 +142,11 @@ def applied(
     return replace(found, release=replace(release, notes=notes, earlier=(known, *map(Earlier, earlier))))
 
 
-def _who(recoding: Recoding, release: Release, records: Records) -> tuple[Integers, Integers] | None:
+def _who(recoding: Recoding, taken: Taken, table: Table) -> tuple[Integers, Integers] | None:
     """Number people alike in the new release and in the one whose recoding is kept, where that is known."""
     if recoding.table is None or recoding.schema.person is None:
         return None
-    table = records if isinstance(records, Table) else Table.from_arrow(records)
-    schema = schema_knowing(recoding, table)
-    return people_in_both(release, table, recoding.release, recoding.table, schema)
+    return people_in_both(taken.release, table, recoding.release, recoding.table, taken.schema)
 
 
 def _check_limit(found: Applied, taken: Taken, most: float) -> None:

@@ -34,14 +34,12 @@ def people_in_both(
         return None
     if schema.person not in new_table.columns or schema.person not in old_table.columns:
         return None
-    names = [_names(new, new_table, schema), _names(old, old_table, schema)]
     place: dict[Label, int] = {}
-    numbers = [np.array([place.setdefault(name, len(place)) for name in each]) for each in names]
-    return numbers[0], numbers[1]
+    return _numbers(new, new_table, schema, place), _numbers(old, old_table, schema, place)
 
 
-def _names(release: Release, table: Table, schema: Schema) -> list[Label]:
-    """Return whose each released record is, row by row.
+def _numbers(release: Release, table: Table, schema: Schema, place: dict[Label, int]) -> Integers:
+    """Return whose each released record is, row by row, by the numbers that people have or are given now.
 
     Records that are equal in everything that is released are told apart by their order alone: which of them
     is released in which class then makes no difference.
@@ -61,10 +59,10 @@ def _names(release: Release, table: Table, schema: Schema) -> list[Label]:
     person = np.repeat(records[schema.person].codes, records.weights)
     order = np.argsort(every, kind="stable")
     begins = np.searchsorted(every[order], release.rows)
-    taken = ranked(release.rows, release.weights)
-    place = np.repeat(begins, release.weights) + taken
-    domain = records[schema.person].domain
-    return [text(domain[code]) for code in person[order][place]]
+    taken = np.repeat(begins, release.weights) + ranked(release.rows, release.weights)
+    names = map(text, records[schema.person].domain)
+    number_of = np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)
+    return number_of[person[order][taken]]
 
 
 def ranked(rows: Integers, weights: Integers) -> Integers:

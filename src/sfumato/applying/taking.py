@@ -31,12 +31,15 @@ class Taken:
     ----------
     release
         The records that could be taken. No model has been checked yet.
+    schema
+        What the attributes are, not yet bound, with hierarchies that know the values of the new records.
     withheld
         How many records could not: by the first attribute with a value that no released value stands for, and
         under the empty name those whose values no class has together.
     """
 
     release: Release
+    schema: Schema = field(repr=False)
     withheld: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -70,7 +73,8 @@ def take(recoding: Recoding, records: Records) -> Taken:
     """
     table = records if isinstance(records, Table) else Table.from_arrow(records)
     places = _places(recoding, table)
-    bound, schema = _knowing(recoding.schema, places).bind(table)
+    knowing = _knowing(recoding.schema, places)
+    bound, schema = knowing.bind(table)
     readings = {name: _read(recoding, name, bound[name], places[name]) for name in schema.quasi_identifiers}
     label_of, withheld = (
         _by_values(readings, bound)
@@ -91,12 +95,7 @@ def take(recoding: Recoding, records: Records) -> Taken:
         recipe=recoding.recipe,
         notes=recoding.release.notes,
     )
-    return Taken(release, withheld.counted(bound.weights))
-
-
-def schema_knowing(recoding: Recoding, table: Table) -> Schema:
-    """Return the schema of a recoding whose hierarchies know the values of new records, too."""
-    return _knowing(recoding.schema, _places(recoding, table))
+    return Taken(release, knowing, withheld.counted(bound.weights))
 
 
 def _places(recoding: Recoding, table: Table) -> dict[str, Placed]:

@@ -14,11 +14,10 @@ from sfumato.cli.base import cli, json_option, project_option, share
 from sfumato.cli.completing import candidates
 from sfumato.cli.earlier import folders_before, with_option
 from sfumato.cli.opening import found_project, loaded, opened_store
-from sfumato.cli.publishing import passphrase_of
+from sfumato.cli.publishing import by_option, passphrase_of, profile_option, sign_option
 from sfumato.cli.terminal import echo, print_json, warn_of_formulas
 from sfumato.errors import StoreError, words_before
 from sfumato.store.provenance import source_of
-from sfumato.verifying.folder import PROFILES
 
 if TYPE_CHECKING:
     from sfumato.applying.apply import Applied
@@ -39,22 +38,9 @@ if TYPE_CHECKING:
 )
 @with_option
 @click.option("--why", default="", help="The reason; it goes into the report.")
-@click.option("--by", default="", help="Who decided; it goes into the report.")
-@click.option(
-    "--sign",
-    "key",
-    metavar="KEY",
-    type=click.Path(path_type=Path),
-    help="An Ed25519 private key (PEM or OpenSSH) to sign the manifest with.",
-)
-@click.option(
-    "--profile",
-    "profiles",
-    multiple=True,
-    type=click.Choice(PROFILES),
-    help="Add a page with the same facts in the order that a reviewer's template asks for; may be given "
-    "several times.",
-)
+@by_option
+@sign_option
+@profile_option
 @project_option
 @json_option
 def apply(

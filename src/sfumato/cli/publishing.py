@@ -19,20 +19,15 @@ from sfumato.verifying.folder import PROFILES
 
 _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
 
-
-@cli.command()
-@click.argument("identity", metavar="ID", shell_complete=candidates)
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--why", default="", help="The reason for the choice; it goes into the report.")
-@click.option("--by", default="", help="Who decided; it goes into the report.")
-@click.option(
+by_option = click.option("--by", default="", help="Who decided; it goes into the report.")
+sign_option = click.option(
     "--sign",
     "key",
     metavar="KEY",
     type=click.Path(path_type=Path),
     help="An Ed25519 private key (PEM or OpenSSH) to sign the manifest with.",
 )
-@click.option(
+profile_option = click.option(
     "--profile",
     "profiles",
     multiple=True,
@@ -40,6 +35,15 @@ _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
     help="Add a page with the same facts in the order that a reviewer's template asks for; may be given "
     "several times.",
 )
+
+
+@cli.command()
+@click.argument("identity", metavar="ID", shell_complete=candidates)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--why", default="", help="The reason for the choice; it goes into the report.")
+@by_option
+@sign_option
+@profile_option
 @with_option
 @project_option
 @json_option

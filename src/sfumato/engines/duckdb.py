@@ -27,6 +27,7 @@ from sfumato.engines.plain import (
 )
 from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
 from sfumato.errors import DataError, SfumatoError, UserError
+from sfumato.reading.databases import quoted
 from sfumato.reading.sources import Source
 from sfumato.schema import Schema
 from sfumato.table import Table, counted
@@ -175,7 +176,7 @@ def _put_in(database: DuckDBPyConnection, asked: _Reduction, trouble: list[Sfuma
     is_stream = not _can_read(source, names)
     # where there is no script, as in a notebook, it would be drawn among the output
     database.execute("SET enable_progress_bar = false")
-    database.execute(f"SET allowed_paths = [{', '.join(map(_quoted, [] if is_stream else places))}]")
+    database.execute(f"SET allowed_paths = [{', '.join(map(_text, [] if is_stream else places))}]")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
     if is_stream:
@@ -199,18 +200,14 @@ def _sampling(share: float) -> str:
     return f"WHERE (xor({once}, ({once}) >> 15) * 69621) % 2147483647 < {int(share * 2147483647)}"
 
 
-def _quoted(text: str) -> str:
+def _text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _scan(places: Sequence[str], names: Sequence[str]) -> str:
-    columns = [f"{_identifier(n)} AS {code}" for n, code in zip(names, codes_of(names), strict=True)]
+    columns = [f"{quoted(n)} AS {code}" for n, code in zip(names, codes_of(names), strict=True)]
     position = f"(file_index::BIGINT << {BITS_OF_PLACE}) + file_row_number AS position"
-    files = ", ".join(map(_quoted, places))
+    files = ", ".join(map(_text, places))
     return (
         f"SELECT {', '.join(columns)}, {position}, 1::BIGINT AS n_records "
         f"FROM read_parquet([{files}], hive_partitioning = false, union_by_name = true)"

@@ -60,8 +60,9 @@ def tell_of_compiling(listener: Callable[[bool], None]) -> None:
     _listeners.append(listener)
 
 
+@functools.cache
 def _hear_numba() -> None:
-    """Tell of what numba compiles; kernels that others call are compiled within these."""
+    """Tell of what numba compiles; kernels that others call are compiled within these. Once is enough."""
     from numba.core import event
 
     depth = 0
@@ -89,7 +90,7 @@ def _hear_numba() -> None:
 def _prepare() -> None:
     """Hand all kernels over to numba, and let them see each other as numba's own."""
     with _lock:
-        if _listeners and _waiting:
+        if _listeners:
             _hear_numba()
         made = {kernel: _handed_over(kernel) for kernel in _waiting}
         for kernel, compiled in made.items():

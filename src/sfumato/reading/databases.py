@@ -197,14 +197,13 @@ def _refused(name: str, sign: str = "") -> DataError:
     return DataError(f"{name} does not answer the query{code}; check the names of table and columns in it")
 
 
-# SQLite
-
-
 @dataclass(frozen=True)
-class Sqlite:
-    """A SQLite file."""
+class _DatabaseFile:
+    """A database in a file; what was not yet written into it lies in another, whose name ends differently."""
 
     path: Path
+
+    beside: ClassVar[str]
 
     @property
     def name(self) -> str:
@@ -214,8 +213,18 @@ class Sqlite:
     @property
     def files(self) -> tuple[Path, ...]:
         """The file, and what was not yet written into it."""
-        beside = self.path.with_name(f"{self.path.name}-wal")
+        beside = self.path.with_name(f"{self.path.name}{self.beside}")
         return (self.path, beside) if beside.exists() else (self.path,)
+
+
+# SQLite
+
+
+@dataclass(frozen=True)
+class Sqlite(_DatabaseFile):
+    """A SQLite file."""
+
+    beside: ClassVar[str] = "-wal"
 
     def tables(self) -> list[str]:
         """Return the names of its tables."""
@@ -291,21 +300,10 @@ def _alike(value: Any, kind: pa.DataType) -> Any:
 
 
 @dataclass(frozen=True)
-class DuckDBFile:
+class DuckDBFile(_DatabaseFile):
     """A DuckDB file."""
 
-    path: Path
-
-    @property
-    def name(self) -> str:
-        """How a message calls it."""
-        return self.path.name
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The file, and what was not yet written into it."""
-        beside = self.path.with_name(f"{self.path.name}.wal")
-        return (self.path, beside) if beside.exists() else (self.path,)
+    beside: ClassVar[str] = ".wal"
 
     def tables(self) -> list[str]:
         """Return the names of its tables."""
