@@ -13,8 +13,9 @@ import numpy as np
 from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed, secret_order
 from sfumato.cells import Cells, exact_cells
 from sfumato.classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
+from sfumato.facts import RecordKind
 from sfumato.hierarchy import Hierarchy
-from sfumato.kernels.grouping import number_rows, sum_by_group
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
@@ -58,6 +59,11 @@ class Release:
         What a reader should know, in sentences.
     earlier
         What was published before of the same people, or of some of them. It is no part of what is published.
+    kind
+        What its rows stand for: ``people`` one by one, with true values or sets that hold them; people with
+        values that were changed (``perturbed``); or nobody (``synthetic``).
+    sampled
+        Whether the records were drawn at random from all of them, so that a reader counts each for several.
     """
 
     schema: Schema
@@ -71,6 +77,8 @@ class Release:
     recipe: Recipe | None = None
     notes: tuple[str, ...] = ()
     earlier: tuple[Earlier, ...] = field(default=(), repr=False)
+    kind: RecordKind = "people"
+    sampled: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))
@@ -92,8 +100,14 @@ class Release:
 
     @property
     def n_suppressed(self) -> int:
-        """The number of records that are left out."""
-        return self.n_original - self.n_records
+        """The number of records that are left out; of made-up ones none is."""
+        return 0 if self.kind == "synthetic" else self.n_original - self.n_records
+
+    @property
+    def scale(self) -> float:
+        """How many original records a reader counts for each released one: more than one for a sample."""
+        stands_for_all = self.kind == "synthetic" or self.sampled
+        return self.n_original / self.n_records if stands_for_all and self.n_records else 1.0
 
     @cached_property
     def kept(self) -> Integers:
@@ -272,7 +286,8 @@ class Release:
 
     def __repr__(self) -> str:
         how = "read from files" if self.recipe is None else str(self.recipe)
-        kept = f"{self.n_records:,} of {self.n_original:,} records"
+        made_up = f"{self.n_records:,} synthetic records for {self.n_original:,}"
+        kept = f"{self.n_records:,} of {self.n_original:,} records" if self.kind != "synthetic" else made_up
         return f"<Release {how}: {kept}, {listed(self.schema.released)}>"
 
     def _repr_html_(self) -> str:
@@ -382,6 +397,9 @@ def released(
     rows: Integers | None = None,
     weights: Integers | None = None,
     notes: tuple[str, ...] = (),
+    *,
+    kind: RecordKind = "people",
+    sampled: bool = False,
 ) -> Release:
     """Make a release from the cells of the attributes that a sanitizer changed; the others stay exact.
 
@@ -395,6 +413,8 @@ def released(
         The original row of each released row; all rows by default.
     weights
         The records of each released row; those of the original rows by default.
+    kind, sampled
+        What the rows stand for, and whether they were drawn from all; see `Release`.
     """
     source = np.arange(table.n_rows) if rows is None else rows
     every = {name: cells.get(name) or exact_cells(table[name], source) for name in schema.released}
@@ -406,6 +426,42 @@ def released(
         original=table,
         rows=source,
         notes=notes,
+        kind=kind,
+        sampled=sampled,
+    )
+
+
+def synthetic(
+    table: Table, schema: Schema, codes: Mapping[str, Integers], notes: tuple[str, ...] = ()
+) -> Release:
+    """Make a release of records that stand for nobody.
+
+    Parameters
+    ----------
+    table, schema
+        The bound table and schema that the values are taken from.
+    codes
+        For each released attribute one code of the original's domain for each record.
+    notes
+        What a reader should know.
+    """
+    columns = [codes[name] for name in schema.released]
+    sizes = [len(table[name].domain) for name in schema.released]
+    n_records = len(columns[0]) if columns else 0
+    row_of, n_rows = number_rows(columns, sizes, n_records)
+    first = first_row_of_group(row_of, n_rows)
+    cells = {
+        name: exact_cells(replace(table[name], codes=codes[name].astype(np.int32)), first)
+        for name in schema.released
+    }
+    return Release(
+        schema=schema,
+        cells=cells,
+        weights=sum_by_group(row_of, n_rows, np.ones(n_records, dtype=np.int64)),
+        n_original=table.n_records,
+        original=table,
+        notes=notes,
+        kind="synthetic",
     )
 
 

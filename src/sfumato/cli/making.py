@@ -25,6 +25,7 @@ from sfumato.errors import PolicyNotMet, UserError
 
 if TYPE_CHECKING:
     from sfumato.external.base import Suppressed
+    from sfumato.facts import RecordKind
 
 
 @cli.command()
@@ -116,6 +117,12 @@ def sanitize(
     help="What to do with records that are * in every quasi-identifier: judge what is published of them, or "
     "count them as suppressed, as ARX does.",
 )
+@click.option(
+    "--kind",
+    type=click.Choice(["people", "perturbed", "synthetic"]),
+    help="What the rows stand for: people one by one, people with changed values, or nobody. By default "
+    "changed values are assumed where a number is none of the original's, and people elsewhere.",
+)
 @dialect_options
 @json_option
 def measure_release(
@@ -125,6 +132,7 @@ def measure_release(
     group: str | None,
     match: str | None,
     suppressed: Suppressed,
+    kind: RecordKind | None,
     as_json: bool,
     **dialect: str | None,
 ) -> None:
@@ -155,6 +163,7 @@ def measure_release(
         match=match,
         suppressed=suppressed,
         missing_values=project.data.missing_values,
+        kind=kind,
     )
     asked = [parsed((name,)) if "=" in name else name for name in names]
     with words_shown():

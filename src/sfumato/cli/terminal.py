@@ -379,6 +379,7 @@ def judgement_facts(
         "records": release.n_records,
         "original-records": release.n_original,
         "suppressed": release.n_suppressed,
+        "kind": release.kind,
         "notes": list(release.notes),
         "untrue-cells": None if untrue is None else dict(untrue),
         **measurement_facts(measurements),
@@ -389,7 +390,12 @@ def print_judgement(
     place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
 ) -> None:
     """Print what was assumed of a release that any program made, then its measurements by axis."""
-    kept = f"{release.n_records:,} of {release.n_original:,} records, {release.n_suppressed:,} suppressed"
+    if release.kind == "synthetic":
+        kept = f"{release.n_records:,} synthetic records, made from {release.n_original:,}"
+    else:
+        changed = ", values changed" if release.kind == "perturbed" else ""
+        counted = f"{release.n_records:,} of {release.n_original:,} records"
+        kept = f"{counted}, {release.n_suppressed:,} suppressed{changed}"
     echo(f"{place.name}: {kept}")
     for note in (*release.notes, *([] if untrue is None else [_truth(untrue)])):
         echo(f"- {note}")

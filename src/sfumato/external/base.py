@@ -15,6 +15,7 @@ from sfumato.external.columns import ReleaseColumns, named_as_in
 from sfumato.external.files import open_files
 from sfumato.external.matching import matched_rows
 from sfumato.external.written import WrittenColumn, withheld_cells
+from sfumato.facts import RecordKind
 from sfumato.release import Release
 from sfumato.schema import Schema
 from sfumato.spellings import Spellings
@@ -33,6 +34,7 @@ def read_release(
     match: str | None = None,
     suppressed: Suppressed = "judge",
     missing_values: Iterable[str] = (),
+    kind: RecordKind | None = None,
 ) -> Release:
     """Take files as a release of a table, whichever program wrote them.
 
@@ -58,6 +60,11 @@ def read_release(
         left out as suppressed records, as ARX counts them.
     missing_values
         Spellings of a missing value beside the empty field.
+    kind
+        What the rows stand for: ``people`` one by one, people with changed values (``perturbed``), or nobody
+        (``synthetic``); a synthetic file may have any number of rows. By default what a published folder
+        says; else changed values are assumed where a number is none of the original's, and people
+        elsewhere.
 
     Examples
     --------
@@ -75,11 +82,15 @@ def read_release(
     files = named_as_in(bound_schema, open_files(release, sensitive, group, bound_schema), match)
     columns = ReleaseColumns.of(files, bound_schema, match)
     records = Table.from_arrow(files.records.select(columns.read), missing_values=missing_values)
-    _check_number(records.n_records, files.n_original, bound.n_records, schema)
+    stated = kind or files.kind
+    _check_number(records.n_records, files.n_original, bound.n_records, schema, stated)
+    if match is not None and stated == "synthetic":
+        raise DataError("made-up records are nobody's; leave out match, or say another kind")
     rows = None if match is None else matched_rows(records, original, bound, schema, match)
     written = {name: _written(records, name, bound, bound_schema) for name in columns.attributes}
     keep, told = _kept_rows(written, bound_schema, records.weights, suppressed)
     cells, more = _cells(written, bound, bound_schema, records.weights, keep)
+    assumed, why = (stated, ()) if stated else _assumed_kind(cells, bound_schema, rows)
     return Release(
         schema=bound_schema,
         cells=cells,
@@ -90,8 +101,28 @@ def read_release(
         group_of=None if files.group is None else records[files.group].codes[keep],
         form=files.form,
         recipe=files.recipe,
-        notes=(*columns.notes, *files.notes, *told, *more, *_uncounted(bound, rows)),
+        notes=(*columns.notes, *files.notes, *told, *more, *_uncounted(bound, rows, assumed), *why),
+        kind=assumed,
     )
+
+
+def _assumed_kind(
+    cells: Mapping[str, Cells], schema: Schema, rows: Integers | None
+) -> tuple[RecordKind, tuple[str, ...]]:
+    """Return what rows stand for where nobody says it, and what was assumed."""
+    judged = {name: cells[name].sets for name in (*schema.quasi_identifiers, *schema.sensitive)}
+    changed = [name for name, sets in judged.items() if sets is None]
+    if changed:
+        return "perturbed", (
+            f"Rows are taken for people with changed values, since {', '.join(map(repr, changed))} has "
+            "numbers that the original does not have; --kind synthetic says that they are made up.",
+        )
+    if rows is None and all(sets is not None and sets.exact for sets in judged.values()):
+        return "people", (
+            "Every value is exact, and rows are taken for people one by one; if values were changed or "
+            "records made up, --kind perturbed or --kind synthetic says so, and classes are not judged.",
+        )
+    return "people", ()
 
 
 def untrue_cells(release: Release) -> dict[str, int]:
@@ -114,9 +145,9 @@ def untrue_cells(release: Release) -> dict[str, int]:
     return untrue
 
 
-def _uncounted(bound: Table, rows: Integers | None) -> tuple[str, ...]:
+def _uncounted(bound: Table, rows: Integers | None, kind: RecordKind) -> tuple[str, ...]:
     """Say that people cannot be counted, where somebody has several records and nobody knows which."""
-    if bound.person_of is None or rows is not None:
+    if bound.person_of is None or rows is not None or kind == "synthetic":
         return ()
     return (
         "Some people have several records, and the file does not tell which: classes count records here, and "
@@ -125,17 +156,24 @@ def _uncounted(bound: Table, rows: Integers | None) -> tuple[str, ...]:
     )
 
 
-def _check_number(n_released: int, n_published_of: int | None, n_original: int, schema: Schema) -> None:
+def _check_number(
+    n_released: int,
+    n_published_of: int | None,
+    n_original: int,
+    schema: Schema,
+    kind: RecordKind | None,
+) -> None:
     if n_published_of not in (None, n_original):
         raise DataError(
             f"the folder was published from {n_published_of:,} records, and the original has {n_original:,}; "
             "give the original that it was made from"
         )
-    if n_released > n_original:
+    if n_released > n_original and kind != "synthetic":
         dropped = ' after those with missing values were dropped (missing = "category" keeps them)'
         raise DataError(
             f"the release has {n_released:,} records, and the original only {n_original:,}"
-            f"{dropped if schema.missing == 'drop' else ''}; give the original that it was made from"
+            f"{dropped if schema.missing == 'drop' else ''}; give the original that it was made from, or say "
+            "that the records are made up: --kind synthetic"
         )
 
 

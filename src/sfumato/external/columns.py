@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.external.files import Files, bare
 from sfumato.schema import Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,10 @@ def _notes(files: Files, schema: Schema, read: tuple[str, ...]) -> Iterable[str]
         yield f"The release has {_listed(withheld)}, which the project withholds. It is not judged here."
     absent = [name for name in schema.released if name not in names]
     unknown = [name for name in names if name not in read and name not in (*identifying, *withheld)]
+    numbering = [name for name in unknown if _only_counts(files.records[name])]
+    if numbering:
+        yield f"{_listed(numbering)} only counts the rows, and is not judged."
+        unknown = [name for name in unknown if name not in numbering]
     if unknown:
         remedy = " If one of them is an attribute, give it the attribute's name." if absent else ""
         yield f"Not described by the project, and so not judged: {_listed(unknown)}.{remedy}"
@@ -88,6 +98,16 @@ def _notes(files: Files, schema: Schema, read: tuple[str, ...]) -> Iterable[str]
         lacking = [name for name in absent if name in attributes]
         if lacking:
             yield f"Not in the release{what}: {_listed(lacking)}."
+
+
+def _only_counts(column: pa.ChunkedArray) -> bool:
+    """Return whether a column is the number of its row, from 0 or from 1: pandas and R write one unasked."""
+    import pyarrow as pa
+
+    if not len(column) or not pa.types.is_integer(column.type) or column.null_count:
+        return False
+    numbers = column.to_numpy()
+    return int(numbers[0]) in (0, 1) and bool((np.diff(numbers) == 1).all())
 
 
 def _listed(names: list[str]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.errors import DataError, VerificationFailed, suggestion
+from sfumato.facts import RecordKind
 from sfumato.publishing.layout import PEOPLE, VALUES, WHOLE, joined
 from sfumato.publishing.manifest import layout_of, recipe_of
 from sfumato.publishing.verify import read_written
@@ -46,6 +47,8 @@ class Files:
         How the release was made, if the files tell it.
     notes
         What was assumed.
+    kind
+        What the rows stand for, if the files tell it.
     """
 
     records: pa.Table = field(repr=False)
@@ -54,6 +57,7 @@ class Files:
     n_original: int | None = None
     recipe: Recipe | None = None
     notes: tuple[str, ...] = ()
+    kind: RecordKind | None = None
 
 
 def open_files(release: Any, sensitive: Any, group: str | None, schema: Schema) -> Files:
@@ -108,7 +112,7 @@ def _published(folder: Path) -> Files:
         files = Files(tables[WHOLE], layout.group)
     else:
         files = _two_tables(tables[PEOPLE], tables[VALUES], layout.group, layout.schema)
-    return replace(files, n_original=layout.n_original, recipe=recipe_of(manifest))
+    return replace(files, n_original=layout.n_original, recipe=recipe_of(manifest), kind=layout.kind)
 
 
 def _two_tables(people: pa.Table, values: pa.Table, group: str | None, schema: Schema) -> Files:

@@ -51,17 +51,19 @@ class WrittenColumn:
         some of them are, and a reader cannot tell which.
         """
         codes, labels = _merged(column.codes, [spellings.plain(text(value)) for value in column.domain])
+        notes = _spelt_otherwise(name, [text(value) for value in column.domain], spellings)
         n_missing = _n_missing(codes, labels, weights)
         n_original = _n_missing(spellings.column.codes, spellings.column.domain, original_weights)
         if n_missing <= n_original:
-            return cls(name, codes, labels, spellings, np.array([label == ROOT for label in labels]))
+            withheld = np.array([label == ROOT for label in labels])
+            return cls(name, codes, labels, spellings, withheld, notes)
         if _numbers(labels, spellings) is None:
             codes, labels = _merged(codes, [ROOT if label is None else label for label in labels])
         note = (
             f"Missing cells of {name!r} count as suppressed: {n_missing:,}; the original has {n_original:,}."
         )
         withheld = np.array([label in (None, ROOT) for label in labels])
-        return cls(name, codes, labels, spellings, withheld, (note,))
+        return cls(name, codes, labels, spellings, withheld, (*notes, note))
 
     def taken(self, rows: Integers) -> WrittenColumn:
         """Return the column of these rows, with the labels that they have."""
@@ -122,6 +124,20 @@ class WrittenColumn:
         if role != "insensitive":
             raise DataError(f"column {self.name!r} {what}, {where}; what can be read: {READ}")
         return Cells(self.codes, self.labels), [f"{self.name!r} {what}, {where}; they are kept as they are."]
+
+
+def _spelt_otherwise(name: str, labels: Sequence[Label], spellings: Spellings) -> tuple[str, ...]:
+    """Say that numbers are written in another way than in the original, and read as the same ones."""
+    n_others = sum(
+        label is not None and plain is not None and plain != label and spellings.number(label) is not None
+        for label, plain in ((label, spellings.plain(label)) for label in labels)
+    )
+    if not n_others:
+        return ()
+    return (
+        f"{n_others:,} of {len(labels):,} values of {name!r} are numbers that the original writes otherwise "
+        "(1, 1.0 and 01 are one number), and are read as the same.",
+    )
 
 
 def withheld_cells(column: Column, hierarchy: Hierarchy, n_rows: int) -> Cells:

@@ -12,7 +12,18 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.errors import DataError, ParameterError, suggestion
-from sfumato.facts import Attacker, AttributeName, Axis, Better, Detail, FileName, Guards, Words
+from sfumato.facts import (
+    EVERY_KIND,
+    Attacker,
+    AttributeName,
+    Axis,
+    Better,
+    Detail,
+    FileName,
+    Guards,
+    RecordKind,
+    Words,
+)
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.measures.census import Fitted, fitted
@@ -80,6 +91,7 @@ class AuxiliaryGain(Measure):
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
     guards: ClassVar[Guards] = "attribute"
+    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
     against: ClassVar[Attacker] = _LIST_HOLDER
     words: ClassVar[Words] = Words(
         "gain with auxiliary information",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from sfumato import registry
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Attacker, Axis, Better, Guards, Needs, Words
+from sfumato.facts import Attacker, Axis, Better, Guards, Needs, RecordKind, Words
 from sfumato.faults import blamed_on, failed
 from sfumato.models.base import PrivacyModel
 from sfumato.progress import speaking_of
@@ -131,6 +131,10 @@ class Measure(ABC):
         person's record nor the one who wants to learn a sensitive value.
     words
         What it means to a reader; without them the docstring speaks.
+    judges
+        The kinds of release that it has something to say about; of others it says that it does not apply.
+        By default only rows that stand for people one by one: a class of made-up records hides nobody, and
+        a small one gives nobody away.
     """
 
     axis: ClassVar[Axis]
@@ -139,6 +143,7 @@ class Measure(ABC):
     against: ClassVar[Attacker]
     words: ClassVar[Words]
     needs: ClassVar[Needs] = "original"
+    judges: ClassVar[tuple[RecordKind, ...]] = ("people",)
 
     @abstractmethod
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -268,12 +273,26 @@ def measure(release: Release, measures: Iterable[str | Mapping[str, Any] | Measu
         asked = wanted if isinstance(wanted, Measure) else registry.build_measure(wanted)
         try:
             with speaking_of(asked.name), blamed_on(asked, NotApplicable):
-                found = _sound(asked.measure(release), asked)
+                found = _sound(_of_its_kind(asked, release), asked)
         except NotApplicable as reason:
             better = asked.model.better if isinstance(asked, LevelReached) else asked.better
             found = (Measurement(asked.name, None, asked.axis, better, detail={"reason": str(reason)}),)
         taken += [replace(each, parameters=asked.parameters) for each in found]
     return taken
+
+
+_REASONS: Mapping[RecordKind, str] = {
+    "people": "it judges no records that stand for people",
+    "perturbed": "it takes released values for true ones, and values were changed",
+    "synthetic": "it takes each record for a person's, and the records are made up",
+}
+
+
+def _of_its_kind(asked: Measure, release: Release) -> tuple[Measurement, ...]:
+    """Take a measurement, unless the rows stand for something that the measure cannot judge."""
+    if release.kind not in asked.judges:
+        raise NotApplicable(_REASONS[release.kind])
+    return asked.measure(release)
 
 
 def _sound(found: object, asked: Measure) -> tuple[Measurement, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.cells import Cells
 from sfumato.errors import ParameterError
-from sfumato.facts import Axis, Better, Detail, Needs, Words
+from sfumato.facts import Axis, Better, Detail, Needs, RecordKind, Words
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.registry import register
@@ -97,6 +97,7 @@ class SuppressionLoss(_Loss):
     'release'
     """
 
+    judges: ClassVar[tuple[RecordKind, ...]] = ("people", "perturbed")
     needs: ClassVar[Needs] = "release"
     words: ClassVar[Words] = Words(
         "suppression loss",

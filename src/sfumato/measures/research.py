@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sfumato.arrays import Floats
 from sfumato.caching import remembered
 from sfumato.errors import ParameterError
-from sfumato.facts import Axis, Better, Detail, Words
+from sfumato.facts import EVERY_KIND, Axis, Better, Detail, RecordKind, Words
 from sfumato.kernels.estimating import divergences
 from sfumato.kernels.grouping import sum_by_group, value_counts
 from sfumato.measures.base import Measure, Measurement, NotApplicable
@@ -49,6 +49,7 @@ class _ResearchLoss(Measure):
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "lower"
+    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""
@@ -350,6 +351,8 @@ class KLDivergence(_ResearchLoss):
         estimate = reconstructed(release, name, self.reconstruction)
         if release.n_suppressed > 0:
             estimate = estimate.with_suppressed(float(truth.weights.sum() - estimate.weights.sum()))
+        elif release.kind == "synthetic":
+            estimate = estimate.with_suppressed(1.0)
         baseline = _information(truth, blind_estimate(truth))
         return self.taken(_information(truth, estimate), attribute=name, baseline=baseline)
 

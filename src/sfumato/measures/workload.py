@@ -10,7 +10,7 @@ from typing import ClassVar
 from sfumato import registry
 from sfumato.caching import kept
 from sfumato.errors import DataError, ParameterError
-from sfumato.facts import AttributeName, Axis, Better, Detail, MinerName, Words
+from sfumato.facts import AttributeName, Axis, Better, Detail, MinerName, RecordKind, Words
 from sfumato.measures.adversary import AccuracyGain
 from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.measures.mining import sums_key
@@ -71,6 +71,7 @@ class WorkloadUtility(Measure):
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "higher"
+    judges: ClassVar[tuple[RecordKind, ...]] = ("people", "perturbed")
     words: ClassVar[Words] = Words(
         "workload utility",
         "How much more often a classifier that was trained on the release is right than one trained on the "
@@ -201,7 +202,7 @@ def _variance(share: float, n_records: int) -> float:
 
 
 def _adversary(release: Release) -> dict[str, float]:
-    if not release.groups.sensitive:
+    if release.kind != "people" or not release.groups.sensitive:
         return {}
     gains = [taken.value for taken in AccuracyGain().measure(release) if taken.value is not None]
     return {"accuracy-gain": max(gains)}

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.arrays import Integers
 from sfumato.cells import Cells
 from sfumato.errors import VerificationFailed
+from sfumato.facts import RecordKind
 from sfumato.hierarchy import Hierarchy
 from sfumato.release import Form, Order, Release
 from sfumato.schema import Attribute, Schema
@@ -40,6 +41,9 @@ class Layout:
         The column that holds the group, if there is one.
     person
         The column that holds pseudonyms, if there is one.
+    kind
+        What the rows stand for: ``people``, people with changed values (``perturbed``), or nobody
+        (``synthetic``).
     """
 
     attributes: Mapping[str, Mapping[str, Any]]
@@ -47,6 +51,7 @@ class Layout:
     form: Form = "one-table"
     group: str | None = None
     person: str | None = None
+    kind: RecordKind = "people"
 
     @classmethod
     def of(cls, release: Release) -> Layout:
@@ -57,6 +62,7 @@ class Layout:
             form=release.form,
             group=None if release.group_of is None else release.group_column,
             person=release.person_column if release.schema.pseudonym and release.people is not None else None,
+            kind=release.kind,
         )
 
     @property
@@ -109,6 +115,7 @@ def read_back(tables: Mapping[str, pa.Table], layout: Layout) -> Release:
         n_original=layout.n_original,
         group_of=table[layout.group].codes if layout.group else None,
         form=layout.form,
+        kind=layout.kind,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.cells import Cells
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AttributeName
+from sfumato.facts import AttributeName, RecordKind
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.schema import Schema
@@ -63,6 +63,7 @@ class Laplace:
     ranges: Mapping[str, float] = field(default_factory=dict)
     rounded: bool = True
 
+    kind: ClassVar[RecordKind] = "perturbed"
     repeatable: ClassVar[bool] = False
     does: ClassVar[str] = "Random noise is added to numbers."
     times_mondrian: ClassVar[float] = 0.3
@@ -80,7 +81,13 @@ class Laplace:
         rows = np.repeat(np.arange(table.n_rows), table.weights)
         cells = {name: self._blurred(name, table[name], rows) for name in names}
         return released(
-            table, schema, cells, rows, np.ones(len(rows), dtype=np.int64), (self._promise(names),)
+            table,
+            schema,
+            cells,
+            rows,
+            np.ones(len(rows), dtype=np.int64),
+            (self._promise(names),),
+            kind=self.kind,
         )
 
     def _names(self, table: Table, schema: Schema) -> tuple[str, ...]:

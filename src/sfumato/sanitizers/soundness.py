@@ -30,7 +30,7 @@ def check_sound(given: object, method: object, table: Table, schema: Schema) -> 
     """
     if not isinstance(given, Release):
         raise failed(type(method), f"returns {type(given).__name__} and no Release")
-    problem = next(_problems(given, table, schema), None)
+    problem = next(_problems(given, table, schema), None) or _other_kind(given, method)
     if problem is not None:
         raise failed(type(method), f"returns a release {problem}")
     return given
@@ -71,6 +71,11 @@ def _problems(release: Release, table: Table, schema: Schema) -> Iterator[str]:
             yield f"whose column {name!r} {problem}"
 
 
+def _other_kind(release: Release, method: object) -> str | None:
+    declared = getattr(method, "kind", "people")
+    return None if release.kind == declared else f"of kind {release.kind!r}, where it declares {declared!r}"
+
+
 def _problems_of_columns(release: Release, schema: Schema) -> Iterator[str]:
     for name in release.cells:
         if name not in schema.released:
@@ -85,7 +90,10 @@ def _problems_of_records(release: Release, table: Table) -> Iterator[str]:
     weights, rows = release.weights, release.rows
     if weights.ndim != 1 or not (weights > 0).all():
         yield "with rows that stand for no record"
-    if release.n_records > table.n_records:
+    if release.kind == "synthetic":
+        if rows is not None:
+            yield "of synthetic records that says which original ones they are"
+    elif release.n_records > table.n_records:
         yield f"with {release.n_records:,} records, more than the {table.n_records:,} of the table"
     if release.original is not None and release.original.weights is not table.weights:
         yield "of another table than it was given"

@@ -19,7 +19,7 @@ from sfumato.verifying.documents import (
     numeral,
     read_json,
 )
-from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, computed
+from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, claimable, computed
 from sfumato.verifying.folder import (
     DATAPACKAGE,
     MANIFEST,
@@ -43,6 +43,11 @@ from sfumato.verifying.records import (
 )
 
 ALWAYS_CLAIMED = ("k-anonymity", "reidentification-risk")
+_STAND_FOR = {
+    "people": "people one by one, each with true values or sets that hold them",
+    "perturbed": "people with changed values",
+    "synthetic": "nobody: they are made up",
+}
 _ROUNDING = 1e-9
 _TIE = 1e-12
 
@@ -218,7 +223,7 @@ def _measure_checks(
         yield Check(f"{name} has the parameters that it takes", "it has others")
         return
     try:
-        found = computed(known, seen, parameters)
+        found = claimable(known, seen, parameters)
     except (TypeError, ValueError, KeyError, ArithmeticError):
         yield Check(f"{name} has parameters that it can be computed with", "it has not")
         return
@@ -441,6 +446,7 @@ def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, Writ
     yield Check("no more cells are called exact than are told", f"{many[0]!r} has fewer" if many else "")
     yield Check("roles, kinds and hierarchies of the attributes, and which cells are exact", word=True)
     yield Check(f"the original has {manifest.layout.n_original:,} records", word=True)
+    yield Check(f"the rows stand for {_STAND_FOR[manifest.layout.kind]}", word=True)
     yield Check(f"the release was made by {manifest.recipe.sanitizer} as the recipe says", word=True)
     yield Check(f"sfumato {manifest.sfumato} wrote it", word=True)
     if manifest.parent is not None:

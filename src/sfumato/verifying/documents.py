@@ -34,13 +34,17 @@ class AttributeFacts(_Piece, frozen=True, omit_defaults=True):
 
 
 class LayoutFacts(_Piece, frozen=True, omit_defaults=True):
-    """How the data lies in its files; ``person`` is the column of pseudonyms, where there is one."""
+    """How the data lies in its files.
+
+    ``person`` is the column of pseudonyms, where there is one; ``kind`` what the rows stand for.
+    """
 
     attributes: dict[str, AttributeFacts]
     n_original: int
     form: Literal["one-table", "two-tables"]
     group: str | None
     person: str | None = None
+    kind: Literal["people", "perturbed", "synthetic"] = "people"
 
 
 class RecipeFacts(_Piece, frozen=True):

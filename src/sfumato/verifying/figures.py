@@ -56,12 +56,16 @@ class Recomputed:
 
 @dataclass(frozen=True)
 class KnownMeasure:
-    """What is known of a measure: its side, which values are better, its parameters, how it is computed."""
+    """What is known of a measure.
+
+    Its side, which values are better, its parameters, how it is computed, and the kinds that it judges.
+    """
 
     axis: Literal["privacy", "utility"]
     better: Literal["lower", "higher"]
     parameters: frozenset[str]
     compute: Callable[[PublicView, Mapping[str, Any]], list[Recomputed]]
+    judges: tuple[str, ...] = ("people",)
 
 
 class DoesNotApply(Exception):
@@ -75,6 +79,19 @@ def computed(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) 
             return measure.compute(seen, given)
     except DoesNotApply as reason:
         return [Recomputed(None, detail={"reason": str(reason)})]
+
+
+_REASONS = {
+    "perturbed": "it takes released values for true ones, and values were changed",
+    "synthetic": "it takes each record for a person's, and the records are made up",
+}
+
+
+def claimable(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
+    """Return what may be claimed of rows of this kind: nothing of classes where rows are no people."""
+    if seen.kind not in measure.judges:
+        return [Recomputed(None, detail={"reason": _REASONS[seen.kind]})]
+    return computed(measure, seen, given)
 
 
 # What classes tell
@@ -345,7 +362,7 @@ MEASURES: dict[str, KnownMeasure] = {
     "accuracy-gain": _privacy()(_of_each(_accuracy_gain)),
     "disclosure-quotient": _privacy()(_of_each(_quotient)),
     "information-gain": _privacy()(_of_each(_information_gain)),
-    "suppression-loss": KnownMeasure("utility", "lower", frozenset(), _suppression),
+    "suppression-loss": KnownMeasure("utility", "lower", frozenset(), _suppression, ("people", "perturbed")),
     "discernibility": KnownMeasure("utility", "lower", frozenset(), _discernibility),
     "average-class-size": KnownMeasure("utility", "lower", frozenset({"k"}), _average_class),
 }

@@ -199,6 +199,8 @@ class PublicView:
         Whether sensitive values are told for groups rather than for classes.
     people, n_people
         How many pseudonyms each class has, and how many there are, where they are published.
+    kind
+        What the rows stand for, by the publisher's word: ``people``, ``perturbed`` or ``synthetic``.
     """
 
     n_original: int
@@ -209,6 +211,7 @@ class PublicView:
     has_groups: bool
     people: Integers | None = field(default=None, repr=False)
     n_people: int | None = None
+    kind: str = "people"
 
     @cached_property
     def n_records(self) -> int:
@@ -217,8 +220,8 @@ class PublicView:
 
     @property
     def n_suppressed(self) -> int:
-        """The number of records that were left out."""
-        return self.n_original - self.n_records
+        """The number of records that were left out; of made-up ones none was."""
+        return 0 if self.kind == "synthetic" else self.n_original - self.n_records
 
 
 def numbered(columns: Sequence[Integers], n_rows: int) -> tuple[Integers, int]:
@@ -468,7 +471,7 @@ def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> Public
     expected = {name for name in roles if not (two and name in told)} | beside
     if set(people.names) != expected:
         raise VerificationFailed("the published columns are not those that the manifest names")
-    if people.n_rows > layout.n_original:
+    if people.n_rows > layout.n_original and layout.kind != "synthetic":
         raise VerificationFailed("there are more records than the manifest says that the original has")
     columns = [people.columns[name].codes for name in names]
     class_of, n_classes = numbered(columns, people.n_rows)
@@ -484,6 +487,7 @@ def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> Public
         has_groups=layout.group is not None,
         people=_people(people.columns[layout.person], class_of) if layout.person else None,
         n_people=len(people.columns[layout.person].values) if layout.person else None,
+        kind=layout.kind,
     )
 
 

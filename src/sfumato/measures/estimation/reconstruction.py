@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Codes, Floats
-from sfumato.cells import Cells
+from sfumato.cells import Cells, ValueSets
 from sfumato.classes import SensitiveCounts
 from sfumato.kernels.estimating import add_up
 from sfumato.kernels.grouping import first_row_of_group, number_rows
@@ -139,8 +139,12 @@ def original_of(release: Release) -> Table:
 
 
 def counted_as(release: Release) -> Floats:
-    """Return for each released row how many people a researcher counts: by survey weights where there are."""
-    return release.weights.astype(np.float64) if release.survey_weights is None else release.survey_weights
+    """Return for each released row how many people a researcher counts: by survey weights where there are.
+
+    Records that were made up, or drawn from all, count for as many as there are originals.
+    """
+    weights = release.weights if release.survey_weights is None else release.survey_weights
+    return np.asarray(weights * release.scale, dtype=np.float64)
 
 
 def _anything(n_codes: int) -> Spread:
@@ -176,6 +180,13 @@ def _nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
     )
 
 
+def _nearest_sets(name: str, cells: Cells, column: Column) -> ValueSets:
+    """Take each changed number for the nearest original one."""
+    nearest = _nearest_codes(name, cells, column)
+    ones = np.ones(len(nearest), dtype=np.int64)
+    return ValueSets(np.arange(len(nearest) + 1), nearest, ones, len(column.domain))
+
+
 def _mixtures(release: Release, table: Table, sensitive: str | None, by_class: bool) -> Mixtures:
     """Return the distribution of the sensitive values in each group, over the original's codes."""
     if sensitive is None:
@@ -183,11 +194,10 @@ def _mixtures(release: Release, table: Table, sensitive: str | None, by_class: b
         return Mixtures(np.array([0, 1]), only, np.array([float(release.n_records)]), 1)
     if sensitive not in release.cells:
         raise Unreadable(f"{sensitive!r} is not released")
-    sets = release.cells[sensitive].sets
-    if sets is None:
-        raise Unreadable(f"the released values of {sensitive!r} are not sets of original values")
+    cells = release.cells[sensitive]
     counted = release.groups.sensitive[sensitive]
     n_values = len(table[sensitive].domain)
+    sets = cells.sets or _nearest_sets(sensitive, cells, table[sensitive])
     sizes = np.diff(sets.starts)
     if not by_class and release.n_rows:
         members = sets.members[slice(*sets.starts[release.cells[sensitive].codes[0] :][:2])]

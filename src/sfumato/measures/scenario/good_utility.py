@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.caching import kept
 from sfumato.errors import ParameterError
-from sfumato.facts import Axis, Better, Detail, Needs, Words
+from sfumato.facts import Axis, Better, Detail, Needs, RecordKind, Words
 from sfumato.measures.base import Measure, Measurement, NotApplicable
 from sfumato.measures.mining import of_user, predictions, sums_key, worth_to_user
 from sfumato.measures.percentiles import NORMAL_95
@@ -35,6 +35,7 @@ class ScenarioMeasure(Measure):
     scenario: Any = None
 
     needs: ClassVar[Needs] = "records"
+    judges: ClassVar[tuple[RecordKind, ...]] = ("people", "perturbed")
 
     def __post_init__(self) -> None:
         if isinstance(self.scenario, Mapping):
