@@ -230,7 +230,7 @@ class TestErrors:
         release = sanitize(table_of(THREE), SCHEMA, Laplace())
         (taken,) = measure(release, [JournalistRisk(written(THREE, tmp_path, ".csv"))])
         assert taken.value is None
-        assert "not sets" in taken.detail["reason"]
+        assert "values were changed" in taken.detail["reason"]
 
 
 def test_a_changed_file_is_read_again(tmp_path: Path) -> None:

@@ -554,6 +554,7 @@ class TestWord:
             "the policy's general-loss at most 0.9 is met by the owner's figure",
             "roles, kinds and hierarchies of the attributes, and which cells are exact",
             "the original has 7 records",
+            "the rows stand for people one by one, each with true values or sets that hold them",
             "the release was made by full-domain as the recipe says",
             "sfumato 1.0 wrote it",
             "who decided, when and why, and what is said of purpose, recipients and safeguards",

@@ -90,7 +90,11 @@ def read_release(
     written = {name: _written(records, name, bound, bound_schema) for name in columns.attributes}
     keep, told = _kept_rows(written, bound_schema, records.weights, suppressed)
     cells, more = _cells(written, bound, bound_schema, records.weights, keep)
-    assumed, why = (stated, ()) if stated else _assumed_kind(cells, bound_schema, rows)
+    assumed, why = (
+        (stated, ())
+        if stated
+        else _assumed_kind(cells, bound_schema, is_doubtful=rows is None and files.group is None)
+    )
     return Release(
         schema=bound_schema,
         cells=cells,
@@ -107,7 +111,7 @@ def read_release(
 
 
 def _assumed_kind(
-    cells: Mapping[str, Cells], schema: Schema, rows: Integers | None
+    cells: Mapping[str, Cells], schema: Schema, *, is_doubtful: bool
 ) -> tuple[RecordKind, tuple[str, ...]]:
     """Return what rows stand for where nobody says it, and what was assumed."""
     judged = {name: cells[name].sets for name in (*schema.quasi_identifiers, *schema.sensitive)}
@@ -117,7 +121,7 @@ def _assumed_kind(
             f"Rows are taken for people with changed values, since {', '.join(map(repr, changed))} has "
             "numbers that the original does not have; --kind synthetic says that they are made up.",
         )
-    if rows is None and all(sets is not None and sets.exact for sets in judged.values()):
+    if is_doubtful and all(sets is not None and sets.exact for sets in judged.values()):
         return "people", (
             "Every value is exact, and rows are taken for people one by one; if values were changed or "
             "records made up, --kind perturbed or --kind synthetic says so, and classes are not judged.",

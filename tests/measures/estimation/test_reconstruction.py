@@ -151,7 +151,7 @@ def test_what_cannot_be_read_is_told_with_the_column() -> None:
     unknown = Cells(made.cells["sex"].codes, made.cells["sex"].labels)
     with pytest.raises(Unreadable, match="'sex' are neither sets of original values nor numbers"):
         uniform_estimate(replace(made, cells={**made.cells, "sex": unknown}), "ill")
-    with pytest.raises(Unreadable, match="'ill' are not sets of original values"):
+    with pytest.raises(Unreadable, match="'ill' are neither sets of original values nor numbers"):
         uniform_estimate(
             replace(made, cells={**made.cells, "ill": replace(made.cells["ill"], sets=None)}), "ill"
         )

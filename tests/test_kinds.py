@@ -1,0 +1,161 @@
+"""What the rows of a release stand for decides which measures have something to say about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from sfumato import AsIs, Laplace, Release, Schema, Table, datasets, measure, publish, sanitize, verify
+from sfumato.errors import DataError, MethodFailed
+from sfumato.external import read_release
+from sfumato.facts import EVERY_KIND, RecordKind
+from sfumato.measures.estimation.reconstruction import uniform_estimate
+from sfumato.release import released, synthetic
+from sfumato.verifying.documents import read_manifest
+
+Bound = tuple[Table, Schema]
+OF_CLASSES = ["k-anonymity", "reidentification-risk", "privacy-loss", "t-closeness", "discernibility"]
+
+
+@pytest.fixture
+def hospital() -> Bound:
+    table, schema = datasets.hospital()
+    return schema.bind(table)
+
+
+def made_up(bound: Bound, n_records: int = 30, seed: int = 0) -> Release:
+    table, schema = bound
+    rng = np.random.default_rng(seed)
+    codes = {name: rng.integers(0, len(table[name].domain), n_records) for name in schema.released}
+    return synthetic(table, schema, codes)
+
+
+class TestSyntheticRecords:
+    def test_equal_ones_are_put_together_and_none_is_lost(self, hospital: Bound) -> None:
+        table, schema = hospital
+        codes = {name: np.array([0, 1, 0, 0]) % len(table[name].domain) for name in schema.released}
+        release = synthetic(table, schema, codes)
+        assert (release.n_rows, release.n_records, release.weights.tolist()) == (2, 4, [3, 1])
+
+    def test_nobody_is_suppressed_however_many_there_are(self, hospital: Bound) -> None:
+        assert made_up(hospital, 5).n_suppressed == made_up(hospital, 50).n_suppressed == 0
+
+    def test_class_measures_do_not_apply_and_say_why(self, hospital: Bound) -> None:
+        for taken in measure(made_up(hospital), OF_CLASSES):
+            assert taken.value is None
+            assert "made up" in taken.detail["reason"]
+
+    def test_a_researcher_counts_each_for_as_many_as_there_were(self, hospital: Bound) -> None:
+        table, _ = hospital
+        for n_records in (6, 12, 60):
+            estimate = uniform_estimate(made_up(hospital, n_records), "diagnosis")
+            assert estimate.weights.sum() == pytest.approx(table.n_records)
+
+    def test_twice_the_original_loses_nothing(self, hospital: Bound) -> None:
+        table, schema = hospital
+        rows = np.tile(np.repeat(np.arange(table.n_rows), table.weights), 2)
+        twice = synthetic(table, schema, {name: table[name].codes[rows] for name in schema.released})
+        names = ["utility-loss", {"query-error": {"queries": 50}}]
+        assert [taken.value for taken in measure(twice, names)] == pytest.approx([0, 0])
+        assert np.isfinite(measure(twice, ["kl-divergence"])[0].value or 0.0)
+
+
+class TestSamples:
+    def test_a_sample_counts_for_all(self, hospital: Bound) -> None:
+        table, schema = hospital
+        half = np.arange(0, table.n_rows, 2)
+        release = released(table, schema, {}, half, sampled=True)
+        assert release.scale == table.n_records / release.n_records
+        assert uniform_estimate(release, "diagnosis").weights.sum() == pytest.approx(table.n_records)
+        assert released(table, schema, {}, half).scale == 1.0
+
+
+@dataclass(frozen=True)
+class _Liar:
+    """Declares people and makes them up."""
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        return made_up((table, schema))
+
+
+@dataclass(frozen=True)
+class _Knowing:
+    """Makes records up and says whose they are."""
+
+    kind: ClassVar[RecordKind] = "synthetic"
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        release = made_up((table, schema))
+        return replace(release, rows=np.zeros(release.n_rows, dtype=np.int64))
+
+
+class TestSoundness:
+    @pytest.mark.parametrize(
+        ("method", "why"), [(_Liar, "of kind 'synthetic'"), (_Knowing, "which original")]
+    )
+    def test_a_method_must_say_what_it_makes(self, method: type, why: str, hospital: Bound) -> None:
+        from sfumato.sanitizers.soundness import check_sound
+
+        made = method().sanitize(*hospital, np.random.default_rng(0))
+        with pytest.raises(MethodFailed, match=why):
+            check_sound(made, method(), *hospital)
+
+
+class TestFilesOfOtherPrograms:
+    def exact(self, bound: Bound, n_records: int) -> dict[str, list[object]]:
+        return made_up(bound, n_records).to_arrow().to_pydict()
+
+    def test_more_rows_than_the_original_are_refused_with_the_remedy(self, hospital: Bound) -> None:
+        with pytest.raises(DataError, match="--kind synthetic"):
+            read_release(self.exact(hospital, 30), *datasets.hospital())
+
+    @pytest.mark.parametrize("n_records", [5, 30])
+    def test_a_synthetic_file_has_any_number_of_rows(self, n_records: int, hospital: Bound) -> None:
+        release = read_release(self.exact(hospital, n_records), *datasets.hospital(), kind="synthetic")
+        assert (release.kind, release.n_records, release.rows) == ("synthetic", n_records, None)
+        assert measure(release, ["k-anonymity"])[0].value is None
+        assert measure(release, ["utility-loss"])[0].value is not None
+
+    def test_exact_values_make_one_ask_what_rows_are(self, hospital: Bound) -> None:
+        release = read_release(self.exact(hospital, 8), *datasets.hospital())
+        assert release.kind == "people"
+        assert "--kind synthetic" in release.notes[-1]
+
+    def test_numbers_of_nobody_are_changed_values(self, hospital: Bound) -> None:
+        changed = self.exact(hospital, 8)
+        changed["age"] = [200 + place for place in range(8)]
+        release = read_release(changed, *datasets.hospital())
+        assert release.kind == "perturbed"
+        assert "'age'" in release.notes[-1]
+
+    def test_a_changed_sensitive_number_counts_as_the_nearest(self) -> None:
+        table = {"town": ["A", "A", "B", "B"], "pay": [10, 20, 30, 40]}
+        schema = Schema.of(town="quasi-identifying", pay="sensitive")
+        release = read_release({**table, "pay": [11, 19, 32, 44]}, table, schema)
+        assert [taken.value for taken in measure(release, ["utility-loss"])] == [0.0]
+
+    def test_made_up_records_match_nobody(self, hospital: Bound) -> None:
+        with pytest.raises(DataError, match="nobody"):
+            read_release(self.exact(hospital, 8), *datasets.hospital(), kind="synthetic", match="age")
+
+
+class TestPublished:
+    @pytest.mark.parametrize("kind", EVERY_KIND)
+    def test_the_folder_says_what_rows_stand_for(self, kind: RecordKind, tmp_path: Path) -> None:
+        table, schema = datasets.hospital()
+        method = AsIs() if kind == "people" else Laplace(1.0) if kind == "perturbed" else None
+        if method is None:
+            release = replace(made_up(schema.bind(table)), recipe=sanitize(table, schema, AsIs()).recipe)
+        else:
+            release = sanitize(table, schema, method)
+        publish(release, tmp_path / "out")
+        assert all(check.holds for check in verify(tmp_path / "out"))
+        manifest = read_manifest(tmp_path / "out")
+        assert manifest.layout.kind == kind
+        (claim,) = [claim for claim in manifest.claims if claim.measure == "k-anonymity"]
+        assert claim.applicable == (kind == "people")
+        assert read_release(tmp_path / "out", table, schema).kind == kind
