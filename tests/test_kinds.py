@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ class TestSyntheticRecords:
         table, schema = hospital
         rows = np.tile(np.repeat(np.arange(table.n_rows), table.weights), 2)
         twice = synthetic(table, schema, {name: table[name].codes[rows] for name in schema.released})
-        names = ["utility-loss", {"query-error": {"queries": 50}}]
+        names: list[Any] = ["utility-loss", {"query-error": {"queries": 50}}]
         assert [taken.value for taken in measure(twice, names)] == pytest.approx([0, 0])
         assert np.isfinite(measure(twice, ["kl-divergence"])[0].value or 0.0)
 

@@ -11,6 +11,10 @@ from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.composition import CompositionK, CompositionLoss
 from sfumato.measures.contribution import QuasiIdentifierContribution
+from sfumato.measures.fidelity.association import CorrelationDifference
+from sfumato.measures.fidelity.k_marginal import KMarginal
+from sfumato.measures.fidelity.learned import Propensity, TransferLoss
+from sfumato.measures.fidelity.regression import RegressionLoss
 from sfumato.measures.households import HouseholdRisk
 from sfumato.measures.invariance import MInvariance
 from sfumato.measures.loss import (
@@ -37,6 +41,7 @@ from sfumato.measures.scenario.good_utility import GoodUtility
 from sfumato.measures.scenario.nearer_gains import NearerAccuracyGain, NearerKnowledgeGain
 from sfumato.measures.traces import TraceRisk
 from sfumato.measures.workload import WorkloadUtility
+from sfumato.measures.worst_group import WorstGroupLoss, WorstGroupRisk
 
 __all__ = [
     "AccuracyGain",
@@ -45,6 +50,7 @@ __all__ = [
     "AverageClassSize",
     "CompositionK",
     "CompositionLoss",
+    "CorrelationDifference",
     "Discernibility",
     "DisclosureQuotient",
     "GeneralLoss",
@@ -55,6 +61,7 @@ __all__ = [
     "JournalistRisk",
     "KLDivergence",
     "KMap",
+    "KMarginal",
     "KnowledgeGain",
     "LevelReached",
     "MInvariance",
@@ -66,16 +73,21 @@ __all__ = [
     "PopulationUniqueness",
     "Precision",
     "PrivacyLoss",
+    "Propensity",
     "QuasiIdentifierContribution",
     "QueryError",
+    "RegressionLoss",
     "ReidentificationRisk",
     "SizeCount",
     "SuppressionLoss",
     "TotalLoss",
     "TraceRisk",
+    "TransferLoss",
     "UtilityLoss",
     "WeightedK",
     "WorkloadUtility",
+    "WorstGroupLoss",
+    "WorstGroupRisk",
     "class_sizes",
     "measure",
     "worst_value",

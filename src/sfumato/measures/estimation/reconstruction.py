@@ -158,11 +158,11 @@ def _spread(name: str, cells: Cells, column: Column) -> Spread:
     if cells.sets is not None:
         masses = np.ones(len(cells.sets.members))
         return Spread(cells.codes, cells.sets.starts, cells.sets.members, masses, n_codes)
-    nearest = _nearest_codes(name, cells, column)
+    nearest = nearest_codes(name, cells, column)
     return Spread.of_codes(nearest[cells.codes], n_codes)
 
 
-def _nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
+def nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
     """Return for each noisy number the code of the nearest original one, the lower of two."""
     numbers = np.array([value for value in column.domain if value is not None])
     noisy = [value for value in cells.domain if value is not None]
@@ -182,7 +182,7 @@ def _nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
 
 def _nearest_sets(name: str, cells: Cells, column: Column) -> ValueSets:
     """Take each changed number for the nearest original one."""
-    nearest = _nearest_codes(name, cells, column)
+    nearest = nearest_codes(name, cells, column)
     ones = np.ones(len(nearest), dtype=np.int64)
     return ValueSets(np.arange(len(nearest) + 1), nearest, ones, len(column.domain))
 

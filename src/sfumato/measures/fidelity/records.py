@@ -1,0 +1,133 @@
+"""Records: a release as a table of single values, the form in which all kinds of release can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.arrays import Codes, Floats, Integers
+from sfumato.cells import Cells
+from sfumato.measures.base import NotApplicable
+from sfumato.measures.estimation.reconstruction import Unreadable, nearest_codes, original_of
+from sfumato.miners.knowledge import as_numbers
+from sfumato.release import Release
+from sfumato.table import Column, Table
+
+MOST_RECORDS = 200_000
+"""Of larger tables so many records are drawn: enough for three digits of every figure here."""
+
+
+@dataclass(frozen=True, eq=False)
+class SingleValues:
+    """One value of every attribute for each record.
+
+    Parameters
+    ----------
+    codes
+        For each attribute the codes of the values in the original's domain.
+    numbers
+        For each numeric attribute the values as numbers, changed ones as they are; a missing one is not a
+        number.
+    sizes
+        How many values each attribute has.
+    """
+
+    codes: Mapping[str, Codes] = field(repr=False)
+    numbers: Mapping[str, Floats] = field(repr=False)
+    sizes: Mapping[str, int]
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        return len(next(iter(self.codes.values())))
+
+
+def original_records(release: Release, names: Sequence[str], seed: int) -> SingleValues:
+    """Return the records of the original, as they are."""
+    table, rng = _original(release), np.random.default_rng([seed, 0])
+    rows = _drawn(table.weights, rng)
+    codes = {name: table[name].codes[rows] for name in names}
+    return SingleValues(
+        codes,
+        {name: known[codes[name]] for name in names if (known := _numbers(table[name])) is not None},
+        {name: len(table[name].domain) for name in names},
+    )
+
+
+def released_records(release: Release, names: Sequence[str], seed: int) -> SingleValues:
+    """Return the released records, of every released set one value drawn.
+
+    A set's values that occur in the original are equally likely. A sensitive value that is told for a group
+    is that of some record of the group. A changed number counts as it is and, where a category is needed,
+    as the nearest original one.
+    """
+    table, rng = _original(release), np.random.default_rng([seed, 1])
+    if not release.n_records:
+        raise NotApplicable("the release has no records")
+    rows = _drawn(release.weights, rng)
+    givers = _givers(release, rows, rng)
+    codes, numbers = {}, {}
+    for name in names:
+        cells, column = release.cells[name], table[name]
+        from_rows = givers if name in release.schema.sensitive else rows
+        codes[name] = _one_of(name, cells, column, cells.codes[from_rows], rng)
+        known = _numbers(column)
+        if known is not None:
+            changed = None if cells.sets is not None else as_numbers(cells.domain)
+            numbers[name] = known[codes[name]] if changed is None else changed[cells.codes[from_rows]]
+    return SingleValues(codes, numbers, {name: len(table[name].domain) for name in names})
+
+
+def compared_attributes(release: Release, least: int) -> tuple[str, ...]:
+    """Return the attributes to compare: quasi-identifiers and sensitive ones that differ at all."""
+    table = _original(release)
+    names = (*release.schema.quasi_identifiers, *release.schema.sensitive)
+    found = tuple(name for name in names if name in release.cells and len(np.unique(table[name].codes)) > 1)
+    if len(found) < least:
+        raise NotApplicable(f"it compares {least} attributes or more, and {len(found)} differ between people")
+    return found
+
+
+def _original(release: Release) -> Table:
+    try:
+        return original_of(release)
+    except Unreadable as reason:
+        raise NotApplicable(str(reason)) from None
+
+
+def _drawn(weights: Integers, rng: np.random.Generator) -> Integers:
+    """Return the row of each record; of too many records some."""
+    if weights.sum() > MOST_RECORDS:
+        weights = rng.multivariate_hypergeometric(weights, MOST_RECORDS, method="marginals")
+    return np.repeat(np.arange(len(weights)), weights)
+
+
+def _givers(release: Release, rows: Integers, rng: np.random.Generator) -> Integers:
+    """Return for each record the row that its sensitive values are taken from."""
+    if release.group_of is None:
+        return rows
+    group_of = release.group_of[rows]
+    shuffled = rng.permutation(len(rows))
+    givers = np.empty_like(rows)
+    givers[np.argsort(group_of, kind="stable")] = rows[
+        shuffled[np.argsort(group_of[shuffled], kind="stable")]
+    ]
+    return givers
+
+
+def _one_of(name: str, cells: Cells, column: Column, labels: Codes, rng: np.random.Generator) -> Codes:
+    """Draw an original value for each released one."""
+    if cells.sets is None:
+        try:
+            return nearest_codes(name, cells, column)[labels]
+        except Unreadable as reason:
+            raise NotApplicable(str(reason)) from None
+    sizes = np.diff(cells.sets.starts)[labels]
+    place = (rng.random(len(labels)) * sizes).astype(np.int64)
+    return cells.sets.members[cells.sets.starts[labels] + place]
+
+
+def _numbers(column: Column) -> Floats | None:
+    return as_numbers(column.domain) if column.kind == "numeric" else None
