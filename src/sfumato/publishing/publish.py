@@ -26,7 +26,7 @@ from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
 from sfumato.project.defaults import Written, default_measures
 from sfumato.project.file import Project, Publication, unnamed
-from sfumato.publishing.layout import WHOLE, Layout, read_back, tables_of
+from sfumato.publishing.layout import WHOLE, Layout, tables_of
 from sfumato.publishing.manifest import (
     attribute_words,
     claims_of,
@@ -38,7 +38,7 @@ from sfumato.publishing.manifest import (
     people_facts,
     requirements_of,
 )
-from sfumato.publishing.verify import data_checks, read_written
+from sfumato.publishing.verify import ReadBack, data_checks
 from sfumato.recipe import Recipe
 from sfumato.release import Earlier, Order, Release, drawn_orders
 from sfumato.sanitizers.base import sanitize
@@ -69,6 +69,7 @@ from sfumato.verifying.folder import (
     fingerprint,
 )
 from sfumato.verifying.signature import fingerprint_of, read_private_key, signature_checks, signed
+from sfumato.verifying.tables import read_tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -358,14 +359,14 @@ def _write_all(
     evidence: Evidence,
     decision: Decision,
     key: Ed25519PrivateKey | None,
-) -> Release:
-    """Write everything but the certificate; return the release as it is read from the files."""
+) -> ReadBack:
+    """Write everything but the certificate; return what is read from the files."""
     types = _write_tables(release, place)
     layout = Layout.of(release)
-    written = read_back(read_written(place, layout.tables), layout)
-    manifest = _manifest(place, told, release, written, candidate, evidence, decision, key)
+    written = ReadBack.of(read_tables(place, layout.tables), layout)
+    manifest = _manifest(place, told, release, written.release, candidate, evidence, decision, key)
     _check_claims(told.policy, tuple(map(measurement_of, manifest.claims)))
-    _write_pages(place, manifest, written)
+    _write_pages(place, manifest, written.release)
     _write_json(place / DATAPACKAGE, _datapackage(manifest, types))
     manifest = msgspec.structs.replace(manifest, files=_listed(place))
     _write_json(place / MANIFEST, manifest)
@@ -426,7 +427,7 @@ def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
         (place / name).write_text(page, encoding="utf-8")
 
 
-def _certify(place: Path, written: Release) -> None:
+def _certify(place: Path, written: ReadBack) -> None:
     """Verify what was written from the files alone, and write down what was checked, or publish nothing."""
     manifest = read_manifest(place)
     (place / CERTIFICATE).touch()
