@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,6 +92,11 @@ class Cells:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", frozen(self.codes, np.int32))
+
+    @cached_property
+    def occurring(self) -> Integers:
+        """The codes that some row has, in ascending order."""
+        return np.flatnonzero(np.bincount(self.codes, minlength=len(self.labels)))
 
     def take(self, rows: Integers) -> Cells:
         """Return the cells of these rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -573,6 +573,11 @@ def encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], we
         indices = np.append(indices, len(values))[places]
     _refuse_infinite(name, values, indices, weights)
     return _ordered(values, indices, kind)
+
+
+def text_column(texts: Sequence[str | None], codes: Integers) -> Column:
+    """Return a column of texts by the place that each row's has among them."""
+    return _ordered([_plain_value(each, frozenset()) for each in texts], codes, "categorical")
 
 
 def _numbered(name: str, array: pa.ChunkedArray) -> tuple[list[Any], Integers]:
