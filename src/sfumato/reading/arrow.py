@@ -470,8 +470,12 @@ def _too_large(path: Path) -> DataError:
     )
 
 
-def _no_records(path: Path) -> DataError:
-    return DataError(f"{path.name} has a header but no records; give a file with records")
+class NoRecords(DataError):
+    """Raised where a file has a header and nothing else."""
+
+
+def _no_records(path: Path) -> NoRecords:
+    return NoRecords(f"{path.name} has a header but no records; give a file with records")
 
 
 def _open_quote(path: Path) -> DataError:
