@@ -278,7 +278,8 @@ def _skip_blank(row: Any) -> str:
 
 
 def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> DataError:
-    """Read once more, slowly, as only a single thread knows the number of a row."""
+    """Read once more, slowly, as only a single thread knows the number of a row; if it is still there."""
+    require_file(path)
     from pyarrow import ArrowException
     from pyarrow import csv as arrow_csv
 
