@@ -112,7 +112,7 @@ class Cells:
         occurs = np.zeros(len(self.labels), dtype=np.bool_)
         occurs[chosen] = True
         present = np.flatnonzero(occurs).tolist()
-        codes = (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[chosen]
+        codes = chosen if occurs.all() else (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[chosen]
         labels = tuple(self.labels[code] for code in present)
         values = self._values() if typed else ()
         written = tuple(values[code] for code in present) if values else ()

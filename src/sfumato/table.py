@@ -515,8 +515,12 @@ def as_dictionary(domain: tuple[Value, ...], codes: Codes) -> pa.DictionaryArray
 
     present = [value for value in domain if value is not None]
     is_missing = np.array([value is None for value in domain], dtype=np.bool_)
-    places = (np.cumsum(~is_missing, dtype=np.int32) - np.int32(1))[codes]
-    indices = pa.array(places, mask=is_missing[codes] if is_missing.any() else None)
+    if is_missing.any():
+        places = (np.cumsum(~is_missing, dtype=np.int32) - np.int32(1))[codes]
+        indices = pa.array(places, mask=is_missing[codes])
+    else:
+        places = codes.astype(np.int32, copy=False)
+        indices = pa.array(places)
     if present and all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
         values = pa.array(present, type=pa.int64())
     elif any(isinstance(value, float) for value in present):
