@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,6 +93,11 @@ class Cells:
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", frozen(self.codes, np.int32))
 
+    @cached_property
+    def occurring(self) -> Integers:
+        """The codes that some row has, in ascending order."""
+        return np.flatnonzero(np.bincount(self.codes, minlength=len(self.labels)))
+
     def take(self, rows: Integers) -> Cells:
         """Return the cells of these rows."""
         return Cells(sealed(self.codes[rows]), self.labels, self.domain, self.sets)
@@ -106,7 +112,7 @@ class Cells:
         occurs = np.zeros(len(self.labels), dtype=np.bool_)
         occurs[chosen] = True
         present = np.flatnonzero(occurs).tolist()
-        codes = (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[chosen]
+        codes = chosen if occurs.all() else (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[chosen]
         labels = tuple(self.labels[code] for code in present)
         values = self._values() if typed else ()
         written = tuple(values[code] for code in present) if values else ()

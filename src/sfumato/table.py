@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -515,8 +515,12 @@ def as_dictionary(domain: tuple[Value, ...], codes: Codes) -> pa.DictionaryArray
 
     present = [value for value in domain if value is not None]
     is_missing = np.array([value is None for value in domain], dtype=np.bool_)
-    places = (np.cumsum(~is_missing, dtype=np.int32) - np.int32(1))[codes]
-    indices = pa.array(places, mask=is_missing[codes] if is_missing.any() else None)
+    if is_missing.any():
+        places = (np.cumsum(~is_missing, dtype=np.int32) - np.int32(1))[codes]
+        indices = pa.array(places, mask=is_missing[codes])
+    else:
+        places = codes.astype(np.int32, copy=False)
+        indices = pa.array(places)
     if present and all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
         values = pa.array(present, type=pa.int64())
     elif any(isinstance(value, float) for value in present):
@@ -573,6 +577,11 @@ def encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], we
         indices = np.append(indices, len(values))[places]
     _refuse_infinite(name, values, indices, weights)
     return _ordered(values, indices, kind)
+
+
+def text_column(texts: Sequence[str | None], codes: Integers) -> Column:
+    """Return a column of texts by the place that each row's has among them."""
+    return _ordered([_plain_value(each, frozenset()) for each in texts], codes, "categorical")
 
 
 def _numbered(name: str, array: pa.ChunkedArray) -> tuple[list[Any], Integers]:

@@ -258,6 +258,23 @@ def test_a_file_that_changes_while_it_is_read_is_refused_without_its_values(tmp_
     assert raised.value.__context__ is None
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_that_vanishes_before_its_records_are_read_is_said_to_be_gone(
+    tmp_path: Path, engine: str, ending: str
+) -> None:
+    path = tmp_path / f"people.{ending}"
+    if ending == "csv":
+        path.write_text("a\n1\n")
+    else:
+        pq.write_table(pa.table({"a": ["1"]}), path)
+    source = source_at(path)
+    assert source.schema.names == ["a"]
+    path.unlink()
+    with pytest.raises(DataError, match=rf"^people\.{ending} does not exist"):
+        engine_named(engine).reduce(source)
+
+
 def test_infinite_numbers_are_counted_as_records(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1.0, float("inf"), float("inf")]}), tmp_path / "a.parquet")
     for engine in ("memory", "duckdb"):

@@ -207,7 +207,7 @@ class TestPseudonyms:
         manifest = json.loads((forged / "manifest.json").read_text())
         manifest["word"]["people"]["released"] = 59
         (forged / "manifest.json").write_text(json.dumps(manifest))
-        checks = check_folder(forged, read_manifest(forged))
+        checks = check_folder(forged, read_manifest(forged)).checks
         assert any("speak against it" in check.problem for check in checks)
 
     def test_who_has_the_same_records_is_not_told_apart(self, told: tuple[Release, Path]) -> None:

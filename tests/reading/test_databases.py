@@ -317,6 +317,24 @@ class TestPostgres:
         for path in tmp_path.iterdir():
             assert server[1].encode() not in path.read_bytes()
 
+    def test_a_new_project_is_called_as_the_database_and_names_its_address(
+        self,
+        postgres: str,
+        server: tuple[str, str],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        from sfumato.cli import run
+
+        monkeypatch.chdir(tmp_path)
+        assert run(["new", postgres, "--table", "people"]) == 0
+        said = capsys.readouterr()
+        written = (tmp_path / "postgres.toml").read_text()
+        assert f'path = "{postgres}"' in written
+        assert server[1] not in written + said.out + said.err
+        assert Project.load(tmp_path / "postgres.toml").read()[0].n_records == 4
+
     def test_the_connection_may_only_read(self, postgres: str) -> None:
         query = "WITH gone AS (DELETE FROM people RETURNING age) SELECT age FROM gone"
         with pytest.raises(DataError, match=r"postgres does not answer the query \(SQLSTATE"):

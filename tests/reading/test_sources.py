@@ -85,6 +85,27 @@ class TestManyFiles:
             source_at(tmp_path / "all").schema  # noqa: B018
 
 
+def test_of_several_csv_files_some_may_have_a_header_alone(tmp_path: Path, write: Write) -> None:
+    write("all/a.csv", {"age": [], "sex": []})
+    write("all/b.csv", {"age": [1, 2], "sex": ["f", "m"]})
+    write("all/c.csv", {"age": [], "sex": []})
+    (tmp_path / "all" / "d.csv").write_text("age,sex")
+    assert ages(source_at(tmp_path / "all")) == ["1", "2"]
+    # their columns are compared, too
+    write("all/c.csv", {"age": [], "town": []})
+    for reading in (lambda source: source.read(), lambda source: list(source.batches(["age"]))):
+        with pytest.raises(DataError, match="columns"):
+            reading(source_at(tmp_path / "all"))
+
+
+def test_csv_files_with_headers_alone_have_no_records(tmp_path: Path, write: Write) -> None:
+    write("all/a.csv", {"age": []})
+    write("all/b.csv", {"age": []})
+    for reading in (lambda source: source.read(), lambda source: list(source.batches(["age"]))):
+        with pytest.raises(DataError, match="has a header but no records"):
+            reading(source_at(tmp_path / "all"))
+
+
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path, write: Write) -> None:
     write("a[1].csv", {"age": [1]})
     write("a1.csv", {"age": [2]})

@@ -19,7 +19,8 @@ from sfumato.publishing.publish import write_release
 from sfumato.publishing.verify import read_written
 from sfumato.verifying.figures import MEASURES, Between, OneOf, computed
 from sfumato.verifying.levels import MODELS
-from sfumato.verifying.records import published, read_csv, table_names
+from sfumato.verifying.records import published, table_names
+from sfumato.verifying.tables import read_csv
 
 ASKED: list[Any] = [
     *MODELS,

@@ -17,7 +17,8 @@ from scipy.spatial.distance import jensenshannon
 from sfumato.verifying import figures
 from sfumato.verifying.documents import AttributeFacts, LayoutFacts
 from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, computed
-from sfumato.verifying.records import FileColumn, PublicView, WrittenTable, published
+from sfumato.verifying.records import PublicView, published
+from sfumato.verifying.tables import FileColumn, WrittenTable
 
 Cells = Mapping[str, Sequence[str]]
 
@@ -33,7 +34,7 @@ def view(quasi: Cells, sensitive: Cells | None = None, *, n_original: int | None
     }
     layout = LayoutFacts(attributes=facts, n_original=n_original or n_rows, form="one-table", group=None)
     columns = {name: FileColumn.of(column) for name, column in cells.items()}
-    return published({"data": WrittenTable(columns, n_rows)}, layout)
+    return published({"data": WrittenTable(columns, np.ones(n_rows, dtype=np.int64))}, layout)
 
 
 def figure(measure: str, seen: PublicView, **given: Any) -> Recomputed:

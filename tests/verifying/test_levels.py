@@ -21,7 +21,8 @@ from sfumato.verifying.levels import (
     relative_entropies,
     total_variations,
 )
-from sfumato.verifying.records import FileColumn, PublicView, SensitiveValues
+from sfumato.verifying.records import PublicView, SensitiveValues
+from sfumato.verifying.tables import FileColumn
 
 
 def attribute_of(*groups: str, hierarchy: list[list[str]] | None = None) -> SensitiveValues:
@@ -32,7 +33,7 @@ def attribute_of(*groups: str, hierarchy: list[list[str]] | None = None) -> Sens
 def told_of(name: str, groups: tuple[str, ...], facts: AttributeFacts) -> SensitiveValues:
     group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     cells = FileColumn.of(None if sign == " " else sign for sign in "".join(groups))
-    return SensitiveValues.of(name, cells, group_of, facts)
+    return SensitiveValues.of(name, cells, group_of, facts, np.ones_like(group_of))
 
 
 def seen_in_classes(sizes: Sequence[int], *attributes: SensitiveValues) -> PublicView:

@@ -1,45 +1,23 @@
-"""The published cells as a stranger reads them: files, layouts, groups, hierarchies."""
+"""The published cells as a stranger sees them: layouts, groups, hierarchies."""
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sfumato.errors import VerificationFailed
-from sfumato.verifying import records
 from sfumato.verifying.documents import AttributeFacts, LayoutFacts
-from sfumato.verifying.records import (
-    FileColumn,
-    PublicView,
-    SensitiveValues,
-    WrittenTable,
-    differs_from_parquet,
-    parquet_types,
-    published,
-    read_csv,
-    table_names,
-)
+from sfumato.verifying.records import PublicView, SensitiveValues, published, table_names
+from sfumato.verifying.tables import FileColumn, WrittenTable
 
 QUASI = AttributeFacts(role="quasi-identifying")
 TOLD = AttributeFacts(role="sensitive")
 ASIDE = AttributeFacts(role="insensitive")
-
-
-def read(folder: Path, text: str | bytes) -> WrittenTable:
-    (folder / "data.csv").write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_csv(folder, "data")
 
 
 def table(**columns: str) -> WrittenTable:
@@ -52,7 +30,7 @@ def table(**columns: str) -> WrittenTable:
 
 def written_table(cells: Mapping[str, Sequence[str | None]]) -> WrittenTable:
     columns = {name: FileColumn.of(column) for name, column in cells.items()}
-    return WrittenTable(columns, len(next(iter(cells.values()))))
+    return WrittenTable(columns, np.ones(len(next(iter(cells.values()))), dtype=np.int64))
 
 
 def cells(found: WrittenTable) -> dict[str, list[str | None]]:
@@ -70,7 +48,9 @@ def classes(seen: PublicView, people: WrittenTable) -> dict[tuple[str | None, ..
 
 def told_of(name: str, groups: Sequence[Sequence[str | None]], facts: AttributeFacts) -> SensitiveValues:
     group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    return SensitiveValues.of(name, FileColumn.of(itertools.chain(*groups)), group_of, facts)
+    return SensitiveValues.of(
+        name, FileColumn.of(itertools.chain(*groups)), group_of, facts, np.ones_like(group_of)
+    )
 
 
 def groups(attribute: SensitiveValues) -> tuple[Counter[str | None], ...]:
@@ -85,114 +65,6 @@ def layout(
     form: Any = "one-table", group: str | None = None, n_original: int = 9, **attributes: AttributeFacts
 ) -> LayoutFacts:
     return LayoutFacts(attributes=attributes, n_original=n_original, form=form, group=group)
-
-
-class TestCSV:
-    def test_cells_are_texts_and_empty_ones_are_missing(self, tmp_path: Path) -> None:
-        found = read(tmp_path, 'a,b\r\n1,"x, ""y""\nz"\r\n,""\r\n 2,ü\r\n')
-        assert (found.names, found.n_rows) == (("a", "b"), 3)
-        assert cells(found) == {"a": ["1", None, " 2"], "b": ['x, "y"\nz', None, "ü"]}
-
-    def test_an_empty_line_is_a_record_of_one_missing_cell(self, tmp_path: Path) -> None:
-        assert cells(read(tmp_path, "a\nx\n\ny\n")) == {"a": ["x", None, "y"]}
-        with pytest.raises(VerificationFailed, match="more or fewer cells"):
-            read(tmp_path, "a,b\n1,2\n\n")
-
-    @pytest.mark.parametrize(
-        ("text", "problem"),
-        [
-            ("", "no header"),
-            ("\n1\n", "no header"),
-            ("a,a\n1,2\n", "no header of different names"),
-            ("a,b\n", "no record"),
-            ("a,b\n1\n", "more or fewer cells"),
-            ("a,b\n1,2,3\n", "more or fewer cells"),
-            ('a\n"x" y\n', "not the CSV"),
-            ('a\n"x\n', "not the CSV"),
-            (b"a\n\xff\n", "not the CSV"),
-        ],
-    )
-    def test_what_publish_does_not_write_is_refused(
-        self, tmp_path: Path, text: str | bytes, problem: str
-    ) -> None:
-        with pytest.raises(VerificationFailed, match=rf"^data\.csv .*{problem}"):
-            read(tmp_path, text)
-
-    def test_a_cell_may_be_long(self, tmp_path: Path) -> None:
-        # longer than the csv module allows by itself
-        assert cells(read(tmp_path, "a\n" + "x" * 200_000 + "\n"))["a"] == ["x" * 200_000]
-
-
-class TestParquet:
-    def differs(self, folder: Path, written: WrittenTable, **columns: Any) -> str:
-        pq.write_table(pa.table(columns), folder / "data.parquet")
-        return differs_from_parquet(folder, "data", written)
-
-    def test_the_order_of_records_does_not_matter(self, tmp_path: Path) -> None:
-        written = table(a="12 ", b="xyz")
-        assert self.differs(tmp_path, written, a=[None, 2, 1], b=["z", "y", "x"]) == ""
-        assert self.differs(tmp_path, written, a=[None, 1, 2], b=["z", "y", "x"]) == "they hold other records"
-
-    def test_numbers_are_compared_as_numbers(self, tmp_path: Path) -> None:
-        assert self.differs(tmp_path, table(a="12"), a=[1.0, 2.0]) == ""
-        assert self.differs(tmp_path, table(a="12"), a=["1", "2"]) == ""
-        assert self.differs(tmp_path, table(a="1x"), a=[1, 2]) == "they hold other records"
-        assert self.differs(tmp_path, table(a="  "), a=pa.array([None, None], pa.string())) == ""
-        # as often as it is there
-        assert self.differs(tmp_path, table(a="112"), a=[1, 2, 2]) == "they hold other records"
-
-    def test_a_type_that_publish_does_not_write(self, tmp_path: Path) -> None:
-        said = self.differs(tmp_path, table(a="12"), a=[True, False])
-        assert said == "the column 'a' is of a type that `publish` does not write"
-
-    def test_columns_and_their_order_must_be_the_same(self, tmp_path: Path) -> None:
-        written = table(a="1", b="x")
-        assert self.differs(tmp_path, written, b=["x"], a=[1]) == "they have other columns"
-        assert self.differs(tmp_path, written, a=[1]) == "they have other columns"
-        assert (
-            self.differs(tmp_path, written, a=[1, 2], b=["x", "y"]) == "they have another number of records"
-        )
-
-    def test_a_file_that_is_none(self, tmp_path: Path) -> None:
-        (tmp_path / "data.parquet").write_bytes(b"PAR1")
-        assert differs_from_parquet(tmp_path, "data", table(a="1")) == "the Parquet file cannot be read"
-        with pytest.raises(VerificationFailed, match=r"^data\.parquet cannot be read$"):
-            parquet_types(tmp_path, "data")
-
-    def test_a_file_that_would_unpack_to_far_more_is_not(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        n_rows = 100_000
-        written = written_table({"a": ["x"] * n_rows})
-        place = tmp_path / "data.parquet"
-        pq.write_table(pa.table({"a": ["x"] * n_rows}), place, use_dictionary=False, compression="zstd")
-        grown = sum(
-            pq.ParquetFile(place).metadata.row_group(n).total_byte_size
-            for n in range(pq.ParquetFile(place).metadata.num_row_groups)
-        )
-        monkeypatch.setattr(records, "_MOST_GROWTH", 2)
-        size = place.stat().st_size
-        assert grown > 3 * size
-        monkeypatch.setattr(records, "_SMALL", grown - 2 * size)
-        assert differs_from_parquet(tmp_path, "data", written) == ""
-        monkeypatch.setattr(records, "_SMALL", grown - 2 * size - 1)
-        assert "far more than its size" in differs_from_parquet(tmp_path, "data", written)
-
-    def test_every_group_of_rows_counts(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        place = tmp_path / "data.parquet"
-        pq.write_table(pa.table({"a": ["x"] * 1000}), place, row_group_size=10)
-        written = written_table({"a": ["x"] * 1000})
-        monkeypatch.setattr(records, "_MOST_GROWTH", 0)
-        one = pq.ParquetFile(place).metadata.row_group(0).total_byte_size
-        monkeypatch.setattr(records, "_SMALL", 99 * one)
-        assert "far more than its size" in differs_from_parquet(tmp_path, "data", written)
-        monkeypatch.setattr(records, "_SMALL", 100 * one)
-        assert differs_from_parquet(tmp_path, "data", written) == ""
-
-    def test_types_are_named_as_a_data_package_names_them(self, tmp_path: Path) -> None:
-        columns = {"n": pa.array([1], pa.int8()), "x": pa.array([0.5], pa.float32()), "s": pa.array(["a"])}
-        pq.write_table(pa.table(columns), tmp_path / "data.parquet")
-        assert parquet_types(tmp_path, "data") == [("n", "integer"), ("x", "number"), ("s", "string")]
 
 
 class TestOneTable:
@@ -366,37 +238,3 @@ class TestSensitiveValues:
     @pytest.mark.parametrize(("cells", "withheld"), [("***", True), ("**x", False), ("xy", False)])
     def test_what_is_withheld_everywhere(self, cells: str, withheld: bool) -> None:
         assert self.values(cells).is_withheld is withheld
-
-
-def test_a_parquet_bomb_is_a_matter_of_megabytes() -> None:
-    """What a small file may unpack to, and how often its own size a large one may."""
-    assert 1 << 20 <= records._SMALL <= 1 << 28
-    assert 8 <= records._MOST_GROWTH <= 1000
-
-
-@given(
-    rows=st.lists(st.lists(st.text(st.sampled_from('ab", \n\rü'), max_size=3), min_size=2, max_size=2)),
-    end=st.sampled_from(["\n", "\r\n"]),
-)
-def test_whole_files_are_read_as_line_by_line(rows: list[list[str]], end: str) -> None:
-    file = io.StringIO(newline="")
-    csv.writer(file, lineterminator=end).writerows([["a", "b"], *rows])
-    written = file.getvalue().encode()
-    at_once = records._all_at_once(written)
-    if rows and end == "\n" and "\r" not in written.decode().replace('"', ""):
-        assert at_once is not None
-    if at_once is not None:
-        assert cells(at_once) == cells(records._line_by_line(written, "data"))
-
-
-@given(text=st.lists(st.sampled_from(['"', ",", "\n", "a", "\r", "\xff"]), max_size=12).map("".join))
-def test_a_file_that_is_taken_at_once_is_one_that_can_be_read_line_by_line(text: str) -> None:
-    written = b"a,b\n" + text.encode("latin-1")
-    try:
-        at_once = records._all_at_once(written)
-    except UnicodeDecodeError:
-        with pytest.raises((UnicodeDecodeError, csv.Error, VerificationFailed)):
-            records._line_by_line(written, "data")
-        return
-    if at_once is not None:
-        assert cells(at_once) == cells(records._line_by_line(written, "data"))

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from sfumato.errors import UserError
 from sfumato.external.base import read_release
-from sfumato.publishing.layout import read_back
+from sfumato.publishing.layout import as_release
 from sfumato.publishing.manifest import layout_of
-from sfumato.publishing.verify import read_written
 from sfumato.release import Release
 from sfumato.schema import Schema
 from sfumato.table import Table
 from sfumato.verifying.documents import Manifest, ParentFacts, read_manifest
 from sfumato.verifying.folder import MANIFEST, fingerprint
 from sfumato.verifying.records import table_names
+from sfumato.verifying.tables import read_tables
 
 
 def parent_release(folder: Path, table: Table, schema: Schema) -> Release:
@@ -35,7 +35,7 @@ def parent_release(folder: Path, table: Table, schema: Schema) -> Release:
 def earlier_release(folder: Path, schema: Schema) -> Release:
     """Read a published folder as anybody does: its labels, and no original."""
     manifest = check_folder(folder, schema)
-    return read_back(read_written(folder, table_names(manifest.layout)), layout_of(manifest))
+    return as_release(read_tables(folder, table_names(manifest.layout)), layout_of(manifest))
 
 
 def parent_facts(

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -74,7 +75,7 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
 
 
 @cli.command()
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path())
 @click.option(
     "--output",
     "-o",
@@ -85,19 +86,23 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
 @table_option
 @query_option
 @json_option
-def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -> None:
+def new(data: str, output: Path | None, as_json: bool, **dialect: str | None) -> None:
     """Look at DATA, guess the role of each column, and write a project file to read and to correct.
 
-    DATA is a file, a folder of files, a pattern such as 'admissions/2024-*.csv', or a database.
+    DATA is a file, a folder of files, a pattern such as 'admissions/2024-*.csv', or a database: its file, or
+    the address of a PostgreSQL server.
 
     \b
     Example: sfumato new admissions.csv
     """
+    from sfumato.reading.databases import is_address
     from sfumato.reading.new_project import start_project
     from sfumato.reading.sources import source_at
 
     source_at(data, **dialect)
-    target = output or data.with_suffix(".toml")
+    # the project of a database on a server lies here, and is called as the database is
+    named = Path(Path(urlsplit(data).path).name or "project") if is_address(data) else Path(data)
+    target = output or named.with_suffix(".toml")
     if os.path.exists(target):
         raise UserError(f"{target.name} exists already; edit it, or name another with --output")
     given = {name: value for name, value in dialect.items() if value is not None}
@@ -106,7 +111,7 @@ def new(data: Path, output: Path | None, as_json: bool, **dialect: str | None) -
         print_json("new", {"project": str(target), "attributes": [guess_facts(each) for each in guesses]})
         return
     print_table(
-        f"{table.n_records:,} records of {data.name}, first guesses",
+        f"{table.n_records:,} records of {named.name}, first guesses",
         ["attribute", "role", "kind", "distinct", "missing", "why"],
         [[g.name, g.role, g.kind, f"{g.n_distinct:,}", f"{g.n_missing:,}", g.reason] for g in guesses],
     )

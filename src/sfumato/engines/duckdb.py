@@ -28,6 +28,7 @@ from sfumato.engines.plain import (
 from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
 from sfumato.errors import DataError, SfumatoError, UserError
 from sfumato.reading.databases import quoted
+from sfumato.reading.dialect import require_file
 from sfumato.reading.sources import Source
 from sfumato.schema import Schema
 from sfumato.table import Table, counted
@@ -107,6 +108,8 @@ def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnectio
     if trouble:
         raise trouble[0]
     if problem:
+        for path in asked.source.files:
+            require_file(path)
         raise DataError(f"{asked.source.label} {problem}")
     counts = np.asarray(rows.column(len(asked.names)), dtype=np.int64)
     return counted(typed(asked.source, asked.names, rows), counts, missing_values=asked.missing_values)

@@ -185,8 +185,9 @@ class Discernibility(_QuasiIdentifierLoss):
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return the sum of squared class sizes, each suppressed record counting as all records."""
+        sizes, counts = np.unique(release.classes.sizes, return_counts=True)
         # Python integers: n² of a large table does not fit 64 bits for long
-        squares = sum(int(size) ** 2 for size in release.classes.sizes)
+        squares = sum(size**2 * count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True))
         return self.taken(float(squares + release.n_original * release.n_suppressed))
 
 

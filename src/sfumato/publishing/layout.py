@@ -15,7 +15,8 @@ from sfumato.facts import RecordKind
 from sfumato.hierarchy import Hierarchy
 from sfumato.release import Form, Order, Release
 from sfumato.schema import Attribute, Schema
-from sfumato.table import Kind, Table, Value, text
+from sfumato.table import Kind, Table, Value, as_dictionary, compacted, text, text_column
+from sfumato.verifying.tables import WrittenTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,18 +94,48 @@ def tables_of(release: Release, *, typed: bool, order: Order | None = None) -> d
     return {PEOPLE: records.drop_columns(sensitive), VALUES: counts.sort_by(by)}
 
 
+def as_release(tables: Mapping[str, WrittenTable], layout: Layout) -> Release:
+    """Take tables that were read from published files as the release that a stranger sees."""
+    if layout.form == "one-table":
+        whole = tables[WHOLE]
+        columns = {
+            name: text_column(column.values, column.codes)
+            for name, column in whole.columns.items()
+            if name != layout.person
+        }
+        return _release(compacted(columns, whole.counts), layout)
+    every = {name: _arrow(table).take(_records(table)) for name, table in tables.items()}
+    return read_back(every, layout)
+
+
+def _arrow(table: WrittenTable) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table(
+        {name: as_dictionary(column.values, column.codes) for name, column in table.columns.items()}
+    )
+
+
+def _records(table: WrittenTable) -> Integers:
+    return np.repeat(np.arange(table.n_rows), table.counts)
+
+
 def read_back(tables: Mapping[str, pa.Table], layout: Layout) -> Release:
     """Take published tables as the release that a stranger sees: labels, and no original."""
     records = tables[WHOLE] if layout.form == "one-table" else _joined(tables, layout)
     if layout.person in records.column_names:
         # whose the records are is counted by `verify` alone: what a reader sees of a class are its records
         records = records.drop_columns([layout.person])
+    return _release(Table.from_arrow(records), layout)
+
+
+def _release(records: Table, layout: Layout) -> Release:
     expected = {*layout.attributes, *([layout.group] if layout.group else [])}
-    if set(records.column_names) != expected:
+    if set(records.names) != expected:
         raise VerificationFailed("the published columns are not those that the manifest names")
     schema = layout.schema
     group = (Attribute(layout.group, "insensitive"),) if layout.group else ()
-    table, bound = Schema((*schema.attributes, *group)).bind(Table.from_arrow(records), is_release=True)
+    table, bound = Schema((*schema.attributes, *group)).bind(records, is_release=True)
     return Release(
         schema=Schema(tuple(bound[name] for name in layout.attributes)),
         cells={

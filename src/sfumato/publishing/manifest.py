@@ -246,7 +246,7 @@ def intervals_at_values(release: Release) -> tuple[str, ...]:
 def _ends_at_values(release: Release, name: str) -> bool:
     """Return whether some released intervals are named by no hierarchy: they end at people's values."""
     hierarchy = release.schema.hierarchy(name)
-    used = {release.cells[name].labels[code] for code in np.unique(release.cells[name].codes)}
+    used = {release.cells[name].labels[code] for code in release.cells[name].occurring}
     foreign = [label for label in used if label is not None and label not in hierarchy.nodes_named]
     return any(label.startswith("[") or _ranges_over_values(hierarchy, label) for label in foreign)
 

@@ -26,7 +26,7 @@ from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, measure
 from sfumato.project.defaults import Written, default_measures
 from sfumato.project.file import Project, Publication, unnamed
-from sfumato.publishing.layout import WHOLE, Layout, read_back, tables_of
+from sfumato.publishing.layout import WHOLE, Layout, tables_of
 from sfumato.publishing.manifest import (
     attribute_words,
     claims_of,
@@ -38,7 +38,7 @@ from sfumato.publishing.manifest import (
     people_facts,
     requirements_of,
 )
-from sfumato.publishing.verify import data_checks, read_written
+from sfumato.publishing.verify import ReadBack, data_checks
 from sfumato.recipe import Recipe
 from sfumato.release import Earlier, Order, Release, drawn_orders
 from sfumato.sanitizers.base import sanitize
@@ -69,6 +69,7 @@ from sfumato.verifying.folder import (
     fingerprint,
 )
 from sfumato.verifying.signature import fingerprint_of, read_private_key, signature_checks, signed
+from sfumato.verifying.tables import read_tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -358,16 +359,16 @@ def _write_all(
     evidence: Evidence,
     decision: Decision,
     key: Ed25519PrivateKey | None,
-) -> Release:
-    """Write everything but the certificate; return the release as it is read from the files."""
+) -> ReadBack:
+    """Write everything but the certificate; return what is read from the files."""
     types = _write_tables(release, place)
     layout = Layout.of(release)
-    written = read_back(read_written(place, layout.tables), layout)
-    manifest = _manifest(place, told, release, written, candidate, evidence, decision, key)
+    written = ReadBack.of(read_tables(place, layout.tables), layout)
+    manifest = _manifest(place, told, release, written.release, candidate, evidence, decision, key)
     _check_claims(told.policy, tuple(map(measurement_of, manifest.claims)))
-    _write_pages(place, manifest, written)
+    _write_pages(place, manifest, written.release)
     _write_json(place / DATAPACKAGE, _datapackage(manifest, types))
-    manifest = msgspec.structs.replace(manifest, files=_listed(place))
+    manifest = msgspec.structs.replace(manifest, files=_listed(place, manifest.files))
     _write_json(place / MANIFEST, manifest)
     if key is not None:
         _write_json(place / SIGNATURE, signed(manifest, key))
@@ -383,14 +384,16 @@ def _write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
     typed: dict[str, pq.ParquetWriter] = {}
     with ExitStack() as open_files:
         for order in drawn_orders(release):
-            for name, table in tables_of(release, typed=False, order=order).items():
+            written = tables_of(release, typed=False, order=order)
+            for name, table in written.items():
                 is_first = name not in texts
                 if is_first:
                     texts[name] = open_files.enter_context((place / f"{name}.csv").open("wb"))
                 write_records(texts[name], table, header=is_first)
-            for name, table in tables_of(release, typed=True, order=order).items():
+            is_whole = release.group_of is None
+            for name, table in (written if is_whole else tables_of(release, typed=True, order=order)).items():
                 if name not in typed:
-                    types[name] = table.schema if release.group_of is not None else _types(release)
+                    types[name] = _types(release) if is_whole else table.schema
                     parquet = pq.ParquetWriter(place / f"{name}.parquet", types[name], **_PARQUET)
                     typed[name] = open_files.enter_context(parquet)
                 typed[name].write_table(_with_types(table, types[name]))
@@ -406,16 +409,32 @@ def _types(release: Release) -> pa.Schema:
 
 
 def _with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Give some of the records the types of all: their values alone may be of narrower ones."""
+    """Give some of the records the types of all: a text is taken for the number that it was written from."""
     import pyarrow as pa
 
     def cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
         if column.type == kind or not pa.types.is_dictionary(kind):
             return column.cast(kind)
-        return column.cast(column.type.value_type).cast(kind.value_type).dictionary_encode()
+        read = _read_as(kind.value_type)
+        return pa.chunked_array(
+            [
+                pa.DictionaryArray.from_arrays(
+                    chunk.indices,
+                    pa.array([read(each) for each in chunk.dictionary.to_pylist()], kind.value_type),
+                )
+                for chunk in column.chunks
+            ],
+            type=kind,
+        )
 
     columns = [cast(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _read_as(kind: pa.DataType) -> Callable[[str], int | float | str]:
+    import pyarrow as pa
+
+    return int if pa.types.is_integer(kind) else float if pa.types.is_floating(kind) else str
 
 
 def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
@@ -426,7 +445,7 @@ def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
         (place / name).write_text(page, encoding="utf-8")
 
 
-def _certify(place: Path, written: Release) -> None:
+def _certify(place: Path, written: ReadBack) -> None:
     """Verify what was written from the files alone, and write down what was checked, or publish nothing."""
     manifest = read_manifest(place)
     (place / CERTIFICATE).touch()
@@ -439,10 +458,15 @@ def _certify(place: Path, written: Release) -> None:
         )
 
 
-def _listed(place: Path) -> dict[str, FileFacts]:
-    """Return the checksum and the length of every file that was written so far."""
-    found = {each.name: fingerprint(place, each.name) for each in sorted(place.iterdir())}
-    return {name: FileFacts(sha256=sha256, bytes=length) for name, (sha256, length) in found.items()}
+def _listed(place: Path, known: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
+    """Return the checksum and the length of every file that was written so far, if it is not known yet."""
+    names = [each.name for each in sorted(place.iterdir())]
+    return {name: known.get(name) or _facts_of(place, name) for name in names}
+
+
+def _facts_of(place: Path, name: str) -> FileFacts:
+    sha256, length = fingerprint(place, name)
+    return FileFacts(sha256=sha256, bytes=length)
 
 
 def _is_efficient(frontier: Frontier, chosen: Candidate) -> bool | None:
@@ -495,7 +519,7 @@ def _manifest(
         ),
         word=_word(told, release, written, candidate, evidence, by_owner),
         profiles=list(told.profiles),
-        files=_listed(place),
+        files=_listed(place, {}),
         signed_by=None if key is None else fingerprint_of(key.public_key()),
         parent=told.parent,
     )

@@ -17,13 +17,14 @@ import sfumato
 from sfumato.decision import now
 from sfumato.errors import SfumatoError, UserError
 from sfumato.files import file_beside
+from sfumato.publishing.layout import Layout, as_release
 from sfumato.reading.arrow import read_arrow
 from sfumato.verifying.certificate import certificate_check, certified
 from sfumato.verifying.check import Check, check_folder
 from sfumato.verifying.documents import Manifest, read_manifest, written
 from sfumato.verifying.folder import read_bytes
-from sfumato.verifying.records import table_names
 from sfumato.verifying.signature import read_public_key, signature_checks
+from sfumato.verifying.tables import WrittenTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -132,7 +133,20 @@ def write_certificate(found: Verification, folder: str | Path, path: str | Path,
         place.write_text(written(certificate), encoding="utf-8")
 
 
-def data_checks(folder: Path, manifest: Manifest, cells: Release | None = None) -> list[Check]:
+@dataclass(frozen=True)
+class ReadBack:
+    """Published tables as they were read from their files, and the release that a stranger sees in them."""
+
+    tables: Mapping[str, WrittenTable]
+    release: Release
+
+    @classmethod
+    def of(cls, tables: Mapping[str, WrittenTable], layout: Layout) -> ReadBack:
+        """Take tables as a release."""
+        return cls(tables, as_release(tables, layout))
+
+
+def data_checks(folder: Path, manifest: Manifest, cells: ReadBack | None = None) -> list[Check]:
     """Check everything but the signature and the certificate.
 
     Parameters
@@ -141,10 +155,10 @@ def data_checks(folder: Path, manifest: Manifest, cells: Release | None = None) 
         What was read from the data files when the manifest was made: the checksums show that they are the
         same. By default they are read now.
     """
-    checks = check_folder(folder, manifest)
-    if any(not each.holds for each in checks):
-        return checks
-    return [*checks, *_page_checks(folder, manifest, cells)]
+    found = check_folder(folder, manifest, None if cells is None else cells.tables)
+    if not found.hold or found.tables is None:
+        return found.checks
+    return [*found.checks, *_page_checks(folder, manifest, cells, found.tables)]
 
 
 def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]:
@@ -154,9 +168,10 @@ def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]
     }
 
 
-def _page_checks(folder: Path, manifest: Manifest, cells: Release | None) -> Iterator[Check]:
+def _page_checks(
+    folder: Path, manifest: Manifest, cells: ReadBack | None, tables: Mapping[str, WrittenTable]
+) -> Iterator[Check]:
     """Write the report and its profiles once more from manifest and cells, and compare every byte."""
-    from sfumato.publishing.layout import read_back
     from sfumato.publishing.manifest import layout_of
     from sfumato.report.profiles import page_names, published_pages
 
@@ -169,9 +184,8 @@ def _page_checks(folder: Path, manifest: Manifest, cells: Release | None) -> Ite
         yield from (Check(said, problem) for said in what.values())
         return
     try:
-        if cells is None:
-            cells = read_back(read_written(folder, table_names(manifest.layout)), layout_of(manifest))
-        pages = published_pages(manifest, cells)
+        cells = cells or ReadBack.of(tables, layout_of(manifest))
+        pages = published_pages(manifest, cells.release)
     except SfumatoError as error:
         yield from (Check(said, f"it cannot be written again: {error}") for said in what.values())
         return

@@ -278,7 +278,8 @@ def _skip_blank(row: Any) -> str:
 
 
 def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> DataError:
-    """Read once more, slowly, as only a single thread knows the number of a row."""
+    """Read once more, slowly, as only a single thread knows the number of a row; if it is still there."""
+    require_file(path)
     from pyarrow import ArrowException
     from pyarrow import csv as arrow_csv
 
@@ -470,8 +471,12 @@ def _too_large(path: Path) -> DataError:
     )
 
 
-def _no_records(path: Path) -> DataError:
-    return DataError(f"{path.name} has a header but no records; give a file with records")
+class NoRecords(DataError):
+    """Raised where a file has a header and nothing else."""
+
+
+def _no_records(path: Path) -> NoRecords:
+    return NoRecords(f"{path.name} has a header but no records; give a file with records")
 
 
 def _open_quote(path: Path) -> DataError:

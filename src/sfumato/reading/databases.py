@@ -56,12 +56,23 @@ class Database(Protocol):
 
 def is_database(path: str) -> bool:
     """Return whether a path names a database rather than a file of records."""
-    return path.partition("://")[0] in POSTGRES or path.lower().endswith(SUFFIXES)
+    return is_address(path) or path.lower().endswith(SUFFIXES)
+
+
+def is_address(path: str) -> bool:
+    """Return whether a database is named by the address of its server.
+
+    Examples
+    --------
+    >>> is_address("postgresql://steward@host/shop"), is_address("shop.sqlite")
+    (True, False)
+    """
+    return path.partition("://")[0] in POSTGRES
 
 
 def database_at(path: str) -> Database:
     """Return the database at a path or an address such as ``postgresql://host/shop``."""
-    if path.partition("://")[0] in POSTGRES:
+    if is_address(path):
         return Postgres(_without_password(path))
     place = Path(path)
     require_file(place)

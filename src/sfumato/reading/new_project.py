@@ -12,6 +12,7 @@ from sfumato.errors import UserError
 from sfumato.files import file_beside
 from sfumato.hierarchy import Dates, Intervals, Nested, NestedMapping, Prefixes
 from sfumato.project.defaults import Written, default_measures
+from sfumato.reading.databases import is_address
 from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.reading.sources import source_at
 from sfumato.schema import Attribute, Role, Schema
@@ -63,14 +64,15 @@ _POLICY = """\
 
 
 def start_project(
-    data: Path, target: Path, dialect: Mapping[str, str] | None = None
+    data: Path | str, target: Path, dialect: Mapping[str, str] | None = None
 ) -> tuple[Table, tuple[Guess, ...]]:
     """Guess what the columns of a source are and write a project file; return the table and the guesses.
 
     Parameters
     ----------
     data
-        The file with the records, a folder, a pattern, or a SQLite or DuckDB file.
+        The file with the records, a folder, a pattern, a SQLite or DuckDB file, or the address of a
+        PostgreSQL database.
     target
         The project file; one that is there already is left alone.
     dialect
@@ -85,7 +87,7 @@ def start_project(
     guesses = guess(table)
     decimal = decimal_mark(table)
     written = project_text(
-        Path(os.path.relpath(str(data), str(target.parent))).as_posix(),
+        _as_named_from(target, str(data)),
         guesses,
         missing_values=missing,
         decimal=decimal,
@@ -95,6 +97,11 @@ def start_project(
     with file_beside(target) as place:
         place.write_text(written, encoding="utf-8")
     return table, guesses
+
+
+def _as_named_from(target: Path, data: str) -> str:
+    """Return where the data is as a project file says it: from its own folder, or by an address."""
+    return data if is_address(data) else Path(os.path.relpath(data, str(target.parent))).as_posix()
 
 
 def project_text(
@@ -110,23 +117,24 @@ def project_text(
 
     Parameters
     ----------
-    data_path
-        The file with the records, as the project file should name it.
-    guesses
-        One for each column.
-    missing_values, decimal, thousands
-        How the file spells missing values, and the marks in its numbers.
-    dialect
-        ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
+        data_path
+            The file with the records, as the project file should name it.
+        guesses
+            One for each column.
+        missing_values, decimal, thousands
+            How the file spells missing values, and the marks in its numbers.
+        dialect
+            ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
 
     Examples
     --------
-    >>> from sfumato import Table
-    >>> from sfumato.reading.guess import guess
-    >>> table = Table.from_arrow({"age": ["31", "42", "57"], "diagnosis": ["E11.9", "I10", "E11.9"]})
-    >>> written = project_text("patients.csv", guess(table))
-    >>> 'role = "sensitive"' in written
-    True
+        >>> from sfumato import Table
+        >>> from sfumato.reading.databases import is_address
+    from sfumato.reading.guess import guess
+        >>> table = Table.from_arrow({"age": ["31", "42", "57"], "diagnosis": ["E11.9", "I10", "E11.9"]})
+        >>> written = project_text("patients.csv", guess(table))
+        >>> 'role = "sensitive"' in written
+        True
     """
     guesses = tuple(guesses)
     roles = {column.role for column in guesses}

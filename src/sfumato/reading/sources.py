@@ -9,14 +9,22 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from sfumato.errors import DataError
-from sfumato.reading.arrow import SUFFIXES, CsvFile, check_columns, damaged, format_of, read_arrow
+from sfumato.reading.arrow import (
+    SUFFIXES,
+    CsvFile,
+    NoRecords,
+    check_columns,
+    damaged,
+    format_of,
+    read_arrow,
+)
 from sfumato.reading.databases import POSTGRES, asked, database_at, is_database
 from sfumato.reading.dialect import require_file
 
@@ -28,6 +36,8 @@ STANDARD_INPUT = "-"
 _PATTERN = ("*", "?", "[")
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/.*", re.IGNORECASE | re.DOTALL)
 _ROWS_AT_ONCE = 1 << 17
+
+T = TypeVar("T")
 
 
 class Source(Protocol):
@@ -155,7 +165,7 @@ def _listed(folder: Path, pattern: str) -> tuple[Path, ...]:
 
 @dataclass(frozen=True)
 class CsvFiles:
-    """CSV files of the same columns, read as text."""
+    """CSV files of the same columns, read as text; of several some may have a header alone."""
 
     files: tuple[Path, ...]
     separator: str | None = None
@@ -174,9 +184,11 @@ class CsvFiles:
 
     @cached_property
     def _opened(self) -> tuple[CsvFile, ...]:
-        opened = [CsvFile.opened(path, self.separator, self.encoding, self.quote) for path in self.files]
+        opened = _with_records(
+            lambda path: CsvFile.opened(path, self.separator, self.encoding, self.quote), self.files
+        )
         for file in opened[1:]:
-            _require_same_names(self.files[0], opened[0].names, file.path, file.names)
+            _require_same_names(opened[0].path, opened[0].names, file.path, file.names)
         return tuple(opened)
 
     @cached_property
@@ -189,15 +201,35 @@ class CsvFiles:
     def read(self) -> pa.Table:
         """Return all records."""
         written = {"separator": self.separator, "encoding": self.encoding, "quote": self.quote}
-        tables = [read_arrow(path, **written) for path in self.files]
-        for path, table in zip(self.files[1:], tables[1:], strict=True):
-            _require_same_names(self.files[0], tables[0].column_names, path, table.column_names)
-        return _together(tables)
+        if len(self.files) > 1:
+            _ = self._opened
+        return _together(_with_records(lambda path: read_arrow(path, **written), self.files))
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns, without the blanks around a text."""
+        some, empty = False, None
         for file in self._opened:
-            yield from map(_without_blanks, file.batches(names))
+            try:
+                for batch in file.batches(names):
+                    some = True
+                    yield _without_blanks(batch)
+            except NoRecords as error:
+                empty = error
+        if not some and empty is not None:
+            raise empty
+
+
+def _with_records(read: Callable[[Path], T], files: Sequence[Path]) -> list[T]:
+    """Read the files that have records; where none has, say so of the last."""
+    found, empty = [], None
+    for path in files:
+        try:
+            found.append(read(path))
+        except NoRecords as error:
+            empty = error
+    if not found and empty is not None:
+        raise empty
+    return found
 
 
 @dataclass(frozen=True)

@@ -288,7 +288,7 @@ def _change_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any
         row: dict[str, Any] = {
             "name": name,
             "role": written.schema[name].role,
-            "distinct": len(np.unique(written.cells[name].codes)),
+            "distinct": len(written.cells[name].occurring),
         }
         counts = cell_counts(manifest, written, name)
         if counts is not None:

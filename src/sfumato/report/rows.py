@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from sfumato import formatting, registry
 from sfumato.columns import Limit
 from sfumato.errors import ParameterError
@@ -249,7 +247,7 @@ def change_rows(release: Release, losses: Mapping[str, float]) -> list[dict[str,
         row: dict[str, Any] = {
             "name": name,
             "role": release.schema[name].role,
-            "distinct": len(np.unique(cells.codes)),
+            "distinct": len(cells.occurring),
             "original": len(release.schema.hierarchy(name).values),
             "loss": formatting.share(losses[name]) if name in losses else "",
         }

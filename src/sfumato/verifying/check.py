@@ -32,15 +32,8 @@ from sfumato.verifying.folder import (
     page_of,
 )
 from sfumato.verifying.levels import MODELS, KnownModel
-from sfumato.verifying.records import (
-    PublicView,
-    WrittenTable,
-    differs_from_parquet,
-    parquet_types,
-    published,
-    read_csv,
-    table_names,
-)
+from sfumato.verifying.records import PublicView, published, table_names
+from sfumato.verifying.tables import WrittenTable, differs_from_parquet, parquet_types, read_tables
 
 ALWAYS_CLAIMED = ("k-anonymity", "reidentification-risk")
 _STAND_FOR = {
@@ -81,14 +74,39 @@ class Check:
         return "fails" if self.problem else "publisher's word" if self.word else "checked"
 
 
-def check_folder(folder: Path, manifest: Manifest) -> list[Check]:
-    """Check everything but the report, the signature and the certificate, which need more than the data."""
+@dataclass(frozen=True)
+class Findings:
+    """What became of the statements of a folder, and the tables that were read, if they could be."""
+
+    checks: list[Check]
+    tables: Mapping[str, WrittenTable] | None = None
+
+    @property
+    def hold(self) -> bool:
+        """Whether nothing speaks against any statement."""
+        return all(check.holds for check in self.checks)
+
+
+def check_folder(
+    folder: Path, manifest: Manifest, tables: Mapping[str, WrittenTable] | None = None
+) -> Findings:
+    """Check everything but the report, the signature and the certificate, which need more than the data.
+
+    Parameters
+    ----------
+    folder, manifest
+        The folder, and what it says of itself.
+    tables
+        What was read from the data files when the manifest was made: the checksums show that they are the
+        same. By default they are read now.
+    """
     checks = [*_file_checks(folder, manifest)]
     if any(check.problem for check in checks):
         # what is not the published data need not be looked into
-        return checks
+        return Findings(checks)
     try:
-        tables = {name: read_csv(folder, name) for name in table_names(manifest.layout)}
+        if tables is None:
+            tables = read_tables(folder, table_names(manifest.layout))
         checks += [_same_records(folder, name, table) for name, table in tables.items()]
         checks.append(_datapackage(folder, manifest, tables))
         seen = published(tables, manifest.layout)
@@ -100,7 +118,7 @@ def check_folder(folder: Path, manifest: Manifest) -> list[Check]:
         ]
     except VerificationFailed as error:
         checks.append(Check("the published data is what the manifest describes", str(error)))
-    return checks
+    return Findings(checks, tables)
 
 
 # Files
@@ -417,12 +435,11 @@ def _allows(limit: LimitFacts, value: Any) -> bool:
 
 def _told_cells(seen: PublicView, tables: Mapping[str, WrittenTable], name: str) -> int:
     """Return how many cells of an attribute are not withheld."""
-    column = tables[next(iter(tables))].columns.get(name)
-    if column is None:
+    table = tables[next(iter(tables))]
+    if name not in table.columns:
         return seen.n_records
-    return sum(
-        count for cell, count in zip(column.values, column.counts.tolist(), strict=True) if cell != "*"
-    )
+    counts = zip(table.columns[name].values, table.occurrences(name).tolist(), strict=True)
+    return sum(count for cell, count in counts if cell != "*")
 
 
 def _parent_check(parent: ParentFacts) -> Check:

@@ -19,7 +19,8 @@ from sfumato.verifying.levels import (
     relative_entropies,
     total_variations,
 )
-from sfumato.verifying.records import Floats, Integers, PublicView, SensitiveValues, numbered
+from sfumato.verifying.records import Floats, PublicView, SensitiveValues
+from sfumato.verifying.tables import Integers, numbered
 
 # A figure this near to a threshold may lie on either side of it.
 _TIE = 1e-12

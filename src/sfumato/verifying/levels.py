@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.verifying.records import Floats, Integers, PublicView, SensitiveValues
+from sfumato.verifying.records import Floats, PublicView, SensitiveValues
+from sfumato.verifying.tables import Integers
 
 # Equal distributions that are computed in two ways may differ in the last digits.
 _ROUNDING = 1e-12

@@ -1,0 +1,523 @@
+"""Tables: the published files as a stranger reads them, some records at a time, equal rows put together."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import VerificationFailed
+from sfumato.verifying.folder import opened
+
+Value = str | None
+Integers = npt.NDArray[np.integer[Any]]
+
+# A Parquet file that would grow to more than this many times its CSV twin is not unpacked.
+_MOST_GROWTH, _SMALL = 64, 16 << 20
+# So many bytes of text are taken at a time, and so many are looked at together.
+_PART, _BLOCK = 1 << 24, 1 << 18
+# So many records of a Parquet file are taken at a time, and so many of a file that is read line by line.
+_ROWS, _LINES = 1 << 20, 1 << 16
+# Below so many rows equal ones need not be put together yet.
+_FEW = 1 << 22
+_LARGEST_KEY = 2**62
+_COMMA, _LINE_END, _QUOTE = b',\n"'
+_QUOTED = re.compile(rb'"((?:[^"]|"")*)"')
+
+
+@dataclass(frozen=True)
+class FileColumn:
+    """A published column: every different cell once as it is written, and which of them each row has."""
+
+    values: tuple[Value, ...]
+    codes: Integers = field(repr=False)
+
+    @classmethod
+    def of(cls, cells: Iterable[Value]) -> FileColumn:
+        """Number the cells."""
+        number: dict[Value, int] = {}
+        codes = [number.setdefault(cell, len(number)) for cell in cells]
+        return cls(tuple(number), np.array(codes, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class WrittenTable:
+    """A published table: rows whose cells are as they are written, a missing one ``None``.
+
+    Parameters
+    ----------
+    columns
+        The cells.
+    counts
+        How many records each row stands for.
+    """
+
+    columns: Mapping[str, FileColumn]
+    counts: Integers = field(repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows; equal ones of a small table may not have been put together."""
+        return len(self.counts)
+
+    @property
+    def n_records(self) -> int:
+        """The number of records."""
+        return int(self.counts.sum())
+
+    def occurrences(self, name: str) -> Integers:
+        """Return how many records have each value of a column."""
+        column = self.columns[name]
+        return summed(column.codes, self.counts, len(column.values))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Some rows by the codes of their cells, and how many records each stands for."""
+
+    columns: Sequence[Integers]
+    counts: Integers
+
+
+def summed(places: Integers, counts: Integers, n_places: int) -> Integers:
+    """Add up the counts of each place."""
+    if (counts == 1).all():
+        return np.bincount(places, minlength=n_places)
+    return np.bincount(places, counts, n_places).astype(np.int64)
+
+
+def numbered(columns: Sequence[Integers], n_rows: int) -> tuple[Integers, int]:
+    """Give equal rows equal numbers, 0, 1, 2, … in the order in which they first occur."""
+    number: Integers = np.zeros(n_rows, dtype=np.int64)
+    n_different = 1
+    for codes in columns:
+        span = int(codes.max(initial=0)) + 1
+        if n_different * span > _LARGEST_KEY:
+            number, n_different = _first_seen(number)
+        number, n_different = number * span + codes, n_different * span
+    return _first_seen(number)
+
+
+def _first_seen(keys: Integers) -> tuple[Integers, int]:
+    import pyarrow as pa
+
+    encoded = pa.array(keys).dictionary_encode()
+    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+
+
+def first_rows(number: Integers, n_different: int) -> Integers:
+    """Return the first row that has each number."""
+    first = np.zeros(n_different, dtype=np.int64)
+    first[number[::-1]] = np.arange(len(number))[::-1]
+    return first
+
+
+def _put_together(parts: Iterable[Sequence[Integers]]) -> _Rows | None:
+    """Put equal rows of all parts together, in the order in which they first occur; ``None`` of no part.
+
+    It is done whenever there are twice as many rows as after the last time, and of a few rows not at all.
+    """
+    held: list[_Rows] = []
+    n_held, most, are_few = 0, _FEW, True
+    for columns in parts:
+        held.append(_Rows(columns, np.ones(len(columns[0]), dtype=np.int64)))
+        n_held += len(columns[0])
+        if n_held > most:
+            held = [_merged(_joined(held))]
+            n_held, are_few = len(held[0].counts), False
+            most = max(2 * n_held, _FEW)
+    if not held:
+        return None
+    return _joined(held) if are_few else _merged(_joined(held))
+
+
+def _joined(parts: Sequence[_Rows]) -> _Rows:
+    columns = [np.concatenate(each) for each in zip(*(part.columns for part in parts), strict=True)]
+    return _Rows(columns, np.concatenate([part.counts for part in parts]))
+
+
+def _merged(rows: _Rows) -> _Rows:
+    columns, counts = rows.columns, rows.counts
+    number, n_different = numbered(columns, len(counts))
+    if n_different == len(counts):
+        return rows
+    first = first_rows(number, n_different)
+    return _Rows([codes[first] for codes in columns], summed(number, counts, n_different))
+
+
+# CSV
+
+
+def read_tables(folder: Path, names: Iterable[str]) -> dict[str, WrittenTable]:
+    """Read published CSV files by the names of their tables."""
+    return {name: read_csv(folder, name) for name in names}
+
+
+def read_csv(folder: Path, name: str) -> WrittenTable:
+    """Read a published CSV file: comma, UTF-8, double quotes, an empty field missing."""
+    limit_of_others = csv.field_size_limit(sys.maxsize)
+    try:
+        with opened(folder, f"{name}.csv") as file:
+            return _part_by_part(file) or _line_by_line(file, name)
+    except (csv.Error, UnicodeDecodeError):
+        raise VerificationFailed(f"{name}.csv is not the CSV that `publish` writes") from None
+    finally:
+        csv.field_size_limit(limit_of_others)
+
+
+class _CloserLook(Exception):
+    """Raised where something is not written as it should be."""
+
+
+def _part_by_part(file: BinaryIO) -> WrittenTable | None:
+    """Read a file that is written as it should be; ``None`` where something in it asks for a closer look."""
+    known = _KnownCells()
+    try:
+        rows = _put_together(filter(len, map(known.columns_of, _parts(file))))
+    except _CloserLook:
+        return None
+    return None if rows is None else _table(known.header, known.values, rows)
+
+
+def _table(header: Iterable[str], values: Iterable[Iterable[Value]], rows: _Rows) -> WrittenTable:
+    columns = zip(header, values, rows.columns, strict=True)
+    return WrittenTable({name: FileColumn(tuple(own), codes) for name, own, codes in columns}, rows.counts)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some whole records of a file: their bytes, and where their cells end."""
+
+    written: bytes
+    ends: Integers
+
+    @property
+    def letters(self) -> npt.NDArray[np.uint8]:
+        """The bytes one by one."""
+        return np.frombuffer(self.written, dtype=np.uint8)
+
+
+def _parts(file: BinaryIO) -> Iterator[_Part]:
+    """Cut a file where records end."""
+    left = b""
+    while more := file.read(max(_PART, len(left))):
+        left += more
+        letters = np.frombuffer(left, dtype=np.uint8)
+        ends = _cell_ends(letters)
+        lines = np.flatnonzero(letters[ends] == _LINE_END)
+        if len(lines):
+            ends = ends[: lines[-1] + 1]
+            yield _Part(left, ends)
+            left = left[ends[-1] + 1 :]
+    if left:
+        raise _CloserLook
+
+
+def _cell_ends(letters: npt.NDArray[np.uint8]) -> Integers:
+    """Return where a comma or a line end outside of quotes ends a cell."""
+    found, inside = [], np.uint8(0)
+    for first in range(0, len(letters), _BLOCK):
+        block = letters[first : first + _BLOCK]
+        is_quote = block == _QUOTE
+        signs = np.flatnonzero((block == _COMMA) | (block == _LINE_END) | is_quote)
+        quotes = is_quote[signs]
+        # what follows an odd number of quotes is inside
+        n_quotes = np.cumsum(quotes, dtype=np.uint8) + inside
+        found.append(signs[(n_quotes % 2 == 0) & ~quotes] + first)
+        inside = n_quotes[-1] % 2 if len(n_quotes) else inside
+    return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+
+_UNSURE = "\0?"
+"""In place of a cell that is not written as it should be."""
+
+
+def _cell(written: bytes) -> Value:
+    """Take a cell with the sign that ends it as what it says."""
+    quoted = _QUOTED.fullmatch(written, endpos=len(written) - 1)
+    if quoted is not None:
+        return quoted[1].replace(b'""', b'"').decode() or None
+    return _UNSURE if b'"' in written or b"\r" in written else written[:-1].decode() or None
+
+
+@dataclass
+class _KnownCells:
+    """What the parts of a file that were read so far have taught.
+
+    Parameters
+    ----------
+    header
+        The names of the columns.
+    written
+        The different cells with the signs that end them, as an Arrow array.
+    says
+        For each of them the number of what it says.
+    numbers
+        What the cells say, numbered.
+    codes
+        For each column the code of everything that is numbered, -1 where none of its cells says it.
+    n_codes
+        How many codes each column has.
+    """
+
+    header: list[str] = field(default_factory=list)
+    written: Any = None
+    says: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    numbers: dict[Value, int] = field(default_factory=dict)
+    codes: list[Integers] = field(default_factory=list)
+    n_codes: list[int] = field(default_factory=list)
+
+    @property
+    def values(self) -> Iterator[list[Value]]:
+        """What the codes of each column say."""
+        said = list(self.numbers)
+        for codes in self.codes:
+            present = np.flatnonzero(codes >= 0)
+            yield [said[number] for number in present[np.argsort(codes[present])].tolist()]
+
+    def columns_of(self, part: _Part) -> list[Integers]:
+        """Return the codes of each column; none where the part is nothing but the header."""
+        import pyarrow as pa
+
+        bounds = np.append(np.int64(0), part.ends + 1)
+        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(part.written)]
+        cells = pa.Array.from_buffers(pa.large_binary(), len(part.ends), buffers)
+        is_last = part.letters[part.ends] == _LINE_END
+        n_header = 0 if self.header else int(is_last.argmax()) + 1
+        if n_header:
+            self._begin([_cell(each) for each in cells[:n_header].to_pylist()])
+        width = len(self.header)
+        if len(cells) % width or (is_last.reshape(-1, width) != (np.arange(width) == width - 1)).any():
+            raise _CloserLook
+        if len(cells) == n_header:
+            return []
+        numbers = self._numbers_of(cells[n_header:]).reshape(-1, width)
+        return [self._codes_of(place, numbers[:, place]) for place in range(width)]
+
+    def _begin(self, names: Sequence[Value]) -> None:
+        self.header = [name for name in dict.fromkeys(names) if name]
+        if len(self.header) < len(names) or _UNSURE in names:
+            raise _CloserLook
+        self.codes = [np.empty(0, dtype=np.int32) for _ in names]
+        self.n_codes = [0 for _ in names]
+
+    def _numbers_of(self, cells: Any) -> Integers:
+        """Return the number of what each cell says."""
+        import pyarrow as pa
+
+        encoded = cells.dictionary_encode()
+        before = encoded.dictionary[:0] if self.written is None else self.written
+        # the cells that were known keep their places, and new ones follow
+        joined = pa.concat_arrays([before, encoded.dictionary]).dictionary_encode()
+        fresh = [_cell(each) for each in joined.dictionary[len(before) :].to_pylist()]
+        if _UNSURE in fresh:
+            raise _CloserLook
+        said = [self.numbers.setdefault(each, len(self.numbers)) for each in fresh]
+        self.written = joined.dictionary
+        self.says = np.append(self.says, np.array(said, dtype=np.int32))
+        return self.says[joined.indices.to_numpy()[len(before) :]][encoded.indices.to_numpy()]
+
+    def _codes_of(self, place: int, numbers: Integers) -> Integers:
+        """Return the codes of a column; what it did not say before gets new ones."""
+        n_fresh = len(self.numbers) - len(self.codes[place])
+        code_of = np.append(self.codes[place], np.full(n_fresh, -1, dtype=np.int32))
+        is_there = np.zeros(len(code_of), dtype=np.bool_)
+        is_there[numbers] = True
+        fresh = np.flatnonzero(is_there & (code_of < 0))
+        code_of[fresh] = self.n_codes[place] + np.arange(len(fresh))
+        self.codes[place] = code_of
+        self.n_codes[place] += len(fresh)
+        return code_of[numbers]
+
+
+def _line_by_line(file: BinaryIO, name: str) -> WrittenTable:
+    """Read a file as the standard library does, which also knows what is wrong with it."""
+    file.seek(0)
+    text = io.TextIOWrapper(file, "utf-8", newline="")
+    try:
+        lines = csv.reader(text, strict=True)
+        header = tuple(next(lines, []))
+        if not header or len(set(header)) < len(header):
+            raise VerificationFailed(f"{name}.csv has no header of different names")
+        numbers: list[dict[Value, int]] = [{} for _ in header]
+        rows = _put_together(_numbered_lines(_records(lines, len(header), name), numbers))
+    finally:
+        text.detach()
+    if rows is None:
+        raise VerificationFailed(f"{name}.csv has no record")
+    return _table(header, numbers, rows)
+
+
+def _records(lines: Iterator[list[str]], n_columns: int, name: str) -> Iterator[list[str]]:
+    for line in lines:
+        # an empty line is a record of one missing cell
+        record = line or [""]
+        if len(record) != n_columns:
+            raise VerificationFailed(f"{name}.csv has a record with more or fewer cells than its header")
+        yield record
+
+
+def _numbered_lines(
+    records: Iterator[list[str]], numbers: Sequence[dict[Value, int]]
+) -> Iterator[list[Integers]]:
+    """Number the cells of each column, some records at a time."""
+    while some := list(islice(records, _LINES)):
+        yield [
+            np.array([number.setdefault(cell or None, len(number)) for cell in cells], dtype=np.int32)
+            for number, cells in zip(numbers, zip(*some, strict=True), strict=True)
+        ]
+
+
+# Parquet
+
+
+def differs_from_parquet(folder: Path, name: str, written: WrittenTable) -> str:
+    """Say how a Parquet file differs from its CSV twin, whatever the order of the records; or nothing."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with opened(folder, f"{name}.parquet") as file:
+        try:
+            parquet = pq.ParquetFile(file)
+            if tuple(parquet.schema_arrow.names) != written.names:
+                return "they have other columns"
+            if parquet.metadata.num_rows != written.n_records:
+                return "they have another number of records"
+            if _unpacked(parquet) > _MOST_GROWTH * os.fstat(file.fileno()).st_size + _SMALL:
+                return "the Parquet file would unpack to far more than its size"
+            texts = [each.name for each in parquet.schema_arrow if pa.types.is_string(each.type)]
+            parts = pq.ParquetFile(file, read_dictionary=texts).iter_batches(_ROWS, use_threads=False)
+            return _differs(parts, parquet.schema_arrow, written)
+        except (pa.ArrowException, OSError, ValueError):
+            return "the Parquet file cannot be read"
+
+
+def parquet_types(folder: Path, name: str) -> list[tuple[str, str]]:
+    """Return the columns of a Parquet file with the types that a data package gives them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def kind(arrow_type: pa.DataType) -> str:
+        return (
+            "integer"
+            if pa.types.is_integer(arrow_type)
+            else "number"
+            if pa.types.is_floating(arrow_type)
+            else "string"
+        )
+
+    with opened(folder, f"{name}.parquet") as file:
+        try:
+            return [(field.name, kind(field.type)) for field in pq.read_schema(file)]
+        except (pa.ArrowException, OSError, ValueError):
+            raise VerificationFailed(f"{name}.parquet cannot be read") from None
+
+
+def _unpacked(parquet: Any) -> int:
+    groups = parquet.metadata.num_row_groups
+    return sum(parquet.metadata.row_group(group).total_byte_size for group in range(groups))
+
+
+class _OtherRecords(Exception):
+    """Raised where a Parquet file has a value that its CSV twin has not."""
+
+
+def _differs(parts: Iterable[Any], schema: Any, written: WrittenTable) -> str:
+    other = "they hold other records"
+    kinds = {field.name: _kind(field.type) for field in schema}
+    for name, kind in kinds.items():
+        if kind is None:
+            return f"the column {name!r} is of a type that `publish` does not write"
+    try:
+        said = [_Said.of(written.columns[name].values, kind) for name, kind in kinds.items() if kind]
+    except (ValueError, OverflowError):
+        return other
+    try:
+        typed = _put_together(_places(part, said) for part in parts if part.num_rows)
+    except _OtherRecords:
+        return other
+    cells = zip(said, written.columns.values(), strict=True)
+    texts = _Rows([each.place_of[column.codes] for each, column in cells], written.counts)
+    return "" if typed is not None and _hold_the_same(typed, texts) else other
+
+
+def _places(part: Any, said: Sequence[_Said]) -> list[Integers]:
+    return [each.places(column) for each, column in zip(said, part.columns, strict=True)]
+
+
+def _kind(arrow_type: Any) -> type | None:
+    """Return what the values of a column are, if `publish` writes such."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_string(arrow_type) or types.is_large_string(arrow_type):
+        return str
+    return int if types.is_integer(arrow_type) else float if types.is_floating(arrow_type) else None
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What the cells of a CSV column say in the type of its Parquet twin.
+
+    Parameters
+    ----------
+    different
+        The different values that they say, as an Arrow array; a missing one is none of them.
+    place_of
+        For each cell the place of its value, after the last for a missing one.
+    """
+
+    different: Any
+    place_of: Integers
+
+    @classmethod
+    def of(cls, cells: Sequence[Value], kind: type) -> _Said:
+        """Read the cells; one that cannot be read as such a value is an error."""
+        import pyarrow as pa
+
+        arrow = {str: pa.large_string(), int: pa.int64(), float: pa.float64()}[kind]
+        known: dict[Any, int] = {}
+        places = [-1 if cell is None else known.setdefault(kind(cell), len(known)) for cell in cells]
+        place_of = np.array([len(known) if place < 0 else place for place in places], dtype=np.int64)
+        return cls(pa.array(list(known), type=arrow), place_of)
+
+    def places(self, column: Any) -> Integers:
+        """Return where the values of a Parquet column are among those that the CSV file has."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        values = encoded.dictionary.cast(self.different.type)
+        found = pc.index_in(values, self.different).fill_null(-1).to_numpy()
+        places = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+        place_of = np.append(found, np.int32(len(self.different)))[places]
+        if (place_of < 0).any():
+            raise _OtherRecords
+        return place_of
+
+
+def _hold_the_same(some: _Rows, others: _Rows) -> bool:
+    """Return whether two tables have the same records, each as often, in whatever order."""
+    pairs = [*zip(some.columns, others.columns, strict=True), (some.counts, others.counts)]
+    if all(np.array_equal(one, other) for one, other in pairs):
+        return True
+    n_some = len(some.counts)
+    both = [np.concatenate(pair) for pair in zip(some.columns, others.columns, strict=True)]
+    number, n_different = numbered(both, n_some + len(others.counts))
+    mine, theirs = number[:n_some], number[n_some:]
+    return np.array_equal(summed(mine, some.counts, n_different), summed(theirs, others.counts, n_different))
