@@ -155,8 +155,8 @@ class Sayings:
         claimed = None if self.by_owner(measure) else worst_value(self.claims, measure)
         if claimed is not None:
             return formatting.exactly(measure, claimed)
-        figures = self.of_owner(measure)
-        told = (figure.told for figure in figures if figure.worst or len(figures) == 1)
+        is_of_one = of_one(measure)[1] is not None
+        told = (figure.told for figure in self.of_owner(measure) if figure.worst or is_of_one)
         return next(told, "not applicable")
 
     def by_owner(self, measure: str) -> bool:
