@@ -50,35 +50,63 @@ class Ran:
     said: str
 
 
+# One process runs all commands one after another, as starting it is most of the work; what a command says, and
+# what the processes say that it starts, goes to a file.
+COMMANDS = """
+import json, os, sys
+from sfumato.cli import run
+
+to_test, told = os.fdopen(os.dup(1), "w"), sys.argv[1]
+for line in sys.stdin:
+    said = os.open(told, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+    os.dup2(said, 1), os.dup2(said, 2), os.close(said)
+    code = run(json.loads(line))
+    sys.stdout.flush(), sys.stderr.flush()
+    print(code, file=to_test, flush=True)
+"""
+
+
 @dataclass
 class Place:
     """A home of its own with a project in it, so that everything that is written can be found."""
 
     home: Path
+    commands: subprocess.Popen[str]
+
+    @classmethod
+    def of(cls, home: Path) -> Place:
+        """Start what runs the commands there."""
+        own = {
+            "HOME": str(home),
+            "TMPDIR": str(home / "tmp"),
+            "XDG_CACHE_HOME": str(home / "cache"),
+            "XDG_RUNTIME_DIR": str(home / "tmp"),
+        }
+        return cls(
+            home,
+            subprocess.Popen(
+                [sys.executable, "-c", COMMANDS, str(home.with_suffix(".said"))],
+                cwd=home / "project",
+                env={**os.environ, **own},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            ),
+        )
 
     def run(self, *arguments: str) -> Ran:
-        own = {
-            "HOME": str(self.home),
-            "TMPDIR": str(self.home / "tmp"),
-            "XDG_CACHE_HOME": str(self.home / "cache"),
-            "XDG_RUNTIME_DIR": str(self.home / "tmp"),
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", "sfumato", *arguments],
-            cwd=self.home / "project",
-            env={**os.environ, **own},
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
-        return Ran(arguments, done.returncode, done.stdout + done.stderr)
+        assert self.commands.stdin is not None
+        assert self.commands.stdout is not None
+        print(json.dumps(arguments), file=self.commands.stdin, flush=True)
+        code = int(self.commands.stdout.readline())
+        return Ran(arguments, code, self.home.with_suffix(".said").read_text("utf-8"))
 
     def write(self, name: str, more: str = "") -> None:
         (self.home / "project" / name).write_text(PROJECT.format(more=more), "utf-8")
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home = tmp_path_factory.mktemp("home")
     for folder in ("project", "tmp", "cache"):
         (home / folder).mkdir()
@@ -95,9 +123,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     with (home / "project" / "people.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["name", "town", "age", "ill"], *rows])
     (home / "project" / "people.csv").chmod(0o600)
-    found = Place(home)
+    found = Place.of(home)
     found.write("people.toml")
-    return found
+    yield found
+    found.commands.communicate()
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +234,7 @@ def test_the_seed_and_the_secret_are_in_nothing_that_is_published(place: Place, 
     seeds = {str(recipe["seed"]) for recipe in recipes if isinstance(recipe, dict) and recipe.get("seed")}
     secrets = {cell for cell in cells if isinstance(cell, bytes) and len(cell) >= 16}
     assert seeds | secrets
-    for path, content in everything(Place(place.home)):
+    for path, content in everything(place):
         if path.parent.name == "published":
             assert not [seed for seed in seeds if seed.encode() in content], path.name
             assert not [each for each in secrets if each in content or each.hex().encode() in content], (

@@ -11,8 +11,19 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Dates, Hierarchy, KAnonymity, Mondrian, Prefixes, Schema, Table, sanitize
-from sfumato.cells import block_cells, nodes_label, range_cells
+from sfumato import (
+    Attribute,
+    Dates,
+    Hierarchy,
+    KAnonymity,
+    Mondrian,
+    Prefixes,
+    Release,
+    Schema,
+    Table,
+    sanitize,
+)
+from sfumato.cells import block_cells, named, range_cells
 from sfumato.hierarchy import ROOT, Flat, HierarchySource
 from sfumato.ranges import in_order, scale_of
 from sfumato.spellings import Spellings
@@ -27,7 +38,14 @@ def spellings(values: Sequence[Value], source: HierarchySource | None = None) ->
 def label_of(values: Sequence[Value], members: Sequence[Value], source: HierarchySource | None = None) -> str:
     """Return how some of the values are written."""
     hierarchy = spellings(values, source).hierarchy
-    return nodes_label(hierarchy, 0, sorted(hierarchy.values.index(value) for value in members))
+    return written(hierarchy, 0, sorted(hierarchy.values.index(value) for value in members))
+
+
+def written(hierarchy: Hierarchy, level: int, nodes: Sequence[int]) -> str:
+    """Return how some nodes of one level are written."""
+    label, *_ = named(hierarchy, level, np.array(nodes))
+    assert label is not None
+    return label
 
 
 def read_back(read: Spellings, label: str) -> list[Value] | None:
@@ -99,13 +117,13 @@ def test_the_order_in_which_somebody_lists_categories_is_none() -> None:
 def test_the_levels_of_dates_and_codes_are_in_order() -> None:
     days = tuple(str(datetime.date(2020, 1, 1) + datetime.timedelta(days=9 * n)) for n in range(100))
     dated = spellings(days, Dates(("month", "year")))
-    assert nodes_label(dated.hierarchy, 1, range(2, 9)) == "2020-03 to 2020-09"
+    assert written(dated.hierarchy, 1, range(2, 9)) == "2020-03 to 2020-09"
     assert read_back(dated, "2020-03 to 2020-09") == [
         day for day in days if "2020-03" <= day[:7] <= "2020-09"
     ]
     codes = tuple(f"{letter}{digit}{digit}.{digit}" for letter in "EIJK" for digit in range(10))
     coded = spellings(codes, Prefixes((2, 1)))
-    assert nodes_label(coded.hierarchy, 1, range(3, 15)) == "E3* to I4*"
+    assert written(coded.hierarchy, 1, range(3, 15)) == "E3* to I4*"
     assert read_back(coded, "E3* to I4*") == [code for code in codes if "E3" <= code[:2] <= "I4"]
 
 
@@ -115,7 +133,7 @@ def test_a_label_in_two_places_is_no_end_of_a_range() -> None:
         assert read_back(spellings(("1", "2", "3", "4"), tree), label) != ["2", "3"]
     hierarchy = tree.build(("1", "2", "3", "4"), "categorical")
     assert hierarchy.range_named("2 to 4") is None
-    assert nodes_label(hierarchy, 0, [1, 2, 3]) == "{2, 3, 4}"
+    assert written(hierarchy, 0, [1, 2, 3]) == "{2, 3, 4}"
 
 
 # Whatever the values are called
@@ -169,7 +187,7 @@ def test_every_set_is_read_as_it_is_meant(domain: list[Value], data: st.DataObje
         if data is not None
         else {0, 1, len(domain) - 1}
     )
-    label = nodes_label(read.hierarchy, 0, sorted(places))
+    label = written(read.hierarchy, 0, sorted(places))
     assert label not in domain
     (found,) = read.read([read.plain(label)]).meanings
     assert found is not None
@@ -201,7 +219,7 @@ def test_every_cover_and_every_block_is_read_as_it_is_meant(domain: list[Value],
 def test_a_range_of_numbers_holds_what_lies_between(domain: list[str], data: st.DataObject) -> None:
     read = spellings(domain)
     first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(domain) - 1)] * 2)))
-    label = nodes_label(read.hierarchy, 0, range(first, last + 1)) if first < last else ""
+    label = written(read.hierarchy, 0, range(first, last + 1)) if first < last else ""
     low, to, high = label.strip("{}").partition(" to ")
     assume(to and ", " not in label)
     between = {value for value in domain if float(low) <= float(value) <= float(high)}
@@ -216,7 +234,7 @@ def test_a_range_of_days_holds_what_lies_between(
     assume(len(day_of) > 2 and "%d" in pattern and any(day.day > 12 for day in day_of.values()))
     read = spellings([*day_of])
     first = data.draw(st.integers(0, len(day_of) - 3))
-    label = nodes_label(read.hierarchy, 0, range(first, first + 3))
+    label = written(read.hierarchy, 0, range(first, first + 3))
     low, to, high = label.partition(" to ")
     assert to
     between = {written for written, day in day_of.items() if day_of[low] <= day <= day_of[high]}
@@ -265,3 +283,125 @@ def test_a_release_of_years_and_dates_is_short() -> None:
     for name, values in columns.items():
         letters = sum(len(cell) for cell in written[name].to_pylist())
         assert letters <= 3 * sum(map(len, values)), name
+
+
+# Many categories
+
+FILMS = (
+    *("3:10 to Yuma", "10,000 BC", "2 Guns", "'burbs, The", 'Airplane "II"', "How to Marry", "{proof}"),
+    *(f"{letter}{other} of {number}" for letter in "ABCDEFGH" for other in "aeiou" for number in (7, 12)),
+)
+NUMBERED = (*(f"{number}:10 at night" for number in range(60)), *(f"film {n}" for n in range(600)))
+
+
+@pytest.mark.parametrize(
+    ("films", "first", "last", "label"),
+    [
+        (FILMS, "Aa of 7", "Co of 12", "Aa of 7 to Co of 12"),
+        (FILMS, 'Airplane "II"', "Co of 12", '{"Airplane ""II""", Ao of 7 to Co of 12}'),
+        (FILMS, "Ha of 7", "How to Marry", "{Ha of 7 to Ho of 12, How to Marry}"),
+        (
+            *(FILMS, "3:10 to Yuma", "Ai of 12"),
+            """{3:10 to Yuma, "10,000 BC", "'burbs, The", Aa of 7 to Ai of 12}""",
+        ),
+        (FILMS, "2 Guns", "Ao of 12", "2 Guns to Ao of 12"),
+    ],
+)
+def test_films_of_which_a_few_begin_like_numbers_are_named_by_their_ends(
+    films: tuple[str, ...], first: str, last: str, label: str
+) -> None:
+    domain = spellings(films).column.domain
+    members = domain[domain.index(first) : domain.index(last) + 1]
+    assert label_of(films, members) == label
+    assert read_back(spellings(films), label) == list(members)
+
+
+def test_words_most_of_which_begin_like_numbers_are_in_no_order() -> None:
+    doses = [f"{number}.5 mg" for number in range(30)]
+    assert " to " not in label_of(doses, doses[3:20])
+
+
+def covered(read: Spellings, first: int, last: int) -> tuple[str | None, list[int], int]:
+    """Return label, members and leaves of the cover of one range of codes."""
+    cells = range_cells(read.column, read.hierarchy, np.array([first]), np.array([last]))
+    assert cells.sets is not None
+    return cells.labels[0], cells.sets.members.tolist(), int(cells.sets.sizes[0])
+
+
+def holds_originals(release: Release, name: str) -> bool:
+    """Return whether every released value may stand for the original one."""
+    cells = release.cells[name]
+    assert cells.sets is not None
+    assert release.original is not None
+    return bool(cells.sets.contain(cells.codes, release.original[name].codes[release.rows]).all())
+
+
+def test_a_range_that_would_begin_among_many_doubtful_ones_takes_them_all() -> None:
+    read = spellings(NUMBERED)
+    label, members, leaves = covered(read, 2, 200)
+    assert (label, members, leaves) == (f"{read.column.domain[0]} to film 140", list(range(201)), 201)
+
+
+def test_too_many_siblings_in_no_known_order_are_released_as_what_is_above_them() -> None:
+    parts = [f"part {number * 7 % 101}" for number in range(101)]
+    read = spellings([*parts, "engine"], Hierarchy.nested({"spare": parts, "whole": ["engine"]}))
+    few, many = covered(read, 1, 50), covered(read, 1, 51)
+    assert (few[0] or "").count(",") == 49
+    assert few[1] == list(range(1, 51))
+    assert many == ("spare", list(range(101)), 101)
+    blocks = np.minimum(np.arange(102), 1) + (np.arange(102) > 100)
+    cells = block_cells(read.column, read.hierarchy, blocks, np.arange(102))
+    assert cells.sets is not None
+    assert cells.labels == ("part 0", "spare", "engine")
+    assert np.diff(cells.sets.starts).tolist() == [1, 101, 1]
+
+
+def test_too_many_categories_on_the_lowest_level_are_released_as_what_is_above_them() -> None:
+    towns = [f"town {number * 7 % 101}" for number in range(101)]
+    tree = Hierarchy.nested({"all": {town: [f"{town} {side}" for side in "ab"] for town in towns}})
+    streets = [f"{town} {side}" for town in towns for side in "ab"]
+    table = Table.from_arrow({"street": streets * 2, "n": [*range(202)] * 2})
+    schema = Schema(
+        (
+            Attribute("street", "quasi-identifying", hierarchy=tree, lowest_level=1),
+            Attribute("n", "insensitive"),
+        )
+    )
+    for k, label in ((4, "town 0"), (202, "all")):
+        release = sanitize(table, schema, Mondrian(KAnonymity(k)))
+        cells = release.cells["street"]
+        assert label in cells.labels
+        assert holds_originals(release, "street")
+
+
+films = st.builds("{} {}".format, st.sampled_from("ABcdEF"), st.integers(0, 40)) | tricky
+
+
+@given(st.lists(films, min_size=21, max_size=80, unique=True), st.data())
+def test_whatever_many_categories_are_called_a_cover_holds_them_and_is_read_as_it_is_meant(
+    domain: list[Value], data: st.DataObject
+) -> None:
+    assume(ROOT not in domain)
+    read = spellings(domain)
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(domain) - 1)] * 2)))
+    label, members, leaves = covered(read, first, last)
+    assert set(range(first, last + 1)) <= set(members)
+    (found,) = read.read([read.plain(label)]).meanings
+    assert found is not None
+    assert (found.codes.tolist(), found.leaves) == (members, leaves)
+
+
+def test_a_release_of_thousands_of_titles_is_short_and_true() -> None:
+    rng = np.random.default_rng(3)
+    odd = ["How to", "3:10", "1,000", '"Hi"', "{proof}", "Zoo,"]
+    titles = [f"{odd[n % 6] if n % 20 == 0 else chr(65 + n * 7 % 26)} night {n}" for n in range(2000)]
+    chosen = [titles[int(n)] for n in 2000 * rng.random(3000) ** 2]
+    table = Table.from_arrow({"title": chosen, "year": rng.integers(1950, 2020, 3000).tolist()})
+    schema = Schema(
+        (Attribute("title", "quasi-identifying"), Attribute("year", "quasi-identifying", "numeric"))
+    )
+    release = sanitize(table, schema, Mondrian(KAnonymity(5)))
+    cells = release.cells["title"]
+    assert holds_originals(release, "title")
+    assert np.mean([len(label or "") for label in cells.labels]) < 100
+    assert max(len(label or "") for label in cells.labels) < 2000

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sfumato.cli import run
@@ -54,6 +55,44 @@ def facts(answer: tuple[int, str, str]) -> dict[str, Any]:
     code, out, errors = answer
     assert code == 0, errors
     return json.loads(out)
+
+
+def ratings(n_people: int = 500, n_titles: int = 2000) -> str:
+    """Write who rated which film: thousands of titles without a hierarchy, a few that begin like numbers."""
+    rng = np.random.default_rng(7)
+    heads = ("Night", "Love", "Return", "Zoo", "Moon", "How to", "Old", "Dark", "3:10", "Island")
+    lines = ["row,movieId,title,year,userId,rating"]
+    for person in range(n_people):
+        for film in (n_titles * rng.random(6) ** 2).astype(int).tolist():
+            head = heads[film % 10] if film % 10 != 8 or film % 70 == 8 else "Giant"
+            title = f"{head} {chr(65 + film % 26)}{film}"
+            stars = rng.integers(1, 11) / 2
+            lines.append(f"{len(lines)},{7 * film},{title},{1950 + film % 70},{person + 1},{stars}")
+    return "\n".join(lines) + "\n"
+
+
+def test_thousands_of_titles_end_in_a_frontier_and_a_short_verified_file(
+    tmp_path: Path, sfumato: Run
+) -> None:
+    data, project, folder = (tmp_path / f"ratings{ending}" for ending in (".csv", ".toml", "-out"))
+    data.write_text(ratings())
+
+    guessed = facts(sfumato("new", data, "--json"))
+    roles = {each["name"]: each["role"] for each in guessed["attributes"]}
+    assert roles["title"] == "quasi-identifying"
+    assert (roles["movieId"], roles["userId"]) == ("withheld", "identifying")
+    assert 'person = "userId"' in project.read_text()
+
+    assert sfumato("explore", project, "--budget", "20s", "--workers", 1, "--seed", 1)[0] == 0
+    frontier = facts(sfumato("frontier", project, "--json"))
+    efficient = [each for each in frontier["candidates"] if each["efficient"]]
+    assert len(efficient) >= 5
+
+    mondrian = next(each["id"] for each in frontier["candidates"] if each["sanitizer"] == "mondrian")
+    assert sfumato("publish", mondrian, folder, "-P", project)[0] == 0
+    assert sfumato("verify", folder)[0] == 0
+    (published,) = folder.glob("*.csv")
+    assert published.stat().st_size < 3 * data.stat().st_size
 
 
 @pytest.mark.parametrize("name", SIZES)

@@ -165,15 +165,20 @@ def range_cells(
     pairs, codes = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
     covering = _number_covers if column.kind == "numeric" else _free_covers if free else _branch_covers
     covers, cover_of = covering(column, hierarchy, pairs >> 32, pairs & 0xFFFFFFFF)
+    return _covered_cells(cover_of[codes].astype(np.int32), covers, column, hierarchy)
+
+
+def _covered_cells(codes: Codes, covers: _Covers, column: Column, hierarchy: Hierarchy) -> Cells:
     sets = ValueSets(*_ranges(covers.first, covers.last), covers.sizes, hierarchy.n_leaves)
-    return merged_cells(cover_of[codes].astype(np.int32), covers.labels, column.domain, sets)
+    return merged_cells(codes, covers.labels, column.domain, sets)
 
 
-def _ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
+def _ranges(first: Integers, last: Integers) -> tuple[Integers, Codes]:
     """List the codes from each first one to its last: where each list starts (and the last ends), and all."""
-    lengths = last - first + 1
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    return starts, np.arange(starts[-1]) + np.repeat(first - starts[:-1], lengths)
+    starts = np.concatenate([[0], np.cumsum(last - first + 1)])
+    members = np.ones(starts[-1], dtype=np.int32)
+    members[starts[:-1]] = first - np.concatenate([[0], last[:-1]])
+    return starts, np.cumsum(members, dtype=np.int32, out=members)
 
 
 def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: Integers) -> Cells:
@@ -192,24 +197,22 @@ def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: 
         _block_cover(column, hierarchy, int(first), int(end) - 1, outer_open=True)
         for first, end in itertools.pairwise(starts)
     ]
-    sizes = np.array([size for _, size in covers])
-    sets = ValueSets(starts, np.arange(len(block_of), dtype=np.int32), sizes, hierarchy.n_leaves)
     codes = block_of.astype(np.int32)[column.codes[rows]]
-    return merged_cells(codes, tuple(label for label, _ in covers), column.domain, sets)
+    return _covered_cells(codes, _Covers.of(covers), column, hierarchy)
 
 
 def _block_cover(
     column: Column, hierarchy: Hierarchy, low: int, high: int, *, outer_open: bool = False
-) -> tuple[Label, int]:
-    """Label a block by a value, a node, an interval or a set, and count its leaves."""
+) -> _Cover:
+    """Cover a block by a value, a node, an interval or a set."""
     if column.kind == "numeric":
-        label, _, _, size = number_cover(column, hierarchy, low, high, outer_open=outer_open)
-        return label, size
+        return number_cover(column, hierarchy, low, high, outer_open=outer_open)
     node = exact_node(hierarchy, low, high)
     if node is not None:
         level, number = node
-        return hierarchy.labels[level][number], int(hierarchy.sizes[level][number])
-    return nodes_label(hierarchy, 0, range(low, high + 1)), high - low + 1
+        return hierarchy.labels[level][number], low, high, int(hierarchy.sizes[level][number])
+    covers = _node_covers(hierarchy, np.array([0]), np.array([low]), np.array([high]))
+    return covers.labels[0], int(covers.first[0]), int(covers.last[0]), int(covers.sizes[0])
 
 
 def exact_node(hierarchy: Hierarchy, low: int, high: int) -> tuple[int, int] | None:
@@ -287,6 +290,11 @@ class _Covers:
     last: Integers
     sizes: Integers
 
+    @classmethod
+    def of(cls, covers: Sequence[_Cover]) -> _Covers:
+        labels, first, last, sizes = zip(*covers, strict=True)
+        return cls(labels, np.array(first), np.array(last), np.array(sizes))
+
 
 def _number_covers(
     column: Column, hierarchy: Hierarchy, low: Integers, high: Integers
@@ -353,50 +361,112 @@ def _node_starts(hierarchy: Hierarchy) -> Integers:
 
 
 def _node_covers(hierarchy: Hierarchy, level: Integers, first: Integers, last: Integers) -> _Covers:
-    """Cover by some neighbouring nodes of a level each."""
+    """Cover by some neighbouring nodes of a level each, or by the one above where they are too many."""
     starts, leaves = _node_starts(hierarchy), [np.cumsum([0, *sizes]) for sizes in hierarchy.sizes]
-    nodes = list(zip(level.tolist(), first.tolist(), last.tolist(), strict=True))
-    labels = tuple(
-        hierarchy.labels[on][one] if one == end else nodes_label(hierarchy, on, range(one, end + 1))
-        for on, one, end in nodes
-    )
-    sizes = [1 if on == 0 and one == end else leaves[on][end + 1] - leaves[on][one] for on, one, end in nodes]
-    return _Covers(labels, starts[level, first], starts[level, last + 1] - 1, np.array(sizes))
+    covers: list[_Cover] = []
+    for ends in zip(level.tolist(), first.tolist(), last.tolist(), strict=True):
+        label, on, nodes = named(hierarchy, ends[0], np.arange(ends[1], ends[2] + 1))
+        one, end = int(nodes[0]), int(nodes[-1])
+        size = 1 if on == 0 and one == end else int(leaves[on][end + 1] - leaves[on][one])
+        covers.append((label, int(starts[on, one]), int(starts[on, end + 1]) - 1, size))
+    return _Covers.of(covers)
 
 
 # what a spreadsheet would take for a formula is put in braces
 _FORMULA_SIGNS = ("=", "+", "-", "@")
 
 
-def nodes_label(hierarchy: Hierarchy, level: int, nodes: Sequence[int]) -> str:
+MOST_NAMED = 50
+"""So many categories, or ranges of them, a released set names at most: nobody reads a longer list."""
+
+
+def named(hierarchy: Hierarchy, level: int, nodes: Integers) -> tuple[Label, int, Integers]:
     """Write some nodes of one level: neighbours by their ends where these tell them, missing at the end.
+
+    Where they are too many to name, all at the beginning whose place is in doubt are taken, so that a range
+    names them; else the lowest node above all of them is written. Either stands for more values, so that what
+    is released is still true.
 
     Parameters
     ----------
+    hierarchy, level
+        Where they are.
     nodes
         Their numbers, ascending.
+
+    Returns
+    -------
+    label, level, nodes
+        What is written, and the nodes that it stands for.
     """
-    labels = hierarchy.labels[level]
-    present = [node for node in nodes if labels[node] is not None]
+    if len(nodes) == 1:
+        return hierarchy.labels[level][nodes[0]], level, nodes
+    scale = hierarchy.scales[level]
+    in_doubt = np.arange(scale.n_doubtful if nodes[0] < scale.n_doubtful else 0)
+    for chosen in (nodes, np.union1d(in_doubt, nodes)):
+        parts = _parts(hierarchy, level, chosen) if scale.known or len(chosen) <= MOST_NAMED else []
+        if 0 < len(parts) <= MOST_NAMED:
+            return _joined(hierarchy, level, chosen, parts), level, chosen
+    above = hierarchy.node_of[:, hierarchy.first_values(level)[nodes]]
+    lowest = int((above == above[:, :1]).all(axis=1).argmax())
+    return hierarchy.labels[lowest][above[lowest, 0]], lowest, above[lowest, :1]
+
+
+def _parts(hierarchy: Hierarchy, level: int, nodes: Integers) -> list[str]:
+    """Write nodes that are not missing one by one, or as ranges."""
+    present = nodes[nodes != _missing_node(hierarchy, level)]
     runs = hierarchy.scales[level].runs(present)
-    starts_plain = not (labels[present[0]] or "").startswith(_FORMULA_SIGNS)
+    is_plain = len(runs) == 1 and _starts_plain(hierarchy.labels[level][present[0]] or "")
     # in braces a comma would part what belongs together
-    odd = '{}"' if len(runs) == 1 and starts_plain else ',{}"'
-    parts = [part for run in runs for part in _run_parts(hierarchy, level, run, odd)]
+    odd = '{}"' if is_plain else ',{}"'
+    return [part for run in runs for part in _run_parts(hierarchy, level, run, odd)]
+
+
+def _joined(hierarchy: Hierarchy, level: int, nodes: Integers, parts: list[str]) -> str:
+    """Write some nodes of which the parts are known."""
     if not (hierarchy.is_ordered or hierarchy.scales[level].known):
         parts.sort(key=lambda part: (by_letters(part), part))  # the order of the records is not told
-    is_bare = len(parts) == 1 and starts_plain and parts[0] != "missing"
+    is_bare = len(parts) == 1 and _starts_plain(parts[0]) and parts[0] != "missing"
     label = parts[0] if is_bare else _set_label(hierarchy, parts)
-    return label if len(present) == len(nodes) else _or_missing(hierarchy, label, parts)
+    has_missing = bool((nodes == _missing_node(hierarchy, level)).any())
+    return _or_missing(hierarchy, label, parts) if has_missing else label
 
 
-def _run_parts(hierarchy: Hierarchy, level: int, run: Sequence[int], odd: str) -> list[str]:
-    """Write neighbours as one range, if that is read as exactly these, else one by one."""
-    each = [hierarchy.labels[level][node] or "" for node in run]
-    label = f"{each[0]}{TO}{each[-1]}"
-    is_plain = not any(sign in label for sign in (*odd, OR_MISSING))
-    is_range = len(run) >= hierarchy.scales[level].fewest and is_plain
-    return [label] if is_range and hierarchy.range_named(label) == (level, run[0], run[-1]) else each
+def _starts_plain(label: str) -> bool:
+    return not label.startswith(_FORMULA_SIGNS)
+
+
+def _missing_node(hierarchy: Hierarchy, level: int) -> int:
+    """Return the node of a level that is the missing value, or -1."""
+    return dict(hierarchy.nodes_named.get(None, ())).get(level, -1)
+
+
+def _run_parts(hierarchy: Hierarchy, level: int, run: range, odd: str) -> list[str]:
+    """Write neighbours as one range, if that is read as exactly these, else one by one.
+
+    Those that cannot be the end of a range are named beside it.
+    """
+    labels = hierarchy.labels[level]
+    first, last = _ends(hierarchy, level, run, odd)
+    label = f"{labels[first]}{TO}{labels[last]}"
+    is_range = last - first + 1 >= hierarchy.scales[level].fewest
+    if not is_range or hierarchy.range_named(label) != (level, first, last):
+        return [label or "" for label in labels[run[0] : run[-1] + 1]]
+    beside = (*labels[run[0] : first], label, *labels[last + 1 : run[-1] + 1])
+    return [label or "" for label in beside]
+
+
+def _ends(hierarchy: Hierarchy, level: int, run: range, odd: str) -> tuple[int, int]:
+    """Return the first and the last of some neighbours that can be ends: plain, with a place of their own."""
+    labels, keys = hierarchy.labels[level], hierarchy.scales[level].keys
+    plain = (n for n in run if not _is_odd(labels[n], odd))
+    first = next((n for n in plain if n == 0 or keys[n] != keys[n - 1]), run[-1])
+    plain = (n for n in reversed(run) if not _is_odd(labels[n], odd))
+    return first, next((n for n in plain if keys[n : n + 1] != keys[n + 1 : n + 2]), run[0])
+
+
+def _is_odd(label: Label, odd: str) -> bool:
+    return any(sign in (label or "") for sign in (*odd, TO, OR_MISSING))
 
 
 def _or_missing(hierarchy: Hierarchy, label: str, parts: Sequence[str]) -> str:
@@ -420,8 +490,7 @@ def _free_covers(
     covers = [
         _block_cover(column, hierarchy, *ends) for ends in zip(low.tolist(), high.tolist(), strict=True)
     ]
-    labels, sizes = zip(*covers, strict=True)
-    return _Covers(labels, low, high, np.array(sizes)), np.arange(len(low))
+    return _Covers.of(covers), np.arange(len(low))
 
 
 def merged_cells(
@@ -432,8 +501,9 @@ def merged_cells(
     new_code = np.array([place.setdefault(label, len(place)) for label in labels], dtype=np.int32)
     if len(place) == len(labels):
         return Cells(codes, labels, domain, sets)
-    owner = np.repeat(new_code, np.diff(sets.starts)).astype(np.int64)
-    pairs = np.unique(owner << 32 | sets.members)
+    pairs = np.repeat(new_code.astype(np.int64) << 32, np.diff(sets.starts)) | sets.members
+    pairs.sort()  # much faster than finding what is unique in other ways
+    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
     starts = np.concatenate([[0], np.cumsum(np.bincount(pairs >> 32))])
     sizes = np.zeros(len(place), dtype=np.int64)
     np.maximum.at(sizes, new_code, sets.sizes)

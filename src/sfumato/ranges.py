@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from sfumato.arrays import Booleans, Integers
 from sfumato.table import Value, number, text
 
 TO = " to "
@@ -24,6 +27,8 @@ OR_MISSING = " or missing"
 _FEWEST, _FEWEST_WORDS = 3, 6
 # More words than this are put in the order of their letters; sets of fewer can be listed.
 _FEW_WORDS = 20
+# One word in so many may begin like a number whose place is doubtful.
+_SELDOM = 10
 
 Key = Any
 """Where a label stands in an order; keys of one order can be compared."""
@@ -53,6 +58,9 @@ class KnownOrder:
         Where each label stands; ``None`` for one that the order does not know, as *unknown* among years.
     fewest
         How many neighbours are named by their ends.
+    n_doubtful
+        So many labels at the beginning could stand in another order as well, as *3:10 to Yuma* and
+        *10,000 BC* do before all other films: a range has all of them or none.
 
     Examples
     --------
@@ -63,29 +71,33 @@ class KnownOrder:
 
     keys: tuple[Key | None, ...] = field(repr=False)
     fewest: int = _FEWEST
+    n_doubtful: int = 0
 
     @cached_property
     def known(self) -> list[Key]:
         """Where the labels stand that the order knows, ascending."""
         return [key for key in self.keys if key is not None]
 
+    @cached_property
+    def _is_unknown(self) -> Booleans:
+        return np.array([key is None for key in self.keys])
+
     def holds(self, first: int, last: int) -> bool:
         """Return whether the labels from one to another, and no others, stand between the two."""
-        if first >= last or None in self.keys[first : last + 1]:
+        parts_doubtful = first < self.n_doubtful and (first > 0 or last < self.n_doubtful - 1)
+        if first >= last or parts_doubtful or self._is_unknown[first : last + 1].any():
             return False
         low = bisect.bisect_left(self.known, self.keys[first])
         return bisect.bisect_right(self.known, self.keys[last]) - low == last - first + 1
 
-    def runs(self, places: Iterable[int]) -> list[list[int]]:
+    def runs(self, places: Integers) -> list[range]:
         """Return ascending places as runs of neighbours; those that the order does not know stand alone."""
-        found: list[list[int]] = []
-        for place in places:
-            follows = bool(found) and place == found[-1][-1] + 1
-            if follows and self.keys[place] is not None and self.keys[place - 1] is not None:
-                found[-1].append(place)
-            else:
-                found.append([place])
-        return found
+        alone = self._is_unknown[places]
+        if np.count_nonzero(places < self.n_doubtful) < self.n_doubtful:
+            alone |= places < self.n_doubtful
+        ends = np.flatnonzero((np.diff(places) > 1) | alone[1:] | alone[:-1])
+        firsts, lasts = places[[0, *(ends + 1)]], places[[*ends, -1]]
+        return [range(first, last + 1) for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)]
 
 
 def scale_of(labels: Sequence[str | None]) -> KnownOrder:
@@ -95,7 +107,9 @@ def scale_of(labels: Sequence[str | None]) -> KnownOrder:
         known = [key for key in keys if key is not None]
         if all(one <= other for one, other in itertools.pairwise(known)):
             key_of = dict(zip(present, keys, strict=True))
-            return KnownOrder(tuple(None if label is None else key_of[label] for label in labels), fewest)
+            n_doubtful = _n_doubtful(labels) if fewest == _FEWEST_WORDS else 0
+            ordered = tuple(None if label is None else key_of[label] for label in labels)
+            return KnownOrder(ordered, fewest, n_doubtful)
     return KnownOrder((None,) * len(labels))
 
 
@@ -136,9 +150,21 @@ def _orders(labels: Sequence[str]) -> list[tuple[list[Key | None], int]]:
                 key is None and _DIGITS.search(label) for key, label in zip(best[0], labels, strict=True)
             ):
                 return [(keys, _FEWEST) for keys in best]
-    if any(_NO_WORD.match(label) for label in labels):
+    if any(map(_NO_WORD.match, labels)) and _SELDOM * sum(map(_is_like_a_number, labels)) > len(labels):
         return []
     return [([by_letters(label) for label in labels], _FEWEST_WORDS)]
+
+
+def _n_doubtful(labels: Sequence[str | None]) -> int:
+    """Return how many words come before all that are in no doubt: those that begin like no number."""
+    present = {place: label for place, label in enumerate(labels) if label is not None}
+    if not any(map(_NO_WORD.match, present.values())):
+        return 0
+    return 1 + max(place for place, label in present.items() if _is_like_a_number(label))
+
+
+def _is_like_a_number(label: str) -> bool:
+    return label.startswith(_STARTS_LIKE_A_NUMBER) or _NO_WORD.match(label) is not None
 
 
 def _number_readers(labels: Sequence[str]) -> list[Callable[[str], Key | None]]:

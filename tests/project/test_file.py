@@ -434,6 +434,56 @@ class TestWrongValues:
             write(SMALL + f"[policy]\nk-anonymity = {limit}\n")
         )
 
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("privacy-loss of oops", "no sensitive attribute 'oops'"),
+            ("privacy-loss of salry", "did you mean 'salary'"),
+            ("privacy-lost of salary", "did you mean 'privacy-loss'"),
+            ("k-anonymity of salary", "k-anonymity looks at no sensitive attribute; limit it as it is"),
+        ],
+    )
+    def test_a_limit_on_one_attribute_names_a_sensitive_one(
+        self, write: Callable[[str], Path], name: str, said: str
+    ) -> None:
+        assert said in refusal(write(TWO_SENSITIVE + f'[policy]\n"{name}" = {{ at-most = 0.2 }}\n'))
+
+    def test_the_only_sensitive_attribute_needs_no_limit_of_its_own(
+        self, write: Callable[[str], Path]
+    ) -> None:
+        text = TWO_SENSITIVE.replace(
+            '[attributes.work]\nrole = "sensitive"', '[attributes.work]\nrole = "insensitive"'
+        )
+        limited = write(text + '[policy]\n"privacy-loss of salary" = { at-most = 0.2 }\n')
+        assert "no other attribute is sensitive; limit 'privacy-loss' instead" in refusal(limited)
+
+    def test_what_is_limited_for_one_attribute_is_measured_once(self, write: Callable[[str], Path]) -> None:
+        names = ("t-closeness of salary", "t-closeness of work", "privacy-loss of work")
+        limits = "".join(f'"{name}" = {{ at-most = 0.2 }}\n' for name in names)
+        project = Project.load(write(TWO_SENSITIVE + f"[policy]\n{limits}"))
+        assert project.measures.count("t-closeness") == 1
+        assert project.measures.count("privacy-loss") == 1
+        assert tuple(project.policy) == names
+
+
+TWO_SENSITIVE = """
+[data]
+path = "people.csv"
+
+[attributes.age]
+role = "quasi-identifying"
+
+[attributes.salary]
+role = "sensitive"
+
+[attributes.work]
+role = "sensitive"
+
+[[try]]
+sanitizer = "mondrian"
+
+"""
+
 
 class TestHierarchies:
     @staticmethod

@@ -568,3 +568,32 @@ class TestWhoseARecordIs:
             "age": [str(20 + n // 2 % 40) for n in range(80)],
         }
         assert self.told(**columns) == ["person_id"]
+
+    @pytest.mark.parametrize("person", ["userId", "customer_no", "Patienten-ID", "id_cliente"])
+    def test_what_is_named_after_people_comes_before_a_finer_number(self, person: str) -> None:
+        columns = {
+            person: [str(1000 + n // 12) for n in range(480)],
+            "entry_id": [str(7000 + n // 2) for n in range(480)],
+            "age": [str(20 + n // 12) for n in range(480)],
+        }
+        assert self.told(**columns) == [person]
+
+    @pytest.mark.parametrize(
+        "thing", ["movieId", "product_id", "Artikel-Nr", "item no", "ID_Produkt", "shop_id"]
+    )
+    def test_a_number_of_things_is_no_persons(self, thing: str) -> None:
+        columns = {
+            thing: [str(5000 + n * 7 % 120) for n in range(480)],
+            "age": [str(20 + n % 40) for n in range(480)],
+        }
+        assert self.told(**columns) == []
+        found = by_name(Table.from_arrow(columns))[thing]
+        assert found.role == "withheld"
+        assert found.reason.startswith("Named like the number of a thing")
+
+    def test_a_number_of_things_that_every_record_has_for_itself_still_points_at_one_person(self) -> None:
+        columns = {
+            "product_id": [str(5000 + n) for n in range(80)],
+            "age": [str(20 + n % 40) for n in range(80)],
+        }
+        assert by_name(Table.from_arrow(columns))["product_id"].role == "identifying"

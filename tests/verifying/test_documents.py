@@ -84,12 +84,19 @@ def test_infinity_is_written_as_text() -> None:
 
 def test_a_limit_without_parameters_speaks_of_all() -> None:
     every = LimitFacts(measure="privacy-loss", parameters=None, at_least=None, at_most=0.1)
-    assert every.speaks_of("privacy-loss", {"threshold": 0.2})
-    assert not every.speaks_of("general-loss", {"threshold": 0.2})
+    assert every.speaks_of("privacy-loss", {"threshold": 0.2}, None)
+    assert not every.speaks_of("general-loss", {"threshold": 0.2}, None)
     one = LimitFacts(measure="privacy-loss", parameters={"threshold": 0.2}, at_least=None, at_most=0.1)
-    assert one.speaks_of("privacy-loss", {"threshold": 0.2})
-    assert not one.speaks_of("privacy-loss", {"threshold": 0.3})
-    assert not one.speaks_of("general-loss", {"threshold": 0.2})
+    assert one.speaks_of("privacy-loss", {"threshold": 0.2}, None)
+    assert not one.speaks_of("privacy-loss", {"threshold": 0.3}, None)
+    assert not one.speaks_of("general-loss", {"threshold": 0.2}, None)
+
+
+def test_a_limit_on_one_attribute_speaks_of_it_and_of_the_worst_of_all() -> None:
+    one = LimitFacts(measure="t-closeness", parameters=None, at_least=None, at_most=0.1, attribute="work")
+    assert one.speaks_of("t-closeness", {}, "work")
+    assert one.speaks_of("t-closeness", {}, None)
+    assert not one.speaks_of("t-closeness", {}, "ill")
 
 
 @pytest.fixture(scope="module")

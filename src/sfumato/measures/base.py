@@ -320,6 +320,18 @@ def named(measurements: Iterable[Measurement], name: str) -> list[Measurement]:
     return [m for m in by_attribute(every) if name in (label_apart(m), f"{m.measure}{_OF}{m.attribute}")]
 
 
+def of_one(name: str) -> tuple[str, str | None]:
+    """Return the measure and the sensitive attribute of ``privacy-loss of income``, no attribute elsewhere.
+
+    Examples
+    --------
+    >>> of_one("privacy-loss of cause of death"), of_one("k-anonymity")
+    (('privacy-loss', 'cause of death'), ('k-anonymity', None))
+    """
+    measure, of, attribute = name.partition(_OF)
+    return measure, attribute if of else None
+
+
 def by_attribute(measurements: Iterable[Measurement]) -> list[Measurement]:
     """Return what was measured of single sensitive attributes, where there are several of them.
 

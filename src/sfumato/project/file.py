@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -18,6 +18,7 @@ from sfumato.engines.base import EngineName, engine_named
 from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
 from sfumato.files import why_unreadable
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.measures.base import of_one
 from sfumato.project.budget import seconds_of
 from sfumato.project.defaults import Written, default_measures
 from sfumato.project.policies import limits_of
@@ -292,7 +293,8 @@ def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]
     """Return the measures that a policy speaks of and nobody listed."""
     asked = [registry.build_measure(written) for written in listed]
     named = {name for each in asked for name in (each.name, each.label)}
-    return tuple(name for name in policy if name not in named)
+    wanted = dict.fromkeys(name if name in named else of_one(name)[0] for name in policy)
+    return tuple(name for name in wanted if name not in named)
 
 
 def _read(place: Path) -> str:
@@ -346,7 +348,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     privacy, utility = (tuple(map(population.given_to, side)) for side in (privacy, utility))
     labels = {registry.build_measure(written).label for written in (*privacy, *utility)}
     named, limited = _policy(file.policy)
-    _check_measures([name for name in limited if name not in labels], "policy")
+    _check_limited([name for name in limited if name not in labels], labels, schema)
     policy = {**named, **{name: _limit(name, block) for name, block in limited.items()}}
     searches = [search_of(block, position) for position, block in enumerate(file.try_, start=1)]
     return Project(
@@ -424,6 +426,28 @@ def _check_measures(measures: Iterable[Written], where: str) -> None:
             registry.build_measure(written)
         except ParameterError as error:
             raise ProjectError(f"{where}: {error}") from None
+
+
+def _check_limited(names: Iterable[str], labels: Container[str], schema: Schema) -> None:
+    """Refuse limits on measures that there are not, or on single attributes that they do not speak of."""
+    for name in names:
+        measure, attribute = of_one(name)
+        if measure not in labels:
+            _check_measures([measure], "policy")
+        if attribute is not None:
+            _check_sensitive(name, measure, attribute, schema)
+
+
+def _check_sensitive(name: str, measure: str, attribute: str, schema: Schema) -> None:
+    if attribute not in schema.sensitive:
+        hint = suggestion(attribute, schema.sensitive)
+        raise ProjectError(f"policy.{name}: no sensitive attribute {attribute!r}{hint}")
+    if len(schema.sensitive) == 1:
+        raise ProjectError(f"policy.{name}: no other attribute is sensitive; limit {measure!r} instead")
+    bare = measure.partition(" ")[0]
+    method = registry.find("measure", bare) or registry.find("model", bare)
+    if getattr(method, "guards", None) == "identity":
+        raise ProjectError(f"policy.{name}: {measure} looks at no sensitive attribute; limit it as it is")
 
 
 def _placed(written: Written, folder: Path) -> Written:

@@ -22,6 +22,7 @@ from sfumato.measures.base import (
     json_value,
     measure,
     named,
+    of_one,
     worst_value,
 )
 from sfumato.measures.reidentification import ReidentificationRisk
@@ -138,13 +139,16 @@ def limits_of(
     taken = [*map(measurement_of, claims), *owner]
     full = [*(claim.parameters for claim in claims), *map(_public_parameters, owner)]
     limits = {}
+    known = {text for each in taken for text in (each.label, each.measure)}
     for name, limit in policy.items():
-        by_label = [place for place, each in enumerate(taken) if each.label == name]
+        label, attribute = (name, None) if name in known else of_one(name)
+        by_label = [place for place, each in enumerate(taken) if each.label == label]
         limits[name] = LimitFacts(
-            measure=taken[by_label[0]].measure if by_label else name,
+            measure=taken[by_label[0]].measure if by_label else label,
             parameters=dict(full[by_label[0]]) if by_label else None,
             at_least=_finite(limit.at_least),
             at_most=_finite(limit.at_most),
+            attribute=attribute,
         )
     return limits
 
@@ -296,8 +300,14 @@ def _public_parameters(measurement: Measurement) -> dict[str, Any]:
 
 
 def _met(measurement: Measurement, every: Sequence[Measurement], policy: Mapping[str, Limit]) -> bool | None:
-    limits = [limit for name, limit in policy.items() if measurement in named(every, name)]
-    return all(limit.allows(measurement.value) for limit in limits) if limits else None
+    kept = [
+        limit.allows(found.value)
+        for name, limit in policy.items()
+        for found in named(every, name)
+        # of a measurement that is the worst of all attributes, a limit may speak of one
+        if found == measurement or (found.label == measurement.label and measurement.attribute is None)
+    ]
+    return all(kept) if kept else None
 
 
 def _finite(end: float) -> float | None:

@@ -23,7 +23,7 @@ from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
 from sfumato.files import file_beside, folder_beside, write_records
 from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.measures.base import Measure, Measurement, measure
+from sfumato.measures.base import Measure, Measurement, label_apart, measure
 from sfumato.project.defaults import Written, default_measures
 from sfumato.project.file import Project, Publication, unnamed
 from sfumato.publishing.layout import WHOLE, Layout, tables_of
@@ -477,13 +477,18 @@ def _is_efficient(frontier: Frontier, chosen: Candidate) -> bool | None:
 
 def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) -> None:
     """Hold what a reader will compute against the policy, too: the reader's prior is not the owner's."""
-    claimed = {name for claim in claims for name in (claim.label, claim.measure)}
+    claimed = {name for claim in claims for name in (claim.label, claim.measure, *_apart(claim))}
     checked = {name: limit for name, limit in policy.items() if name in claimed}
     broken = broken_limits(Candidate("", Recipe(""), claims), checked)
     if broken:
         raise PolicyNotMet(
             f"what a reader computes from the published cells does not meet the policy: {'; '.join(broken)}"
         )
+
+
+def _apart(claim: Measurement) -> tuple[str, ...]:
+    """Return what a policy calls the claim of one sensitive attribute."""
+    return () if claim.attribute is None else (label_apart(claim), f"{claim.measure} of {claim.attribute}")
 
 
 def _manifest(

@@ -241,6 +241,11 @@ def _role(column: _Evidence) -> tuple[Role, str]:
         return "insensitive", "The same in every record, so it tells nobody apart"
     if column.code is not None and not (topic and topic.role == "sensitive"):
         return column.code.role, f"Written like {column.code.what}"
+    if _numbers_things(column):
+        return (
+            "withheld",
+            "Named like the number of a thing, not of a person: withheld until you give it a role",
+        )
     pointing = _points_by_shape(column) or _points_by_name(column) or _points_by_uniqueness(column)
     if pointing:
         return "identifying", f"{pointing}, {_POINTS}"
@@ -249,6 +254,12 @@ def _role(column: _Evidence) -> tuple[Role, str]:
     if topic and topic.role == "quasi-identifying":
         return "quasi-identifying", f"Named like {topic.what}, which others may know"
     return _role_by_values(column)
+
+
+def _numbers_things(column: _Evidence) -> bool:
+    """Whether a column numbers things that several records share: films, products, shops."""
+    is_one = column.topic is None and vocabulary.THING.search(column.words) is not None
+    return is_one and column.n_distinct > 2 and not column.is_nearly_unique
 
 
 def _points_by_shape(column: _Evidence) -> str:
@@ -334,7 +345,7 @@ def _person_numbers(
 def _with_person(
     guesses: dict[str, Guess], numbers: Mapping[str, Guess], evidence: Mapping[str, _Evidence]
 ) -> dict[str, Guess]:
-    """Say which column tells whose a record is: of those that are named so or number people, the finest."""
+    """Say which column tells whose a record is: one that is named after people, and of these the finest."""
     telling = [
         name
         for name, each in guesses.items()
@@ -343,11 +354,15 @@ def _with_person(
     ]
     if not telling:
         return guesses
-    chosen = max(telling, key=lambda name: guesses[name].n_distinct)
+    chosen = max(telling, key=lambda name: (_names_people(evidence[name]), guesses[name].n_distinct))
     found = replace(
         guesses[chosen], tells="person", reason=f"{guesses[chosen].reason} Several records have the same."
     )
     return {**guesses, chosen: found}
+
+
+def _names_people(column: _Evidence) -> bool:
+    return vocabulary.NAMED_PERSON.search(column.words) is not None
 
 
 def _tells_people(found: Guess, column: _Evidence) -> bool:

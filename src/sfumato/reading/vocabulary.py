@@ -13,6 +13,12 @@ _PERSONS = (
     "patient(?:en|in)?|person(?:al|en)?|subject|participant|proband(?:en)?|teilnehmer|customer|client|kunden?"
     "|cliente|user|member|mitglied|mitarbeiter|employee|student|pupil|citizen|owner|insured"
 )
+_THINGS = (
+    "movies?|films?|items?|products?|produkte?|productos?|produits?|articles?|artikel|articulos?|books?|songs?"
+    "|tracks?|albums?|videos?|games?|posts?|pages?|courses?|devices?|sensors?|vehicles?|categor(?:y|ies)|brands?"
+    "|shops?|stores?"
+)
+_NUMBERS = "ids?|nr|nbr|no|num|numbers?|nummer|key|code"
 
 
 @dataclass(frozen=True)
@@ -191,6 +197,12 @@ PERSON = re.compile(
     rf"|\b(?:ids?|pid|uid|mrn|ssn|nhs|svnr|identifier|identifiant|identificador|kennung)\b|^(?:{_PERSONS})$"
 )
 """Words for the number of a person."""
+NAMED_PERSON = re.compile(rf"\b(?:{_PERSONS})\b")
+"""Words for a person, which tell more than *id* alone."""
+THING = re.compile(
+    rf"\b(?:{_THINGS}) ?(?:{_NUMBERS})\b|\b(?:id|nr|no|num|numero|code|codigo) ?(?:{_THINGS})\b"
+)
+"""Words for the number of a thing, which is nobody's own."""
 HOUSEHOLD = re.compile(
     r"\b(?:households?|hh|hhid|haushalts?|famil(?:y|ies)|familien?|menage|hogar|dwelling|site|centre|center)\b"
 )

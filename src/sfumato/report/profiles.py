@@ -51,7 +51,7 @@ def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
 
 
 def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
-    told = Sayings(manifest)
+    told = Sayings(manifest, written)
     rows = list(measured_rows(told, "privacy"))
     return {
         "variables": list(_variable_rows(manifest, written)),

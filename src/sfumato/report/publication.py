@@ -7,7 +7,7 @@ bands, and neither other candidates' figures nor anything that is counted in the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from sfumato.decision import Decision
 from sfumato.facts import Axis
 from sfumato.frontier import Candidate
 from sfumato.hierarchy import ROOT
-from sfumato.measures.base import Measurement, named, worst_value
+from sfumato.measures.base import Measurement, measure, named, of_one, worst_value
 from sfumato.measures.unprotected import alone_by_insensitive
 from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
 from sfumato.release import Release
@@ -60,7 +60,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     written
         The release as a stranger reads it from the published files.
     """
-    told = Sayings(manifest)
+    told = Sayings(manifest, written)
     word, chosen = manifest.word, told.chosen
     return {
         "owner": False,
@@ -109,11 +109,14 @@ class Sayings:
     """What a manifest says, as the words and rows of a report need it."""
 
     manifest: Manifest
+    written: Release
 
     @cached_property
     def claims(self) -> tuple[Measurement, ...]:
-        """What the published cells give."""
-        return tuple(map(measurement_of, self.manifest.claims))
+        """What the published cells give; of every attribute where the policy limits one."""
+        limited = {limit.measure for limit in self.manifest.policy.values() if limit.attribute is not None}
+        found = map(measurement_of, self.manifest.claims)
+        return tuple(_by_attribute(each, self.written) if each.measure in limited else each for each in found)
 
     @cached_property
     def owner(self) -> dict[str, list[OwnerFigure]]:
@@ -152,7 +155,9 @@ class Sayings:
         claimed = None if self.by_owner(measure) else worst_value(self.claims, measure)
         if claimed is not None:
             return formatting.exactly(measure, claimed)
-        return next((figure.told for figure in self.of_owner(measure) if figure.worst), "not applicable")
+        is_of_one = of_one(measure)[1] is not None
+        told = (figure.told for figure in self.of_owner(measure) if figure.worst or is_of_one)
+        return next(told, "not applicable")
 
     def by_owner(self, measure: str) -> bool:
         """Whether the owner's figure counts people, and a claim of the same name only records."""
@@ -161,7 +166,11 @@ class Sayings:
     def of_owner(self, measure: str) -> list[OwnerFigure]:
         """Return the owner's figures with this label, or those of the measure of this name."""
         every = [figure for figures in self.owner.values() for figure in figures]
-        return self.owner.get(measure) or [figure for figure in every if figure.measure == measure]
+        found = self.owner.get(measure) or [figure for figure in every if figure.measure == measure]
+        label, attribute = of_one(measure)
+        if found or attribute is None:
+            return found
+        return [figure for figure in self.of_owner(label) if figure.attribute in (None, attribute)]
 
     def met(self, measure: str, limit: Limit) -> bool:
         """Return whether a limit is met: by the claims, or by the owner's word."""
@@ -169,6 +178,15 @@ class Sayings:
             return limit.allows(worst_value(self.claims, measure))
         figures = self.of_owner(measure)
         return bool(figures) and all(figure.met for figure in figures)
+
+
+def _by_attribute(claim: Measurement, written: Release) -> Measurement:
+    """Add the level of each sensitive attribute to a claim that is the worst of all."""
+    if claim.attribute is not None:
+        return claim
+    asked = {claim.measure: claim.parameters} if claim.parameters else claim.measure
+    (again,) = measure(written, [asked])
+    return replace(again, detail={**claim.detail, **again.detail})
 
 
 def _summary(told: Sayings, written: Release) -> dict[str, Any]:

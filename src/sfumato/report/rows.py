@@ -154,7 +154,9 @@ def claimed_row(measurement: Measurement) -> dict[str, Any]:
 
 def _limit_on(measurement: Measurement, chosen: Candidate, policy: Mapping[str, Limit]) -> Limit | None:
     """Return the limit that speaks of a measurement, by its label or by the name of its measure."""
-    names = [name for name in (measurement.label, measurement.measure) if name in policy]
+    of = f" of {measurement.attribute}"
+    labels = (measurement.label, measurement.measure)
+    names = [name for name in (*(f"{label}{of}" for label in labels), *labels) if name in policy]
     return next((policy[name] for name in names if measurement in named(chosen.measurements, name)), None)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.arrays import Codes, Integers
-from sfumato.cells import Cells, ValueSets, exact_node, merged_cells, nodes_label, number_cover
+from sfumato.cells import Cells, ValueSets, exact_node, merged_cells, named, number_cover
 from sfumato.errors import Infeasible
 from sfumato.hierarchy import Hierarchy, Label
 from sfumato.release import Release
@@ -121,8 +121,9 @@ class _Floor:
         if level is not None:
             node = hierarchy.node_of[level, low]
             return hierarchy.labels[level][node], values, int(hierarchy.sizes[level][node])
-        leaves = int(hierarchy.sizes[lowest][touched].sum())
-        return nodes_label(hierarchy, lowest, touched.tolist()), values, leaves
+        label, level, nodes = named(hierarchy, lowest, touched)
+        values = np.flatnonzero(np.isin(hierarchy.node_of[level], nodes))
+        return label, values, int(hierarchy.sizes[level][nodes].sum())
 
     def _level_of(self, label: Label, values: Integers) -> int | None:
         """Return the level on which a node of this name has exactly these values, if there is one."""

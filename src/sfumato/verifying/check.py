@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from sfumato.verifying.documents import (
     Claimed,
     LimitFacts,
     Manifest,
+    OwnerFigure,
     ParentFacts,
     RequirementFacts,
     numeral,
@@ -113,7 +114,7 @@ def check_folder(
         checks += [
             *_claim_checks(seen, manifest),
             *_requirement_checks(seen, manifest),
-            *_policy_checks(manifest),
+            *_policy_checks(seen, manifest),
             *_word_checks(seen, manifest, tables),
         ]
     except VerificationFailed as error:
@@ -398,15 +399,15 @@ def _reached(
 # Policy
 
 
-def _policy_checks(manifest: Manifest) -> Iterator[Check]:
+def _policy_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
     for name, limit in manifest.policy.items():
         what = f"the policy's {name} {_limit_words(limit)}"
-        claims = [each for each in manifest.claims if limit.speaks_of(each.measure, each.parameters)]
-        figures = [each for each in manifest.word.figures if limit.speaks_of(each.measure, each.parameters)]
+        claims = [each for each in manifest.claims if _is_limited(each, limit)]
+        figures = [each for each in manifest.word.figures if _is_limited(each, limit)]
         if limit.at_least is None and limit.at_most is None:
             yield Check(what, "it limits nothing")
         elif claims:
-            kept = all(_allows(limit, claim.value) for claim in claims)
+            kept = all(_allows(limit, value) for value in _limited_values(seen, limit, claims))
             yield Check(f"{what} is met", "" if kept else "a claim does not meet it")
         elif figures:
             kept = all(figure.met for figure in figures)
@@ -414,6 +415,19 @@ def _policy_checks(manifest: Manifest) -> Iterator[Check]:
             yield Check(f"{what} is met by the owner's figure", problem, word=True)
         else:
             yield Check(what, "nothing is said of what it limits")
+
+
+def _is_limited(said: Claimed | OwnerFigure, limit: LimitFacts) -> bool:
+    return limit.speaks_of(said.measure, said.parameters, said.attribute)
+
+
+def _limited_values(seen: PublicView, limit: LimitFacts, claims: list[Claimed]) -> list[Any]:
+    """Return what is claimed; of one sensitive attribute compute it, as a claim may be the worst of all."""
+    if limit.attribute is None or limit.measure not in MEASURES:
+        return [claim.value for claim in claims]
+    alone = tuple(each for each in seen.sensitive if each.name == limit.attribute)
+    found = computed(MEASURES[limit.measure], replace(seen, sensitive=alone), claims[0].parameters)
+    return [each.value for each in found]
 
 
 def _limit_words(limit: LimitFacts) -> str:

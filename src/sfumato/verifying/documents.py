@@ -83,17 +83,22 @@ class RequirementFacts(_Piece, frozen=True, omit_defaults=True):
     counted: Literal["records", "people"] = "records"
 
 
-class LimitFacts(_Piece, frozen=True):
-    """What a policy asks of a measure, with these parameters or, where they are ``None``, with any."""
+class LimitFacts(_Piece, frozen=True, omit_defaults=True):
+    """What a policy asks of a measure, with these parameters or, where they are ``None``, with any.
+
+    ``attribute`` is the sensitive attribute that it asks it of; ``None`` where it asks it of all.
+    """
 
     measure: str
     parameters: dict[str, Any] | None
     at_least: float | None
     at_most: float | None
+    attribute: str | None = None
 
-    def speaks_of(self, measure: str, parameters: dict[str, Any]) -> bool:
-        """Return whether a measurement is limited."""
-        return self.measure == measure and self.parameters in (None, parameters)
+    def speaks_of(self, measure: str, parameters: dict[str, Any], attribute: str | None) -> bool:
+        """Return whether a measurement, of one sensitive attribute or of all, is limited."""
+        is_of = None in (self.attribute, attribute) or self.attribute == attribute
+        return is_of and self.measure == measure and self.parameters in (None, parameters)
 
 
 class DecisionFacts(_Piece, frozen=True):

@@ -191,6 +191,27 @@ def test_a_policy_is_named_and_limited(guest: TestClient, read_project: Callable
     assert read_project().policy == {}
 
 
+def test_a_measure_is_limited_for_one_of_several_sensitive_attributes(
+    guest: TestClient, folder: Path, read_project: Callable[[], Project]
+) -> None:
+    page = "/projects/people/explore/plan"
+    assert "privacy-loss of diagnosis" not in guest.get(page).text
+    sex = '[attributes.sex]\nrole = "{}"'
+    both = PROJECT.replace(sex.format("quasi-identifying"), sex.format("sensitive"))
+    (folder / "people.toml").write_text(both)
+    assert '<option value="privacy-loss of sex">privacy loss of sex</option>' in guest.get(page).text
+    assert 'value="k-anonymity of sex"' not in guest.get(page).text
+    typed = {
+        "named": "",
+        "limit.measure": ["privacy-loss of sex"],
+        "limit.most": ["0.2"],
+        "limit.least": [""],
+    }
+    assert send(guest, "/policy", version(guest), **typed).status_code == 303
+    assert read_project().policy == {"privacy-loss of sex": Limit(at_most=0.2)}
+    assert '<option value="privacy-loss of sex" selected>' in guest.get(page).text
+
+
 @pytest.mark.parametrize(("most", "said"), [("many", "expected a number"), ("-1", "")])
 def test_a_policy_that_cannot_be_read_is_said(guest: TestClient, most: str, said: str) -> None:
     typed = {"limit.measure": ["suppression-loss"], "limit.most": [most], "limit.least": ["0"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -72,11 +72,18 @@ def _shown(
         named=policy.get("named", "") if named is None else named,
         limits=limits if limits is not None else _limit_rows(policy),
         policy_error=policy_error,
-        measurable=sorted(
-            {*registry.registered("measure"), *registry.registered("model"), *policy} - {"named"}
-        ),
+        measurable=_measurable(shown.project.schema.sensitive, policy),
         titles=lambda name: formatting.measure_words(name).title,
     )
+
+
+def _measurable(sensitive: Sequence[str], policy: Mapping[str, Any]) -> list[str]:
+    """Return what can be limited, of single sensitive attributes too where there are several."""
+    every = [*registry.registered("measure"), *registry.registered("model")]
+    found = [(name, registry.find("measure", name) or registry.find("model", name)) for name in every]
+    of_attributes = [name for name, method in found if getattr(method, "guards", None) == "attribute"]
+    apart = {f"{name} of {each}" for name in of_attributes for each in sensitive if len(sensitive) > 1}
+    return sorted({*every, *apart, *policy} - {"named"})
 
 
 def _methods() -> list[tuple[str, list[tuple[TryKind, str, tuple[str, ...]]]]]:

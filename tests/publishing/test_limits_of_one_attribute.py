@@ -1,0 +1,69 @@
+"""A policy limits a measure for one sensitive attribute, and every stop on the way keeps to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sfumato as sf
+from sfumato.errors import PolicyNotMet
+from sfumato.frontier import broken_limits
+from sfumato.verifying.documents import read_manifest
+
+MEASURES = ["privacy-loss", "t-closeness", "general-loss"]
+
+
+def released() -> sf.Release:
+    """Return a release in which the classes tell much of one sensitive attribute and nothing of another."""
+    columns = {
+        "age": [1] * 6 + [2] * 6,
+        "ill": ["flu"] * 6 + ["cold"] * 6,
+        "work": ["smith", "baker", "clerk"] * 4,
+    }
+    schema = sf.Schema.of(age="quasi-identifying", ill="sensitive", work="sensitive")
+    return sf.sanitize(sf.read(columns), schema, sf.Mondrian(sf.KAnonymity(6)))
+
+
+@pytest.mark.parametrize("measure", ["privacy-loss", "t-closeness"])
+def test_a_limit_on_one_attribute_is_kept_published_and_verified(measure: str, tmp_path: Path) -> None:
+    name, folder = f"{measure} of work", tmp_path / "out"
+    sf.publish(released(), folder, MEASURES, policy={name: sf.Limit(at_most=0.1)})
+    limit = read_manifest(folder).policy[name]
+    assert (limit.measure, limit.attribute, limit.at_most) == (measure, "work", 0.1)
+    checked = sf.verify(folder)
+    assert checked.holds
+    (check,) = [each for each in checked.checks if f"the policy's {name}" in each.what]
+    assert check.what == f"the policy's {name} at most 0.1 is met"
+    report = (folder / "report.html").read_text("utf-8")
+    assert " of work" in report
+    assert "not applicable" not in report.partition(" of work")[2][:300]
+
+
+@pytest.mark.parametrize("measure", ["privacy-loss", "t-closeness"])
+def test_a_limit_that_one_attribute_breaks_leaves_nothing_behind(measure: str, tmp_path: Path) -> None:
+    with pytest.raises(PolicyNotMet, match=f"{measure} of ill is"):
+        sf.publish(
+            released(), tmp_path / "out", MEASURES, policy={f"{measure} of ill": sf.Limit(at_most=0.1)}
+        )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("measure", ["privacy-loss", "t-closeness"])
+def test_what_does_not_keep_a_limit_on_one_attribute_is_found_by_verify(measure: str, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    sf.publish(released(), folder, MEASURES, policy={f"{measure} of work": sf.Limit(at_most=0.1)})
+    manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text("utf-8"))
+    manifest["policy"][f"{measure} of work"]["attribute"] = "ill"
+    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    problems = {each.what: each.problem for each in sf.verify(folder).checks if each.problem}
+    assert problems[f"the policy's {measure} of work at most 0.1 is met"] == "a claim does not meet it"
+
+
+def test_a_candidate_is_marked_by_what_it_reaches_for_one_attribute() -> None:
+    candidate = sf.Candidate("one", sf.Recipe("mondrian"), tuple(sf.measure(released(), MEASURES)))
+    assert broken_limits(candidate, {"t-closeness of work": sf.Limit(at_most=0.1)}) == []
+    (said,) = broken_limits(candidate, {"t-closeness of ill": sf.Limit(at_most=0.1)})
+    assert said == "t-closeness of ill is 0.5, must be at most 0.1"
