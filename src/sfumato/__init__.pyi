@@ -99,6 +99,7 @@ from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers import (
+    MST,
     Anatomy,
     AsIs,
     Bucketize,
@@ -125,6 +126,7 @@ __version__: str
 _HOME: dict[str, str]
 _ROOMS: frozenset[str]
 __all__ = [
+    "MST",
     "AccuracyGain",
     "AdaBoost",
     "Adversary",

@@ -8,10 +8,12 @@ from sfumato.sanitizers.cut import Cut
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.sanitizers.local_recoding import LocalRecoding
 from sfumato.sanitizers.mondrian import Mondrian
+from sfumato.sanitizers.mst import MST
 from sfumato.sanitizers.noise import Laplace
 from sfumato.sanitizers.trivial import AsIs, SuppressQuasiIdentifiers, SuppressSensitive
 
 __all__ = [
+    "MST",
     "Anatomy",
     "AsIs",
     "Bucketize",
