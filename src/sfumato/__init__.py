@@ -24,6 +24,7 @@ _HOME = {
     "BetaLikeness": "models",
     "Bucketize": "sanitizers",
     "Candidate": "frontier",
+    "CartSynthesis": "sanitizers",
     "CellSuppression": "sanitizers",
     "Check": "verifying.check",
     "Clustering": "sanitizers",

@@ -2,6 +2,7 @@
 
 from sfumato.sanitizers.base import Sanitizer, sanitize
 from sfumato.sanitizers.bucketization import Anatomy, Bucketize
+from sfumato.sanitizers.cart_synthesis import CartSynthesis
 from sfumato.sanitizers.cell_suppression import CellSuppression
 from sfumato.sanitizers.clustering import Clustering
 from sfumato.sanitizers.cut import Cut
@@ -17,6 +18,7 @@ __all__ = [
     "Anatomy",
     "AsIs",
     "Bucketize",
+    "CartSynthesis",
     "CellSuppression",
     "Clustering",
     "Cut",
