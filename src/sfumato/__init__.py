@@ -79,6 +79,7 @@ _HOME = {
     "MeanNumber": "miners",
     "Measure": "measures",
     "Measurement": "measures",
+    "Microaggregation": "sanitizers",
     "Mondrian": "sanitizers",
     "NaiveBayes": "miners",
     "NearerAccuracyGain": "measures",

@@ -83,7 +83,7 @@ def test_smoothed_numbers_are_near_those_of_donors_and_within_what_occurs() -> N
 
 def test_it_promises_nothing_and_says_so() -> None:
     (note,) = sanitize(drawn_table(100), SCHEMA, CartSynthesis(), seed=0).notes
-    assert "no formal guarantee" in note
+    assert "No formal guarantee" in note
     assert not hasattr(CartSynthesis(), "guarantee")
 
 

@@ -8,6 +8,7 @@ from sfumato.sanitizers.clustering import Clustering
 from sfumato.sanitizers.cut import Cut
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.sanitizers.local_recoding import LocalRecoding
+from sfumato.sanitizers.microaggregation import Microaggregation
 from sfumato.sanitizers.mondrian import Mondrian
 from sfumato.sanitizers.mst import MST
 from sfumato.sanitizers.noise import Laplace
@@ -25,6 +26,7 @@ __all__ = [
     "FullDomain",
     "Laplace",
     "LocalRecoding",
+    "Microaggregation",
     "Mondrian",
     "Sanitizer",
     "SuppressQuasiIdentifiers",

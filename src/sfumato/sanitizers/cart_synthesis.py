@@ -124,8 +124,8 @@ class CartSynthesis:
 
     def _note(self) -> str:
         return (
-            "The records are synthetic, drawn from trees over the original. This carries no formal guarantee: a "
-            "made-up record may be equal to a person's, and rare values are those of people."
+            "The records are synthetic, drawn from trees over the original. No formal guarantee comes with "
+            "them: one may be equal to a person's, and rare values are those of people."
         )
 
 
