@@ -100,6 +100,7 @@ from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers import (
     MST,
+    PRAM,
     Anatomy,
     AsIs,
     Bucketize,
@@ -112,9 +113,12 @@ from sfumato.sanitizers import (
     LocalRecoding,
     Microaggregation,
     Mondrian,
+    RankSwapping,
+    Sampling,
     Sanitizer,
     SuppressQuasiIdentifiers,
     SuppressSensitive,
+    TopCoding,
     sanitize,
 )
 from sfumato.schema import Attribute, Schema
@@ -129,6 +133,7 @@ _HOME: dict[str, str]
 _ROOMS: frozenset[str]
 __all__ = [
     "MST",
+    "PRAM",
     "AccuracyGain",
     "AdaBoost",
     "Adversary",
@@ -218,6 +223,7 @@ __all__ = [
     "QueryError",
     "RandomForest",
     "RandomTree",
+    "RankSwapping",
     "Recipe",
     "Recoding",
     "RecursiveDiversity",
@@ -229,6 +235,7 @@ __all__ = [
     "Release",
     "RidgeRegression",
     "SafetyOrder",
+    "Sampling",
     "Sanitizer",
     "Scenario",
     "Schema",
@@ -241,6 +248,7 @@ __all__ = [
     "Sweep",
     "TCloseness",
     "Table",
+    "TopCoding",
     "TotalLoss",
     "TraceRisk",
     "User",

@@ -12,10 +12,15 @@ from sfumato.sanitizers.microaggregation import Microaggregation
 from sfumato.sanitizers.mondrian import Mondrian
 from sfumato.sanitizers.mst import MST
 from sfumato.sanitizers.noise import Laplace
+from sfumato.sanitizers.pram import PRAM
+from sfumato.sanitizers.rank_swapping import RankSwapping
+from sfumato.sanitizers.sampling import Sampling
+from sfumato.sanitizers.top_coding import TopCoding
 from sfumato.sanitizers.trivial import AsIs, SuppressQuasiIdentifiers, SuppressSensitive
 
 __all__ = [
     "MST",
+    "PRAM",
     "Anatomy",
     "AsIs",
     "Bucketize",
@@ -28,8 +33,11 @@ __all__ = [
     "LocalRecoding",
     "Microaggregation",
     "Mondrian",
+    "RankSwapping",
+    "Sampling",
     "Sanitizer",
     "SuppressQuasiIdentifiers",
     "SuppressSensitive",
+    "TopCoding",
     "sanitize",
 ]
