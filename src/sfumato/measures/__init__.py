@@ -11,6 +11,7 @@ from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.composition import CompositionK, CompositionLoss
 from sfumato.measures.contribution import QuasiIdentifierContribution
+from sfumato.measures.guarantees import Delta, Epsilon
 from sfumato.measures.households import HouseholdRisk
 from sfumato.measures.invariance import MInvariance
 from sfumato.measures.loss import (
@@ -45,8 +46,10 @@ __all__ = [
     "AverageClassSize",
     "CompositionK",
     "CompositionLoss",
+    "Delta",
     "Discernibility",
     "DisclosureQuotient",
+    "Epsilon",
     "GeneralLoss",
     "GoodUtility",
     "HouseholdRisk",
