@@ -44,6 +44,7 @@ class _Promised(Measure):
     against: ClassVar[Attacker] = _ANYBODY
     needs: ClassVar[Needs] = "original"
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+    is_promised: ClassVar[bool] = True
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the number as one measurement, with whose presence it hides."""
@@ -93,7 +94,8 @@ class Epsilon(_Promised):
 class Delta(_Promised):
     """The delta of differential privacy that the method of a release promises beside epsilon.
 
-    With probability delta the promise of epsilon may fail. It should be far below one in the number of people.
+    With probability delta the promise of epsilon may fail. It should be far below one in the number of
+    people.
 
     References
     ----------
