@@ -74,6 +74,24 @@ class Words:
 
 
 @dataclass(frozen=True)
+class Guarantee:
+    """What differential privacy promises of a release: a fact of the recipe, which nobody can measure.
+
+    Parameters
+    ----------
+    epsilon, delta
+        Whether one unit is in the table changes the probability of any outcome at most by the factor
+        e^epsilon, and by delta beside.
+    unit
+        Whose presence is hidden: that of one record, or of all records of a person.
+    """
+
+    epsilon: float
+    delta: float
+    unit: Literal["record", "person"]
+
+
+@dataclass(frozen=True)
 class Attacker:
     """An adversary whose eyes a privacy measure looks with.
 

@@ -445,18 +445,30 @@ def synthetic(
     notes
         What a reader should know.
     """
-    columns = [codes[name] for name in schema.released]
-    sizes = [len(table[name].domain) for name in schema.released]
-    n_records = len(columns[0]) if columns else 0
-    row_of, n_rows = number_rows(columns, sizes, n_records)
+    each = {name: replace(table[name], codes=codes[name].astype(np.int32)) for name in schema.released}
+    cells = {name: exact_cells(column, np.arange(len(column.codes))) for name, column in each.items()}
+    return made_up(table, schema, cells, notes)
+
+
+def made_up(table: Table, schema: Schema, cells: Mapping[str, Cells], notes: tuple[str, ...] = ()) -> Release:
+    """Make a release of records that stand for nobody from their cells, those of equal records put together.
+
+    Parameters
+    ----------
+    table, schema
+        The bound table and schema.
+    cells
+        For each released attribute one cell for each record.
+    notes
+        What a reader should know.
+    """
+    columns = [cells[name] for name in schema.released]
+    n_records = len(columns[0].codes)
+    row_of, n_rows = number_rows([c.codes for c in columns], [len(c.labels) for c in columns], n_records)
     first = first_row_of_group(row_of, n_rows)
-    cells = {
-        name: exact_cells(replace(table[name], codes=codes[name].astype(np.int32)), first)
-        for name in schema.released
-    }
     return Release(
         schema=schema,
-        cells=cells,
+        cells={name: cells[name].take(first) for name in schema.released},
         weights=sum_by_group(row_of, n_rows, np.ones(n_records, dtype=np.int64)),
         n_original=table.n_records,
         original=table,

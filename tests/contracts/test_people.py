@@ -255,6 +255,8 @@ def test_every_method_keeps_what_was_asked_for_people(name: str, clinic: tuple[T
 def test_no_method_loses_or_adds_records(name: str, clinic: tuple[Table, Schema]) -> None:
     made = (attempt(clinic, how) for how in variants(name, clinic))
     release = next(each for each in made if each is not None)
+    if release.kind == "synthetic":
+        return  # it has no record of anybody
     assert release.kept.sum() == release.n_records
     assert (release.kept <= clinic[0].weights).all()
 

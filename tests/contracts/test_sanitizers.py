@@ -141,7 +141,8 @@ def check_the_recipe_survives_json_and_makes_the_same_release(
     assert read == recipe
     assert (read.build(), read.seed) == (how, 0)
     assert read.key == recipe.key == read.normalized().key
-    assert seeded(sanitize(*bound, read)) == seeded(release)
+    if release.kind != "synthetic" or getattr(how, "repeatable", True):
+        assert seeded(sanitize(*bound, read)) == seeded(release)
 
 
 def check_arrays_are_read_only(how: Any, release: Release, bound: Bound) -> None:
@@ -155,6 +156,8 @@ def check_arrays_are_read_only(how: Any, release: Release, bound: Bound) -> None
 
 
 def check_sets_contain_the_original_values(how: Any, release: Release, bound: Bound) -> None:
+    if release.kind != "people":
+        return
     assert release.rows is not None
     for name, cells in release.cells.items():
         if cells.sets is None or is_permuted(release, name):
@@ -218,6 +221,14 @@ def check_what_is_written_is_what_the_labels_say(how: Any, release: Release, bou
         assert Counter(tuple(text(value) for value in record.values()) for record in records) == expected
 
 
+def check_the_release_is_of_the_kind_that_the_method_declares(
+    how: Any, release: Release, bound: Bound
+) -> None:
+    assert release.kind == getattr(type(how), "kind", "people")
+    if release.kind == "synthetic":
+        assert release.notes, "what is promised of synthetic records, or that nothing is"
+
+
 def check_no_identifying_attribute_is_released(how: Any, release: Release, bound: Bound) -> None:
     identifying = set(bound[1].identifying)
     names = release.to_arrow().column_names
@@ -229,7 +240,12 @@ def check_no_identifying_attribute_is_released(how: Any, release: Release, bound
 def check_no_record_is_invented(how: Any, release: Release, bound: Bound) -> None:
     table, _ = bound
     assert release.n_original == table.n_records
-    assert release.to_arrow().num_rows == release.n_records == table.n_records - release.n_suppressed
+    assert release.to_arrow().num_rows == release.n_records
+    if release.kind == "synthetic":
+        assert release.rows is None
+        assert release.n_suppressed == 0
+        return
+    assert release.n_records == table.n_records - release.n_suppressed
     assert ((release.kept >= 0) & (release.kept <= table.weights)).all()
     assert release.kept.sum() == release.n_records
 
@@ -256,6 +272,7 @@ CHECKS = [
     check_no_value_is_below_its_lowest_level,
     check_a_group_has_the_sensitive_values_of_its_records,
     check_what_is_written_is_what_the_labels_say,
+    check_the_release_is_of_the_kind_that_the_method_declares,
     check_no_identifying_attribute_is_released,
     check_no_record_is_invented,
     check_the_model_holds,
@@ -382,14 +399,18 @@ def test_the_order_of_the_written_records_tells_nothing(name: str) -> None:
     columns = {"line": lines, "age": [1, 2] * 4, "zip": ["x"] * 8, "ill": list("abcdabcd")}
     schema = Schema.of(line="insensitive", age="quasi-identifying", zip="quasi-identifying", ill="sensitive")
     bound = schema.bind(Table.from_arrow(columns))
-    working = next(how for how in variants(name, bound) if attempt(bound, how) is not None)
+    tried = ((how, attempt(bound, how)) for how in variants(name, bound))
+    working, made = next((how, release) for how, release in tried if release is not None)
+    if made.kind == "synthetic":
+        return  # nobody's records are in nobody's place
     for how in (working, *choices(working)):
         in_place = 0
         for seed in range(150):
             written = sanitize(*bound, how, seed=seed).to_arrow()["line"].to_pylist()
-            in_place += sum(was == now for was, now in zip(lines, written, strict=True))
+            in_place += sum(was == now for was, now in zip(lines, written, strict=False))
         # of a shuffled list one record in the mean stays where it was; of one shuffled twice alike, two
-        assert 0.6 < in_place / 150 < 1.4
+        share = len(written) / len(lines)
+        assert 0.6 * share < in_place / 150 < 1.4 * share
 
 
 def test_every_sanitizer_is_tried_with_something_that_works(made: Made, hospital: Bound) -> None:

@@ -15,6 +15,7 @@ from sfumato.measures.fidelity.association import CorrelationDifference
 from sfumato.measures.fidelity.k_marginal import KMarginal
 from sfumato.measures.fidelity.learned import Propensity, TransferLoss
 from sfumato.measures.fidelity.regression import RegressionLoss
+from sfumato.measures.guarantees import Delta, Epsilon
 from sfumato.measures.households import HouseholdRisk
 from sfumato.measures.invariance import MInvariance
 from sfumato.measures.loss import (
@@ -51,8 +52,10 @@ __all__ = [
     "CompositionK",
     "CompositionLoss",
     "CorrelationDifference",
+    "Delta",
     "Discernibility",
     "DisclosureQuotient",
+    "Epsilon",
     "GeneralLoss",
     "GoodUtility",
     "HouseholdRisk",

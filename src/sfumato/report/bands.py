@@ -14,7 +14,7 @@ import hmac
 import math
 from dataclasses import dataclass, field
 
-from sfumato import formatting
+from sfumato import formatting, registry
 from sfumato.measures.base import Measurement
 
 
@@ -45,9 +45,11 @@ class Bands:
         return (low, 2 * low) if value > 0 else (-2 * low, -low)
 
     def told(self, measurement: Measurement) -> str:
-        """Print the band that a measurement lies in."""
+        """Print the band that a measurement lies in; what a method promises is no figure of the original."""
         if measurement.value is None:
             return "not applicable"
+        if getattr(registry.find("measure", measurement.measure), "is_promised", False):
+            return formatting.value_of(measurement.measure, measurement.value)
         low, high = self.around(measurement.label, measurement.attribute, measurement.value)
         if formatting.measure_words(measurement.measure).unit == "share" and measurement.value <= 1:
             high = min(high, 1.0)

@@ -19,6 +19,7 @@ from sfumato.decision import Decision
 from sfumato.facts import Axis
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.guarantees import guarantee_of
 from sfumato.measures.loss import attribute_losses
 from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Publication
@@ -351,6 +352,8 @@ def _limits(
         "no_model": not models,
         "no_attribute_model": not any(part.guards == "attribute" for part in models),
         "noisy": [] if release is None else [n for n in schema.released if release.cells[n].sets is None],
+        "kind": "people" if release is None else release.kind,
+        "promises": release is not None and guarantee_of(release) is not None,
         "sampled": any(m.interval is not None for c in candidates for m in c.measurements),
         "notes": () if release is None else release.notes,
         "intervals": () if release is None else intervals_at_values(release),

@@ -227,6 +227,8 @@ def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
         "no_model": not models,
         "no_attribute_model": not any(getattr(model, "guards", None) == "attribute" for model in models),
         "noisy": [each.name for each in word.attributes if each.noisy],
+        "kind": manifest.layout.kind,
+        "promises": hasattr(registry.find("sanitizer", manifest.recipe.sanitizer), "guarantee"),
         "sampled": any(claim.interval is not None for claim in told.claims),
         "notes": word.notes,
         "intervals": [each.name for each in word.attributes if each.ends_at_values],

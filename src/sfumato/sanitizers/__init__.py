@@ -2,28 +2,42 @@
 
 from sfumato.sanitizers.base import Sanitizer, sanitize
 from sfumato.sanitizers.bucketization import Anatomy, Bucketize
+from sfumato.sanitizers.cart_synthesis import CartSynthesis
 from sfumato.sanitizers.cell_suppression import CellSuppression
 from sfumato.sanitizers.clustering import Clustering
 from sfumato.sanitizers.cut import Cut
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.sanitizers.local_recoding import LocalRecoding
+from sfumato.sanitizers.microaggregation import Microaggregation
 from sfumato.sanitizers.mondrian import Mondrian
+from sfumato.sanitizers.mst import MST
 from sfumato.sanitizers.noise import Laplace
+from sfumato.sanitizers.pram import PRAM
+from sfumato.sanitizers.rank_swapping import RankSwapping
+from sfumato.sanitizers.sampling import Sampling
+from sfumato.sanitizers.top_coding import TopCoding
 from sfumato.sanitizers.trivial import AsIs, SuppressQuasiIdentifiers, SuppressSensitive
 
 __all__ = [
+    "MST",
+    "PRAM",
     "Anatomy",
     "AsIs",
     "Bucketize",
+    "CartSynthesis",
     "CellSuppression",
     "Clustering",
     "Cut",
     "FullDomain",
     "Laplace",
     "LocalRecoding",
+    "Microaggregation",
     "Mondrian",
+    "RankSwapping",
+    "Sampling",
     "Sanitizer",
     "SuppressQuasiIdentifiers",
     "SuppressSensitive",
+    "TopCoding",
     "sanitize",
 ]

@@ -119,7 +119,7 @@ class Laplace:
             np.clip(exact[known], present.min(), present.min() + width), width / self.epsilon
         )
         whole = all(isinstance(value, int) for value in column.domain if value is not None)
-        return _as_cells(np.rint(noisy) if self.rounded and whole else noisy)
+        return number_cells(np.rint(noisy) if self.rounded and whole else noisy)
 
     def _promise(self, names: tuple[str, ...]) -> str:
         total = (
@@ -161,8 +161,8 @@ def _with_noise(values: Floats, scale: float) -> Floats:
     return np.array(add_noise(values.tolist()), dtype=np.float64)
 
 
-def _as_cells(noisy: Floats) -> Cells:
-    """Take the noisy numbers as released values that are no sets; a missing value stays missing."""
+def number_cells(noisy: Floats) -> Cells:
+    """Take numbers as released values that are no sets; a missing one (not a number) stays missing."""
     values, codes = np.unique(noisy, return_inverse=True)
     domain = tuple(None if np.isnan(value) else _shortest(float(value)) for value in values)
     return Cells(codes.astype(np.int32), tuple(text(value) for value in domain), domain)

@@ -1,0 +1,120 @@
+"""Guarantees: epsilon and delta of differential privacy, as the method of a release declares them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.facts import (
+    EVERY_KIND,
+    Attacker,
+    Axis,
+    Better,
+    Detail,
+    Guarantee,
+    Guards,
+    Needs,
+    RecordKind,
+    Words,
+)
+from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.registry import register
+from sfumato.release import Release
+
+_ANYBODY = Attacker(
+    "The one who knows everybody else",
+    "knows all records but one person's and how the release was made, and wants to learn whether that "
+    "person is in it.",
+)
+
+
+def guarantee_of(release: Release) -> Guarantee | None:
+    """Return what the method of a release promises to everybody, if it promises anything."""
+    declares = None if release.recipe is None else getattr(release.recipe.build(), "guarantee", None)
+    promised: Guarantee | None = None if declares is None else declares(release.schema)
+    return promised
+
+
+class _Promised(Measure):
+    """A number that the method declares: it follows from how a release was made, and not from its records."""
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "identity"
+    against: ClassVar[Attacker] = _ANYBODY
+    needs: ClassVar[Needs] = "original"
+    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+    is_promised: ClassVar[bool] = True
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the number as one measurement, with whose presence it hides."""
+        promised = guarantee_of(release)
+        if promised is None:
+            raise NotApplicable("its method promises no differential privacy")
+        value = promised.epsilon if self.name == "epsilon" else promised.delta
+        return (self.taken(value, detail={"unit": promised.unit}),)
+
+
+@register
+@dataclass(frozen=True)
+class Epsilon(_Promised):
+    """The epsilon of differential privacy that the method of a release promises.
+
+    It is a fact of the recipe and the publisher's word: nobody can compute it from what is published. Beside
+    it stands whose presence is hidden: that of a record, or of a person with all their records. Of methods
+    that promise nothing of the kind it says that it does not apply.
+
+    References
+    ----------
+    C. Dwork, F. McSherry, K. Nissim, A. Smith, "Calibrating noise to sensitivity in private data
+    analysis", 2006; NIST SP 800-226, "Guidelines for evaluating differential privacy guarantees", 2025.
+
+    Examples
+    --------
+    >>> from sfumato import MST, datasets, sanitize
+    >>> (taken,) = Epsilon().measure(sanitize(*datasets.hospital(), MST(epsilon=0.5)))
+    >>> taken.value, taken.detail["unit"]
+    (0.5, 'record')
+    """
+
+    words: ClassVar[Words] = Words(
+        "epsilon",
+        "How much the presence of one person can change what is released, at most: probabilities change by "
+        "the factor e^epsilon. It is promised by the method and cannot be measured.",
+        "Around 1 or below is strong protection; above 10 the number alone says little.",
+        "above 0",
+        sentence="the presence of one person changes the probability of any outcome by a factor of at most "
+        "e^{}, but for delta",
+        details={"unit": Detail("whose presence is hidden")},
+    )
+
+
+@register
+@dataclass(frozen=True)
+class Delta(_Promised):
+    """The delta of differential privacy that the method of a release promises beside epsilon.
+
+    With probability delta the promise of epsilon may fail. It should be far below one in the number of
+    people.
+
+    References
+    ----------
+    C. Dwork, K. Kenthapadi, F. McSherry, I. Mironov, M. Naor, "Our data, ourselves: privacy via
+    distributed noise generation", 2006; NIST SP 800-226, 2025.
+
+    Examples
+    --------
+    >>> from sfumato import MST, datasets, sanitize
+    >>> Delta().measure(sanitize(*datasets.hospital(), MST(delta=1e-7)))[0].value
+    1e-07
+    """
+
+    words: ClassVar[Words] = Words(
+        "delta",
+        "The probability with which the promise of epsilon may fail. It is promised by the method and cannot "
+        "be measured.",
+        "It should be far below one in the number of people.",
+        "0 to 1",
+        sentence="the promise of epsilon may fail with a probability of {}",
+        details={"unit": Detail("whose presence is hidden")},
+    )

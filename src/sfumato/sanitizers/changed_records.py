@@ -1,0 +1,63 @@
+"""Records with changed values: what every perturbing method releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sfumato.arrays import Integers
+from sfumato.cells import Cells, exact_cells
+from sfumato.errors import ParameterError, suggestion
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.release import Release, released
+from sfumato.schema import Schema
+from sfumato.table import Column, Table
+
+
+def records_of(table: Table) -> Integers:
+    """Return the row of every record."""
+    return np.repeat(np.arange(table.n_rows), table.weights)
+
+
+def with_codes(column: Column, codes: Integers) -> Cells:
+    """Return cells that show these values of an attribute's domain, one for each record."""
+    return exact_cells(Column(codes, column.domain, column.kind), np.arange(len(codes)))
+
+
+def changed_release(
+    table: Table, schema: Schema, cells: Mapping[str, Cells], rows: Integers, notes: tuple[str, ...]
+) -> Release:
+    """Release records with changed values, those of one row that are changed alike put together.
+
+    Parameters
+    ----------
+    table, schema
+        The bound table and schema.
+    cells
+        The changed attributes, one cell for each record.
+    rows
+        The original row of each record.
+    notes
+        What a reader should know.
+    """
+    changed = list(cells.values())
+    row_of, n_rows = number_rows(
+        [rows, *(each.codes for each in changed)],
+        [table.n_rows, *(len(each.labels) for each in changed)],
+        len(rows),
+    )
+    first = first_row_of_group(row_of, n_rows)
+    weights = sum_by_group(row_of, n_rows, np.ones(len(rows), dtype=np.int64))
+    taken = {name: each.take(first) for name, each in cells.items()}
+    return released(table, schema, taken, rows[first], weights, notes, kind="perturbed")
+
+
+def chosen_attributes(names: tuple[str, ...], schema: Schema, method: str) -> tuple[str, ...]:
+    """Return the attributes that a method is to change: all quasi-identifiers, unless some are named."""
+    for name in names:
+        if name not in schema.released:
+            raise ParameterError(
+                f"attributes: no released attribute {name!r}{suggestion(name, schema.released)}"
+            )
+    return tuple(dict.fromkeys(names)) or schema.require("quasi-identifying", method)

@@ -1,0 +1,161 @@
+"""Microaggregation: records are gathered in small groups, and each group shows its average."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+from sfumato.cells import Cells
+from sfumato.errors import Infeasible, ParameterError
+from sfumato.facts import RecordKind
+from sfumato.kernels.microaggregating import mdav
+from sfumato.registry import register
+from sfumato.release import Release
+from sfumato.sanitizers.changed_records import changed_release, records_of, with_codes
+from sfumato.sanitizers.noise import number_cells
+from sfumato.schema import Schema
+from sfumato.table import Column, Table
+
+
+@register
+@dataclass(frozen=True)
+class Microaggregation:
+    """Gather records in groups of k similar ones and release the average of each group (MDAV).
+
+    Groups are built from the outside: the record furthest from the average one with its k - 1 nearest,
+    then the one furthest from that with its own, and so on. Numbers are released as the mean of the
+    group, rounded where all are whole, categories as the commonest of the group. All quasi-identifiers
+    are gathered together, so that at least k records share each combination of released values; but
+    the values are not true. Numbers lie as far apart as they differ in standard deviations, categories as
+    far as one has to climb in their hierarchy to meet.
+
+    The time grows with the square of the number of records.
+
+    Parameters
+    ----------
+    k
+        The size of the groups; the last may have up to 2k - 1.
+
+    References
+    ----------
+    J. Domingo-Ferrer, J. M. Mateo-Sanz, "Practical data-oriented microaggregation for statistical
+    disclosure control", 2002; J. Domingo-Ferrer, V. Torra, "Ordinal, continuous and heterogeneous
+    k-anonymity through microaggregation", 2005.
+
+    Examples
+    --------
+    >>> from sfumato import datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), Microaggregation(3))
+    >>> release.kind, int(release.classes.sizes.min())
+    ('perturbed', 3)
+    """
+
+    k: int = 5
+
+    kind: ClassVar[RecordKind] = "perturbed"
+    does: ClassVar[str] = "Similar records are gathered in groups; each group shows its average."
+    times_mondrian: ClassVar[float] = 60.0
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ParameterError(f"k must be at least 1, not {self.k}")
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Release the average of each group for every quasi-identifier."""
+        names = schema.require("quasi-identifying", "microaggregation")
+        if table.n_records < self.k:
+            raise Infeasible(
+                f"there are {table.n_records:,} records, fewer than k = {self.k}", table.n_records
+            )
+        rows = records_of(table)
+        group_of = mdav(*_points(table, schema, names, rows), self.k)
+        cells = {
+            name: _averages(table[name], rows, group_of, floored=bool(schema[name].lowest_level))
+            for name in names
+        }
+        release = changed_release(table, schema, cells, rows, ())
+        return replace(release, notes=(_note(release, names),))
+
+
+def _points(
+    table: Table, schema: Schema, names: tuple[str, ...], rows: Integers
+) -> tuple[Floats, Integers, Integers]:
+    """Return the records as the kernel takes them: scaled numbers, nodes by level, sizes."""
+    numeric = [name for name in names if table[name].kind == "numeric"]
+    others = [name for name in names if table[name].kind != "numeric"]
+    numbers = np.empty((len(rows), len(numeric)))
+    for place, name in enumerate(numeric):
+        values = numbers_of(table[name])[table[name].codes[rows]]
+        known = values[~np.isnan(values)]
+        spread = float(known.std()) if len(known) else 0.0
+        numbers[:, place] = values / (spread or 1.0)
+    hierarchies = [schema.hierarchy(name) for name in others]
+    n_levels = max((each.height + 1 for each in hierarchies), default=1)
+    nodes = np.zeros((len(rows), len(others), n_levels), dtype=np.int32)
+    for place, (name, hierarchy) in enumerate(zip(others, hierarchies, strict=True)):
+        nodes[:, place, : hierarchy.height + 1] = hierarchy.node_of[:, table[name].codes[rows]].T
+    sizes = [[len(each.values), max(each.height, 1)] for each in hierarchies]
+    return numbers, nodes, np.array(sizes, dtype=np.int64).reshape(-1, 2)
+
+
+def numbers_of(column: Column) -> Floats:
+    """Return the values of a numeric domain; a missing one is not a number."""
+    return np.array([np.nan if value is None else value for value in column.domain], dtype=np.float64)
+
+
+def _averages(column: Column, rows: Integers, group_of: Integers, *, floored: bool) -> Cells:
+    """Return for each record the average of its group: the mean, or the commonest value.
+
+    What has a lowest level is shown as the value of the group that comes nearest, which can be generalised.
+    """
+    codes, n_groups = column.codes[rows], int(group_of.max()) + 1
+    commonest = commonest_in(codes, group_of, n_groups, len(column.domain))
+    if column.kind != "numeric":
+        return with_codes(column, commonest[group_of])
+    numbers = numbers_of(column)
+    known = ~np.isnan(numbers[codes])
+    n_known = np.bincount(group_of[known], minlength=n_groups)
+    sums = np.bincount(group_of[known], numbers[codes[known]], n_groups)
+    means = np.divide(
+        sums, n_known, out=np.full(n_groups, np.nan), where=2 * n_known >= np.bincount(group_of)
+    )
+    means[n_known == 0] = np.nan
+    if floored:
+        nearest = [_nearest(numbers, mean, column) for mean in means]
+        return with_codes(column, np.array(nearest)[group_of])
+    return number_cells(_rounded(means, column)[group_of])
+
+
+def commonest_in(codes: Integers, group_of: Integers, n_groups: int, n_values: int) -> Integers:
+    """Return the commonest value of each group, the first of several."""
+    pairs, counts = np.unique(group_of * n_values + codes, return_counts=True)
+    order = np.lexsort((pairs, -counts, pairs // n_values))
+    firsts = np.searchsorted((pairs // n_values)[order], np.arange(n_groups))
+    return pairs[order][firsts] % n_values
+
+
+def _nearest(numbers: Floats, mean: float, column: Column) -> int:
+    if np.isnan(mean):
+        return column.missing_code or 0
+    return int(np.nanargmin(np.abs(numbers - mean)))
+
+
+def _rounded(means: Floats, column: Column) -> Floats:
+    """Round means as finely as the numbers themselves: to whole ones, or to a thousandth of their spread."""
+    if column.is_whole:
+        return np.rint(means)
+    spread = float(np.nanstd(numbers_of(column)))
+    return np.round(means, 3 - math.floor(math.log10(spread))) if spread > 0 else means
+
+
+def _note(release: Release, names: tuple[str, ...]) -> str:
+    least = int(release.classes.people.min())
+    whom = "records" if release.people is None else "people"
+    return (
+        f"Values of {', '.join(names)} are averages of groups and need not be true. At least {least:,} "
+        f"{whom} share each combination of them, which was checked; sensitive values are not averaged."
+    )

@@ -1,0 +1,126 @@
+"""Counts with noise that is accounted for: OpenDP's measurements in zero-concentrated differential privacy.
+
+All noise comes from OpenDP's cryptographic source, never from a seed. Budgets are given as rho.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+from sfumato.errors import ParameterError
+
+_RHOS = [10 ** (place / 1000) for place in range(-9000, 2001)]
+"""The budgets to choose from; beyond the last there is hardly noise, and the accountant overflows."""
+_ROOM = 1 + 1e-9
+"""So much more noise than asked for that no rounding can spend more than the budget."""
+
+
+def rho_of(epsilon: float, delta: float) -> float:
+    """Return the largest rho whose curve, by OpenDP's accountant, lies within (epsilon, delta).
+
+    Examples
+    --------
+    >>> round(rho_of(1.0, 1e-6), 4)
+    0.0239
+    """
+    dp = _opendp()
+
+    def is_too_much(rho: float) -> bool:
+        noise = dp.m.make_gaussian(dp.atom_domain(T=int), dp.absolute_distance(T=float), scale=_scale(rho, 1))
+        return bool(dp.c.make_zCDP_to_approxDP(noise).map(1.0).epsilon(delta) > epsilon)
+
+    n_enough = bisect.bisect_left(_RHOS, True, key=is_too_much)
+    if not n_enough:
+        raise ParameterError(
+            f"epsilon = {epsilon:g} leaves nothing to tell with delta = {delta:g}; give more"
+        )
+    return _RHOS[n_enough - 1]
+
+
+def with_noise(counts: Integers, rho: float, sensitivity: int) -> Floats:
+    """Return counts with Gaussian noise of whole numbers.
+
+    Parameters
+    ----------
+    counts
+        How many records have each value.
+    rho
+        What may be spent.
+    sensitivity
+        By how much one person changes the counts: so many records.
+    """
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
+    noise = dp.m.make_gaussian(*space, scale=_scale(rho, sensitivity))
+    _check_spent(noise.map(float(sensitivity)), rho)
+    return np.array(noise(counts.ravel().tolist()), dtype=np.float64).reshape(counts.shape)
+
+
+def frequent_with_noise(
+    counts: Integers, rho: float, delta: float, sensitivity: int
+) -> tuple[Integers, Floats]:
+    """Return which values enough people have, and how many, where nobody may know which values occur.
+
+    A value whose noisy count stays below a threshold is not told; that a person's own value reaches it is as
+    unlikely as delta allows.
+
+    Parameters
+    ----------
+    counts
+        How many records have each value that occurs.
+    rho, delta
+        What may be spent.
+    sensitivity
+        How many records one person may have.
+    """
+    dp = _opendp()
+    space = (
+        dp.map_domain(dp.atom_domain(T=int), dp.atom_domain(T=int)),
+        dp.l02inf_distance(dp.absolute_distance(T=int)),
+    )
+    scale, one_person = _scale(rho, sensitivity), (sensitivity,) * 3
+
+    def told(threshold: int) -> Any:
+        return dp.m.make_gaussian_threshold(*space, scale=scale, threshold=threshold)
+
+    most = sensitivity + 2 + math.ceil(scale * (1 + math.sqrt(2 * math.log(2 * sensitivity / delta))))
+    thresholds = range(sensitivity + 1, most)
+    threshold = thresholds[
+        bisect.bisect_left(thresholds, True, key=lambda at: told(at).map(one_person)[1] <= delta)
+    ]
+    _check_spent(told(threshold).map(one_person)[0], rho)
+    found = told(threshold)({value: int(count) for value, count in enumerate(counts) if count})
+    values = np.array(sorted(found), dtype=np.int64)
+    return values, np.array([found[value] for value in values.tolist()], dtype=np.float64)
+
+
+def noisy_largest(scores: Sequence[int], rho: float, sensitivity: int) -> int:
+    """Return the place of a large score, by the exponential mechanism (with Gumbel noise)."""
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.linf_distance(T=int)
+    choice = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=_scale(rho, sensitivity))
+    _check_spent(choice.map(sensitivity), rho)
+    return int(choice(list(scores)))
+
+
+def _scale(rho: float, sensitivity: int) -> float:
+    """Return how much noise a rho asks for: both mechanisms spend (sensitivity / scale)^2 / 2."""
+    return sensitivity / math.sqrt(2 * rho) * _ROOM
+
+
+def _check_spent(spent: float, rho: float) -> None:
+    if spent > rho:
+        raise ParameterError(f"a measurement would spend rho = {spent:g} where {rho:g} is left; ask for less")
+
+
+def _opendp() -> Any:
+    import opendp.prelude as opendp
+
+    opendp.enable_features("contrib")
+    return opendp

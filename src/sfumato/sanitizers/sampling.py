@@ -1,0 +1,62 @@
+"""Sampling: only a random part of the people is released."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.errors import ParameterError
+from sfumato.registry import register
+from sfumato.release import Release, released
+from sfumato.sanitizers.changed_records import records_of
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+
+@register
+@dataclass(frozen=True)
+class Sampling:
+    """Release a simple random sample of the people as they are: whether somebody is in it stays unknown.
+
+    The values of those who are drawn are told exactly. Who is in the sample must stay secret: with it goes
+    the seed. Where somebody has several records, people are drawn with all of them.
+
+    Parameters
+    ----------
+    share
+        The share of the people that is released.
+
+    References
+    ----------
+    L. Willenborg, T. de Waal, "Elements of statistical disclosure control", 2001, section 1.4.
+
+    Examples
+    --------
+    >>> from sfumato import datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), Sampling(0.25))
+    >>> release.n_records, release.n_suppressed
+    (3, 9)
+    """
+
+    share: float = 0.1
+
+    does: ClassVar[str] = "A random sample of the people is released."
+    times_mondrian: ClassVar[float] = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ParameterError(f"share must lie above 0 and up to 1, not {self.share:g}")
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Release the records of those who are drawn."""
+        rows = records_of(table)
+        person_of = np.arange(len(rows)) if table.person_of is None else table.person_of[rows]
+        n_drawn = max(round(self.share * table.n_people), 1)
+        is_drawn = np.zeros(table.n_people, dtype=np.bool_)
+        is_drawn[rng.permutation(table.n_people)[:n_drawn]] = True
+        kept, weights = np.unique(rows[is_drawn[person_of]], return_counts=True)
+        whom = "records" if table.person_of is None else "people"
+        note = f"The release is a random sample: {n_drawn:,} of {table.n_people:,} {whom}, as they are."
+        return released(table, schema, {}, kept, weights, (note,), sampled=True)

@@ -1,0 +1,163 @@
+"""A model of records in which attributes depend on each other along a tree, and records drawn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+
+Edge = tuple[int, int]
+_ROUNDS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Noisy counts with the variance of each of them."""
+
+    counts: Floats
+    variance: float
+
+
+@dataclass(frozen=True, eq=False)
+class TreeModel:
+    """How many records have each value, and each pair of values along a tree (or several trees).
+
+    Parameters
+    ----------
+    marginals
+        For each attribute how many records have each value.
+    joints
+        For each edge of the tree how many records have each pair of values.
+    """
+
+    marginals: tuple[Floats, ...]
+    joints: Mapping[Edge, Floats]
+
+    def drawn(self, n_records: int, rng: np.random.Generator) -> tuple[Integers, ...]:
+        """Draw records: for each attribute the value of each.
+
+        Numbers of records are rounded up or down at random, not drawn one by one: a value has as many records
+        as the model expects, but for one.
+        """
+        values: dict[int, Integers] = {}
+        for place, parent in self._from_the_roots():
+            if parent is None:
+                everyone = np.zeros(n_records, dtype=np.int64)
+                values[place] = _dealt(self.marginals[place][None], everyone, rng)
+            else:
+                values[place] = _dealt(self._joint(parent, place), values[parent], rng)
+        return tuple(values[place] for place in range(len(self.marginals)))
+
+    def _joint(self, parent: int, child: int) -> Floats:
+        return self.joints[parent, child] if (parent, child) in self.joints else self.joints[child, parent].T
+
+    def _from_the_roots(self) -> Iterator[tuple[int, int | None]]:
+        """Yield every attribute after its parent in its tree; a root has none."""
+        beside: dict[int, list[int]] = {place: [] for place in range(len(self.marginals))}
+        for one, other in self.joints:
+            beside[one].append(other)
+            beside[other].append(one)
+        seen: set[int] = set()
+        for root in beside:
+            waiting: list[tuple[int, int | None]] = [] if root in seen else [(root, None)]
+            while waiting:
+                place, parent = waiting.pop()
+                seen.add(place)
+                yield place, parent
+                waiting += [(child, place) for child in beside[place] if child != parent]
+
+
+def _dealt(expected: Floats, groups: Integers, rng: np.random.Generator) -> Integers:
+    """Give the records of each group values in the proportions of the group's line, in random order."""
+    sizes = np.bincount(groups, minlength=len(expected))
+    sums = expected.sum(axis=1, keepdims=True)
+    even = np.full_like(expected, 1 / expected.shape[1])
+    shares = np.divide(expected, sums, out=even, where=sums > 0)
+    ends = np.cumsum(shares, axis=1) * sizes[:, None]
+    ends[:, -1] = sizes
+    steps = np.floor(ends + rng.random((len(ends), 1)))
+    counts = np.diff(steps, axis=1, prepend=0).astype(np.int64)
+    dealt = np.empty(len(groups), dtype=np.int64)
+    values = np.tile(np.arange(expected.shape[1]), len(expected))
+    dealt[np.lexsort((rng.random(len(groups)), groups))] = np.repeat(values, counts.ravel())
+    return dealt
+
+
+def fitted(total: float, single: Sequence[Counted], pairs: Mapping[Edge, Counted]) -> TreeModel:
+    """Fit the tree that comes near the noisy counts and contradicts itself nowhere.
+
+    The counts of a value are told by its own measurement and by every pair that it is in: they are weighted
+    by their precision. Pairs are then moved as little as possible (least squares) so that they are not
+    negative and add up to the counts of their values.
+
+    Parameters
+    ----------
+    total
+        The number of records.
+    single
+        The noisy counts of the values of each attribute.
+    pairs
+        The noisy counts of pairs of values along each edge of a tree.
+    """
+    marginals = tuple(
+        on_simplex(_weighted(total, [of_values, *_sums(place, pairs)]), total)
+        for place, of_values in enumerate(single)
+    )
+    joints = {
+        (one, other): in_line(_scaled(found.counts, total), marginals[one], marginals[other])
+        for (one, other), found in pairs.items()
+    }
+    return TreeModel(marginals, joints)
+
+
+def _sums(place: int, pairs: Mapping[Edge, Counted]) -> Iterator[Counted]:
+    """Yield what the pairs of an attribute say about its values."""
+    for edge, found in pairs.items():
+        if place in edge:
+            across = 1 - edge.index(place)
+            summed = found.counts.sum(axis=across)
+            yield Counted(summed, found.variance * found.counts.shape[across])
+
+
+def _weighted(total: float, estimates: Sequence[Counted]) -> Floats:
+    weights = [1 / each.variance for each in estimates]
+    scaled = [_scaled(each.counts, total) for each in estimates]
+    mean: Floats = np.average(scaled, axis=0, weights=weights)
+    return mean
+
+
+def _scaled(counts: Floats, total: float) -> Floats:
+    """Bring counts, some of whose records may have had values that are not told, to the whole number."""
+    return counts * (total / max(float(counts.sum()), total / 2))
+
+
+def on_simplex(counts: Floats, total: float) -> Floats:
+    """Return the nearest counts that are not negative and have this sum (least squares).
+
+    Examples
+    --------
+    >>> on_simplex(np.array([8.0, 4.0, -3.0]), 10.0).tolist()
+    [7.0, 3.0, 0.0]
+    """
+    falling = np.sort(counts)[::-1]
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
+    shift = excess[np.flatnonzero(falling > excess)[-1]]
+    return np.maximum(counts - shift, 0.0)
+
+
+def in_line(counts: Floats, rows: Floats, columns: Floats) -> Floats:
+    """Return the nearest table that is not negative and has these sums (least squares, Dykstra's method)."""
+    n_rows, n_columns = counts.shape
+    near, kept_back = counts.copy(), np.zeros_like(counts)
+    for _ in range(_ROUNDS):
+        over_rows = (near.sum(axis=1) - rows) / n_columns
+        over_columns = (near.sum(axis=0) - columns) / n_rows
+        summing = near - over_rows[:, None] - over_columns + over_rows.mean()
+        near = np.maximum(summing + kept_back, 0.0)
+        kept_back += summing - near
+        if np.abs(near - summing).max() < 1e-3:
+            break
+    return near
