@@ -7,6 +7,11 @@ from sfumato.measures.adversary import (
     KnowledgeGain,
     PrivacyLoss,
 )
+from sfumato.measures.attacks.attack_risk import AttackRisk
+from sfumato.measures.attacks.inference import Inference
+from sfumato.measures.attacks.linkability import Linkability
+from sfumato.measures.attacks.membership import Membership
+from sfumato.measures.attacks.singling_out import SinglingOut
 from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.composition import CompositionK, CompositionLoss
@@ -41,6 +46,7 @@ from sfumato.measures.workload import WorkloadUtility
 __all__ = [
     "AccuracyGain",
     "AntiUtility",
+    "AttackRisk",
     "AuxiliaryGain",
     "AverageClassSize",
     "CompositionK",
@@ -51,16 +57,19 @@ __all__ = [
     "GoodUtility",
     "HouseholdRisk",
     "IndividualRisk",
+    "Inference",
     "InformationGain",
     "JournalistRisk",
     "KLDivergence",
     "KMap",
     "KnowledgeGain",
     "LevelReached",
+    "Linkability",
     "MInvariance",
     "MarketerRisk",
     "Measure",
     "Measurement",
+    "Membership",
     "NearerAccuracyGain",
     "NearerKnowledgeGain",
     "PopulationUniqueness",
@@ -69,6 +78,7 @@ __all__ = [
     "QuasiIdentifierContribution",
     "QueryError",
     "ReidentificationRisk",
+    "SinglingOut",
     "SizeCount",
     "SuppressionLoss",
     "TotalLoss",
