@@ -100,9 +100,10 @@ class Inference(AttackMeasure):
         for name in names:
             known = known_attributes(release, self.known, name)
             spoken_of = name if name in release.schema.sensitive else None
-            yield self.told(setting, self._attempts(setting, name, known), ", ".join(known), spoken_of)
+            yield self.told(setting, self.attempts(setting, name, known), ", ".join(known), spoken_of)
 
-    def _attempts(self, setting: Setting, name: str, known: tuple[str, ...]) -> Iterator[Attempt]:
+    def attempts(self, setting: Setting, name: str, known: tuple[str, ...]) -> Iterator[Attempt]:
+        """Yield what each attacker gets who guesses an attribute."""
         secret, seen = _Secret.of(setting.release, name), sight(setting.release, known)
         everybody = [each for each in (setting.inside, setting.outside) if each is not None]
         truths = [secret.truth(each) for each in everybody]

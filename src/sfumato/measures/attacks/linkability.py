@@ -12,7 +12,7 @@ from sfumato.arrays import Booleans, Integers
 from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, AttributeName, Words
 from sfumato.kernels.attacking import draw_nearest
-from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, attempted
+from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, Attempt, attempted
 from sfumato.measures.attacks.distances import known_attributes, sight
 from sfumato.measures.attacks.setting import Listed, Setting
 from sfumato.measures.base import Measurement, NotApplicable
@@ -83,15 +83,18 @@ class Linkability(AttackMeasure):
     def tried(self, setting: Setting) -> Iterable[Measurement]:
         """Return what two sources link."""
         sources = self._sources(setting.release)
+        known = " | ".join(", ".join(names) for names in sources)
+        return [self.told(setting, [self.attempt(setting, sources)], known)]
+
+    def attempt(self, setting: Setting, sources: tuple[tuple[str, ...], tuple[str, ...]]) -> Attempt:
+        """Return what the one attacker gets."""
         n_near = min(self.neighbours, setting.release.n_records)
         inside = self._linked(setting, setting.inside, sources, n_near, 1)
         outside = (
             None if setting.outside is None else self._linked(setting, setting.outside, sources, n_near, 2)
         )
         by_chance = np.full(len(inside), _share_by_chance(setting.release.n_records, n_near))
-        attempt = attempted("nearest records", setting, inside, outside, by_chance)
-        known = " | ".join(", ".join(names) for names in sources)
-        return [self.told(setting, [attempt], known)]
+        return attempted("nearest records", setting, inside, outside, by_chance)
 
     def _sources(self, release: Release) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return what is known from each source."""

@@ -80,10 +80,11 @@ class SinglingOut(AttackMeasure):
     def tried(self, setting: Setting) -> Iterable[Measurement]:
         """Return what predicates single out."""
         known = known_attributes(setting.release, self.known)
-        attempts = self._attempts(setting, sight(setting.release, known))
+        attempts = self.attempts(setting, sight(setting.release, known))
         return [self.told(setting, attempts, ", ".join(known))]
 
-    def _attempts(self, setting: Setting, seen: Sight) -> Iterator[Attempt]:
+    def attempts(self, setting: Setting, seen: Sight) -> Iterator[Attempt]:
+        """Yield what each attacker gets."""
         assert setting.release.original is not None
         rng = np.random.default_rng([self.seed, 4])
         n_tries, n_all = len(setting.inside.rows), len(seen.attributes)
