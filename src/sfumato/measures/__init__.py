@@ -7,6 +7,11 @@ from sfumato.measures.adversary import (
     KnowledgeGain,
     PrivacyLoss,
 )
+from sfumato.measures.attacks.attack_risk import AttackRisk
+from sfumato.measures.attacks.inference import Inference
+from sfumato.measures.attacks.linkability import Linkability
+from sfumato.measures.attacks.membership import Membership
+from sfumato.measures.attacks.singling_out import SinglingOut
 from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.composition import CompositionK, CompositionLoss
@@ -47,6 +52,7 @@ from sfumato.measures.worst_group import WorstGroupLoss, WorstGroupRisk
 __all__ = [
     "AccuracyGain",
     "AntiUtility",
+    "AttackRisk",
     "AuxiliaryGain",
     "AverageClassSize",
     "CompositionK",
@@ -60,6 +66,7 @@ __all__ = [
     "GoodUtility",
     "HouseholdRisk",
     "IndividualRisk",
+    "Inference",
     "InformationGain",
     "JournalistRisk",
     "KLDivergence",
@@ -67,10 +74,12 @@ __all__ = [
     "KMarginal",
     "KnowledgeGain",
     "LevelReached",
+    "Linkability",
     "MInvariance",
     "MarketerRisk",
     "Measure",
     "Measurement",
+    "Membership",
     "NearerAccuracyGain",
     "NearerKnowledgeGain",
     "PopulationUniqueness",
@@ -81,6 +90,7 @@ __all__ = [
     "QueryError",
     "RegressionLoss",
     "ReidentificationRisk",
+    "SinglingOut",
     "SizeCount",
     "SuppressionLoss",
     "TotalLoss",

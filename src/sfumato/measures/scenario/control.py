@@ -79,7 +79,7 @@ def control_group(release: Release, scenario: Scenario) -> Control:
     leaving = sum_by_group(rows, table.n_rows, shown) + hidden
     staying = table.weights - leaving
     kept_rows = np.flatnonzero(staying)
-    second = _made_again(release, table.part(kept_rows, staying[kept_rows]))
+    second = made_again(release, table.part(kept_rows, staying[kept_rows]))
     if second.rows is None or second.n_records < 2:
         raise NotApplicable("too few records are left when the release is made again")
     second = replace(second, original=table, rows=kept_rows[second.rows])
@@ -95,7 +95,8 @@ def control_group(release: Release, scenario: Scenario) -> Control:
     )
 
 
-def _made_again(release: Release, table: Table) -> Release:
+def made_again(release: Release, table: Table) -> Release:
+    """Make a release of another table by the same recipe, with another seed."""
     assert release.recipe is not None
     recipe = replace(release.recipe, seed=(release.recipe.seed or 0) + 1)
     try:

@@ -1,0 +1,202 @@
+"""Compare many people with all released rows: the nearest ones, how dense they lie, who fits a predicate.
+
+A distance adds up over the columns. For each person and each label (a released value; the labels of all
+columns are numbered in one line) it is known how far they lie apart, and a row is one label for each column.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.arrays import Codes, Floats, Integers
+from sfumato.kernels.compiling import njit
+
+Distances = npt.NDArray[np.float32]
+
+_SAME = 1e-5
+"""Distances that differ by less are equal: they were added up in single precision."""
+
+
+@njit(cache=True)
+def _measured(far: Distances, rows: Codes, distances: Distances) -> float:
+    """Write how far each row lies from one person, and return the least."""
+    n_rows, n_columns = rows.shape
+    least = np.float32(np.inf)
+    for row in range(n_rows):
+        total = np.float32(0.0)
+        for column in range(n_columns):
+            total += far[rows[row, column]]
+        distances[row] = total
+        least = min(least, total)
+    return float(least)
+
+
+@njit(cache=True)
+def nearest_rows(far: Distances, rows: Codes) -> tuple[Floats, Integers]:
+    """Return for each person the least distance, and the first row that is so near.
+
+    Parameters
+    ----------
+    far
+        For each person and label how far they lie apart.
+    rows
+        For each row and column its label.
+    """
+    least = np.empty(len(far), np.float64)
+    first = np.zeros(len(far), np.int64)
+    distances = np.empty(len(rows), np.float32)
+    for person in range(len(far)):
+        least[person] = _measured(far[person], rows, distances)
+        while distances[first[person]] > least[person] + _SAME:
+            first[person] += 1
+    return least, first
+
+
+@njit(cache=True)
+def nearest_votes(
+    far: Distances, rows: Codes, starts: Integers, values: Integers, weights: Floats, n_values: int
+) -> Floats:
+    """Return for each person how much the nearest rows give to each value.
+
+    Parameters
+    ----------
+    far, rows
+        As of `nearest_rows`.
+    starts, values, weights
+        Row ``i`` gives ``weights[starts[i]:starts[i + 1]]`` to ``values[starts[i]:starts[i + 1]]``.
+    n_values
+        How many values there are.
+    """
+    votes = np.zeros((len(far), n_values), np.float64)
+    distances = np.empty(len(rows), np.float32)
+    for person in range(len(far)):
+        limit = _measured(far[person], rows, distances) + _SAME
+        for row in range(len(rows)):
+            if distances[row] <= limit:
+                for entry in range(starts[row], starts[row + 1]):
+                    votes[person, values[entry]] += weights[entry]
+    return votes
+
+
+@njit(cache=True)
+def draw_nearest(far: Distances, rows: Codes, first_record: Integers, drawn: Floats) -> Integers:
+    """Return for each person some of the nearest records; of those equally near they are drawn.
+
+    Parameters
+    ----------
+    far, rows
+        As of `nearest_rows`.
+    first_record
+        Row ``i`` stands for the records from ``first_record[i]`` up to ``first_record[i + 1]``.
+    drawn
+        For each person as many numbers from 0 up to 1 as records are wanted: which of those equally near.
+    """
+    n_rows, n_wanted = len(rows), drawn.shape[1]
+    found = np.empty((len(far), n_wanted), np.int64)
+    distances = np.empty(n_rows, np.float32)
+    left = np.empty(n_rows, np.int64)
+    for person in range(len(far)):
+        least = _measured(far[person], rows, distances)
+        left[:] = np.diff(first_record)
+        for wanted in range(n_wanted):
+            if wanted > 0:
+                least = np.inf
+                for row in range(n_rows):
+                    if left[row] > 0:
+                        least = min(least, float(distances[row]))
+            total = 0
+            for row in range(n_rows):
+                if left[row] > 0 and distances[row] <= least + _SAME:
+                    total += left[row]
+            place = int(drawn[person, wanted] * total)
+            row = 0
+            while True:
+                if left[row] > 0 and distances[row] <= least + _SAME:
+                    if place < left[row]:
+                        break
+                    place -= left[row]
+                row += 1
+            left[row] -= 1
+            found[person, wanted] = first_record[row] + place
+    return found
+
+
+@njit(cache=True)
+def densities(far: Distances, rows: Codes, weights: Floats, width: float) -> Floats:
+    """Return for each person the weight of the rows around: each counts less the farther it lies.
+
+    Parameters
+    ----------
+    far, rows
+        As of `nearest_rows`.
+    weights
+        The weight of each row.
+    width
+        At this distance a row counts 1 / e of its weight.
+    """
+    found = np.zeros(len(far), np.float64)
+    distances = np.empty(len(rows), np.float32)
+    for person in range(len(far)):
+        _measured(far[person], rows, distances)
+        for row in range(len(rows)):
+            if distances[row] < 30 * width:
+                found[person] += weights[row] * math.exp(-distances[row] / width)
+    return found
+
+
+@njit(cache=True)
+def count_within(
+    low: Floats,
+    high: Floats,
+    weights: Integers,
+    person_of: Integers,
+    least: Floats,
+    most: Floats,
+    enough: int,
+) -> Integers:
+    """Return for each predicate how many people have a row within its bounds in every column.
+
+    Parameters
+    ----------
+    low, high
+        For each row and column the ends of its range.
+    weights
+        How many people each row stands for.
+    person_of
+        Whose each row is, ascending, where somebody has several; each counts once. Else empty.
+    least, most
+        For each predicate and column the bounds; infinite ones bind nothing.
+    enough
+        Where so many are found, no more are looked for.
+    """
+    n_rows, n_columns = low.shape
+    counts = np.zeros(len(least), np.int64)
+    used = np.empty(n_columns, np.int64)
+    for predicate in range(len(least)):
+        n_used = 0
+        for column in range(n_columns):
+            if least[predicate, column] > -np.inf or most[predicate, column] < np.inf:
+                used[n_used] = column
+                n_used += 1
+        last = -1
+        for row in range(n_rows):
+            place = 0
+            while (
+                place < n_used
+                and low[row, used[place]] >= least[predicate, used[place]]
+                and high[row, used[place]] <= most[predicate, used[place]]
+            ):
+                place += 1
+            if place < n_used:
+                continue
+            if len(person_of) == 0:
+                counts[predicate] += weights[row]
+            elif person_of[row] != last:
+                counts[predicate] += 1
+                last = person_of[row]
+            if counts[predicate] >= enough:
+                break
+    return counts

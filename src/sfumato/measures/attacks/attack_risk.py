@@ -1,0 +1,107 @@
+"""Attack risk: the worst of all attacks, as one figure for every kind of release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.facts import Attacker, Detail, MinerName, Words
+from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure
+from sfumato.measures.attacks.inference import Inference
+from sfumato.measures.attacks.linkability import Linkability
+from sfumato.measures.attacks.membership import Membership
+from sfumato.measures.attacks.setting import Setting
+from sfumato.measures.attacks.singling_out import SinglingOut
+from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.registry import register
+
+
+@register
+@dataclass(frozen=True)
+class AttackRisk(AttackMeasure):
+    """The largest risk of all attacks: singling out, linking, inference and membership.
+
+    It is the one privacy axis for releases of every kind: generalised, perturbed and synthetic ones. The
+    attack with the largest value is named in the detail, beside the values of all; the interval is that of
+    this attack. As it is the largest of several figures from samples, it is a little too large rather than
+    too small: on a release that gives nothing away, by about half the reach of an interval.
+
+    Parameters
+    ----------
+    known, control, people, seed
+        As of `singling-out`; of the attributes known to the attackers, linkability gives each of its two
+        sources every other one.
+    miners
+        The data miners that are tried for `inference`.
+
+    References
+    ----------
+    Article 29 Working Party, "Opinion 05/2014 on anonymisation techniques" (WP216), 2014; M. Giomi et al.,
+    "A unified framework for quantifying privacy risk in synthetic data", 2023.
+
+    Examples
+    --------
+    >>> from sfumato import AsIs, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), AsIs())
+    >>> measure(release, [AttackRisk(miners=())])[0].value > 0
+    True
+    """
+
+    miners: tuple[MinerName, ...] = Inference.miners
+
+    against: ClassVar[Attacker] = Attacker(
+        "Whoever attacks",
+        "Tries to single out, to link, to guess sensitive values and to tell who is in the data, and is "
+        "judged by what succeeds beyond people who are not in the data.",
+    )
+    words: ClassVar[Words] = Words(
+        "attack risk",
+        "What the most successful of several attacks gets about people in the data, beyond what it gets "
+        "about people who are not.",
+        "0%: no attack that was tried gets anything. 100%: one of them always succeeds. Other attacks may "
+        "exist.",
+        CUT_OFF,
+        "share",
+        sentence="the most successful attack that was tried has a risk of {}",
+        details={
+            **ATTACK_DETAILS,
+            "worst": Detail("the most successful attack"),
+            "attacks": Detail("the risk of each attack"),
+            "not-tried": Detail("attacks that could not be tried"),
+        },
+    )
+
+    def tried(self, setting: Setting) -> Iterable[Measurement]:
+        """Return the worst of all attacks."""
+        found: list[Measurement] = []
+        lacking: dict[str, str] = {}
+        for attack in self._attacks(setting):
+            try:
+                found += attack.tried(setting)
+            except NotApplicable as reason:
+                lacking[attack.name] = str(reason)
+        if not found:
+            raise NotApplicable("; ".join(f"{name}: {reason}" for name, reason in lacking.items()))
+        worst = max(found, key=lambda each: each.value or 0.0)
+        detail = {
+            "worst": _title(worst),
+            **worst.detail,
+            "attacks": {_title(each): each.value for each in found},
+            **({"not-tried": lacking} if lacking else {}),
+        }
+        return [self.taken(worst.value, interval=worst.interval, detail=detail)]
+
+    def _attacks(self, setting: Setting) -> Iterator[AttackMeasure]:
+        shared = (self.known, self.control, self.people, self.seed)
+        yield SinglingOut(*shared)
+        one, other = self.known[::2], self.known[1::2]
+        if other or not self.known:
+            yield Linkability(one, *shared[1:], other=other)
+        if any(name in setting.release.cells for name in setting.release.schema.sensitive):
+            yield Inference(*shared, miners=self.miners)
+        yield Membership(*shared)
+
+
+def _title(found: Measurement) -> str:
+    return found.measure if found.attribute is None else f"{found.measure} of {found.attribute}"

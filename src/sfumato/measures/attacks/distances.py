@@ -1,0 +1,254 @@
+"""Distances: how far released values lie from the values that people have.
+
+A set that holds the value is at no distance. Of numbers the distance is the gap, as a share of the width of
+the column; of categories it is 1 (Gower 1971). So sets, noisy numbers and made-up records are compared alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.cells import Cells
+from sfumato.errors import DataError, ParameterError, suggestion
+from sfumato.hierarchy import ROOT
+from sfumato.kernels.attacking import Distances
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.measures.attacks.setting import Listed
+from sfumato.measures.base import NotApplicable
+from sfumato.release import Release
+from sfumato.schema import Schema
+from sfumato.table import Column, Table, Value, number, text
+
+_AT_ONCE = 1 << 24
+"""So many distances of people from labels are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Where some values of an attribute lie: from low to high, as numbers or as places in its domain.
+
+    A place that the domain does not have, and a missing number, is not a number: it lies nowhere.
+    """
+
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The released values of one attribute, ready to be compared with people's.
+
+    Parameters
+    ----------
+    name, schema
+        Which one it is.
+    cells
+        The released cells.
+    """
+
+    name: str
+    schema: Schema = field(repr=False)
+    cells: Cells = field(repr=False)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its values are compared as numbers."""
+        return self.schema[self.name].kind == "numeric"
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """The values that the sets speak of: those of the original, or the released ones themselves."""
+        return self.cells.domain or self.cells.labels
+
+    @cached_property
+    def _sets(self) -> tuple[Integers, Integers]:
+        """Where the members of each label start, and the members; a value that is no set is its own."""
+        if self.cells.sets is not None:
+            return self.cells.sets.starts, self.cells.sets.members
+        return np.arange(len(self.values) + 1), np.arange(len(self.values))
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """How many values each label may stand for."""
+        return np.diff(self._sets[0])
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """Where each label lies."""
+        starts, members = self._sets
+        places = self.numbers(self.values) if self.is_numeric else np.arange(len(self.values), dtype=float)
+        return Ranges(
+            np.fmin.reduceat(places[members], starts[:-1]), np.fmax.reduceat(places[members], starts[:-1])
+        )
+
+    def places(self, column: Column) -> Floats:
+        """Return where each value of a column of people lies; not a number where that is nowhere."""
+        if self.is_numeric:
+            return self.numbers(column.domain)
+        return places_among(self.values, column)
+
+    def far(self, column: Column, codes: Codes) -> Distances:
+        """Return how far each label lies from each of these values of a column of people."""
+        asked, which = np.unique(codes, return_inverse=True)
+        values = self.places(column)[asked]
+        missing = np.array([column.domain[code] is None for code in asked])
+        found = self._gaps(values, missing) if self.is_numeric else self._misses(values)
+        return found.astype(np.float32)[which]
+
+    def _gaps(self, values: Floats, missing: Booleans) -> Floats:
+        low, high = self.ranges.low, self.ranges.high
+        known = ~np.isnan(low)
+        width = high[known].max() - low[known].min() if known.any() else 0.0
+        gap = np.fmax(low - values[:, None], values[:, None] - high).clip(0) / (width or 1.0)
+        gap[np.isnan(gap)] = 1.0
+        gap[np.ix_(missing, self._may_miss)] = 0.0
+        gap[:, self._are_any] = 0.0
+        return gap.clip(max=1.0)
+
+    def _misses(self, places: Floats) -> Floats:
+        """Return 0 where a label holds the value, else 1; a value that the table lacks is in ``*`` alone."""
+        _, members = self._sets
+        missed = np.ones((len(places), len(self.sizes)))
+        missed[:, self._are_any] = 0.0
+        line_of = np.full(len(self.values), -1)
+        known = np.flatnonzero(~np.isnan(places))
+        line_of[places[known].astype(np.int64)] = known
+        lines, labels = line_of[members], np.repeat(np.arange(len(self.sizes)), self.sizes)
+        missed[lines[lines >= 0], labels[lines >= 0]] = 0.0
+        return missed
+
+    @cached_property
+    def _are_any(self) -> Booleans:
+        """For each label whether it may stand for any value, those that the table lacks included."""
+        return np.array([label == ROOT for label in self.cells.labels])
+
+    @cached_property
+    def _may_miss(self) -> Booleans:
+        """For each label whether it may stand for a missing value."""
+        starts, members = self._sets
+        missing = np.array([value is None for value in self.values])
+        return np.logical_or.reduceat(missing[members], starts[:-1])
+
+    def numbers(self, values: Sequence[Value]) -> Floats:
+        """Return values as numbers; not a number where one is missing or none."""
+        schema = self.schema
+        plain = [
+            number(value, schema.decimal, schema.thousands) if isinstance(value, str) else value
+            for value in values
+        ]
+        return np.array([np.nan if value is None else float(value) for value in plain])
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What an attacker sees of a release who compares some of its attributes with what is known of people.
+
+    Parameters
+    ----------
+    release
+        What is attacked.
+    attributes
+        What is compared.
+    """
+
+    release: Release = field(repr=False)
+    attributes: tuple[Compared, ...]
+
+    @cached_property
+    def rows(self) -> Codes:
+        """For each released row and attribute its label; those of all attributes are numbered in one line."""
+        columns = [
+            each.cells.codes + first for each, first in zip(self.attributes, self._first_labels, strict=False)
+        ]
+        return np.stack(columns, axis=1).astype(np.int32)
+
+    @cached_property
+    def _first_labels(self) -> list[int]:
+        return [0, *np.cumsum([len(each.cells.labels) for each in self.attributes]).tolist()]
+
+    @cached_property
+    def volumes(self) -> Floats:
+        """For each released row how many combinations of values it may stand for."""
+        sizes = [each.sizes[each.cells.codes].astype(np.float64) for each in self.attributes]
+        return np.prod(sizes, axis=0)
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """The different rows, each once."""
+        cells = [each.cells for each in self.attributes]
+        box_of, n_boxes = number_rows(
+            [each.codes for each in cells], [len(each.labels) for each in cells], self.release.n_rows
+        )
+        first = first_row_of_group(box_of, n_boxes)
+        return Boxes(box_of, first, self.rows[first], sum_by_group(box_of, n_boxes, self.release.weights))
+
+    def far(self, listed: Listed) -> Iterator[tuple[slice, Distances]]:
+        """Yield for some people at a time how far each label lies from what is known of them."""
+        columns = [people_column(listed.table, each.name) for each in self.attributes]
+        n_at_once = max(_AT_ONCE // max(self._first_labels[-1], 1), 1)
+        for begin in range(0, len(listed.rows), n_at_once):
+            some = slice(begin, begin + n_at_once)
+            pieces = [
+                each.far(column, column.codes[listed.rows[some]])
+                for each, column in zip(self.attributes, columns, strict=True)
+            ]
+            yield some, np.concatenate(pieces, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Released rows that look alike to an attacker, put together.
+
+    Parameters
+    ----------
+    box_of
+        The box of each released row.
+    first
+        A released row of each box.
+    rows
+        The labels of each box.
+    weights
+        The number of records of each box.
+    """
+
+    box_of: Integers
+    first: Integers
+    rows: Codes
+    weights: Integers
+
+
+def sight(release: Release, names: Sequence[str]) -> Sight:
+    """Return what an attacker sees who knows these attributes of people."""
+    return Sight(release, tuple(Compared(name, release.schema, release.cells[name]) for name in names))
+
+
+def known_attributes(release: Release, given: Sequence[str], secret: str | None = None) -> tuple[str, ...]:
+    """Return what an attacker knows of people: what is given, or else the released quasi-identifiers."""
+    for name in given:
+        if name not in release.cells:
+            hint = suggestion(name, release.cells) or f"; it has {', '.join(release.cells)}"
+            raise ParameterError(f"known: the release has no attribute {name!r}{hint}")
+    names = given or [name for name in release.schema.quasi_identifiers if name in release.cells]
+    known = tuple(name for name in dict.fromkeys(names) if name != secret)
+    if not known:
+        raise NotApplicable("no attribute is quasi-identifying; give the known ones")
+    return known
+
+
+def people_column(table: Table, name: str) -> Column:
+    """Return a column of people that an attacker knows."""
+    if name not in table.columns:
+        hint = suggestion(name, table.columns) or "; add it"
+        raise DataError(f"the control group has no column {name!r}{hint}")
+    return table[name]
+
+
+def places_among(values: Sequence[Value], column: Column) -> Floats:
+    """Return the place of each value of a column among these values, compared as they are written."""
+    place = {text(value): at for at, value in enumerate(values)}
+    return np.array([place.get(text(value), np.nan) for value in column.domain], dtype=np.float64)

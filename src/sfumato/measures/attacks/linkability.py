@@ -1,0 +1,139 @@
+"""Linkability: whether a release tells that two pieces of information are about the same person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Integers
+from sfumato.errors import ParameterError
+from sfumato.facts import Attacker, AttributeName, Words
+from sfumato.kernels.attacking import draw_nearest
+from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, Attempt, attempted
+from sfumato.measures.attacks.distances import known_attributes, sight
+from sfumato.measures.attacks.setting import Listed, Setting
+from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.registry import register
+from sfumato.release import Release
+
+
+@register
+@dataclass(frozen=True)
+class Linkability(AttackMeasure):
+    """How often a release links two parts of what is known of a person, beyond strangers.
+
+    An attacker has some attributes of people from one source and others from a second one, and wants to know
+    which belong together. For each part the released records are taken that lie nearest to it; if one record
+    is near to both, the parts are linked. Of records that are equally near, some are drawn. The value is
+    (r - c) / (1 - c), where r is the share of the people in the data who are linked, and c that of people
+    who are not in the data.
+
+    Parameters
+    ----------
+    known, other
+        What the two sources tell. By default the quasi-identifiers are dealt out to them in turn.
+    neighbours
+        How many of the nearest records count as near.
+    control, people, seed
+        As of `singling-out`.
+
+    References
+    ----------
+    M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", 2023; Article 29
+    Working Party, "Opinion 05/2014 on anonymisation techniques" (WP216), 2014.
+
+    Examples
+    --------
+    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
+    >>> measure(release, ["linkability"])[0].interval[0]
+    0.0
+    """
+
+    other: tuple[AttributeName, ...] = ()
+    neighbours: int = 1
+
+    against: ClassVar[Attacker] = Attacker(
+        "The one with two sources",
+        "Has some attributes of people from one source and some from another, and wants to know which belong "
+        "to the same person.",
+    )
+    words: ClassVar[Words] = Words(
+        "linkability",
+        "How often the release links two parts of what is known of a person, beyond what it links of people "
+        "who are not in the data.",
+        "0%: it links people in the data no better than strangers. 100%: it links everybody in the data.",
+        CUT_OFF,
+        "share",
+        sentence="two pieces of information about a person are linked through the release with a risk of {}",
+        details=ATTACK_DETAILS,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.neighbours < 1:
+            raise ParameterError(f"neighbours must be at least 1, not {self.neighbours}")
+        for name in self.known:
+            if name in self.other:
+                raise ParameterError(f"{name!r} is both in known and in other; give it to one of the two")
+
+    def tried(self, setting: Setting) -> Iterable[Measurement]:
+        """Return what two sources link."""
+        sources = self._sources(setting.release)
+        known = " | ".join(", ".join(names) for names in sources)
+        return [self.told(setting, [self.attempt(setting, sources)], known)]
+
+    def attempt(self, setting: Setting, sources: tuple[tuple[str, ...], tuple[str, ...]]) -> Attempt:
+        """Return what the one attacker gets."""
+        n_near = min(self.neighbours, setting.release.n_records)
+        inside = self._linked(setting, setting.inside, sources, n_near, 1)
+        outside = (
+            None if setting.outside is None else self._linked(setting, setting.outside, sources, n_near, 2)
+        )
+        by_chance = np.full(len(inside), _share_by_chance(setting.release.n_records, n_near))
+        return attempted("nearest records", setting, inside, outside, by_chance)
+
+    def _sources(self, release: Release) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what is known from each source."""
+        if self.known and self.other:
+            return known_attributes(release, self.known), known_attributes(release, self.other)
+        names = known_attributes(release, ())
+        given = self.known or self.other
+        if given:
+            rest = tuple(name for name in names if name not in given)
+            parts = (known_attributes(release, given), rest)
+        else:
+            parts = (names[::2], names[1::2])
+        if not parts[1]:
+            raise NotApplicable("there is one quasi-identifier only; give what the two sources tell")
+        return parts if not self.other else parts[::-1]
+
+    def _linked(
+        self, setting: Setting, listed: Listed, sources: Iterable[tuple[str, ...]], n_near: int, stream: int
+    ) -> Booleans:
+        """Return for each person whether some record is among the nearest to both parts."""
+        rng = np.random.default_rng([self.seed, stream])
+        one, other = (
+            _nearest_records(setting.release, names, listed, rng.random((len(listed.rows), n_near)))
+            for names in sources
+        )
+        return (one[:, :, None] == other[:, None, :]).any(axis=(1, 2))
+
+
+def _nearest_records(release: Release, names: tuple[str, ...], listed: Listed, drawn: np.ndarray) -> Integers:
+    """Return the numbers of some of the nearest records to each person."""
+    seen = sight(release, names)
+    first_record = np.concatenate([[0], np.cumsum(release.weights)])
+    found = np.empty(drawn.shape, dtype=np.int64)
+    for some, far in seen.far(listed):
+        found[some] = draw_nearest(far, seen.rows, first_record, drawn[some])
+    return found
+
+
+def _share_by_chance(n_records: int, n_near: int) -> float:
+    """Return how likely two draws of so many records have one in common."""
+    apart = np.prod([max(n_records - n_near - i, 0) / (n_records - i) for i in range(n_near)])
+    return float(1 - apart)

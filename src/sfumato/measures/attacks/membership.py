@@ -1,0 +1,158 @@
+"""Membership: whether a release tells who is in the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Floats
+from sfumato.cells import exact_cells
+from sfumato.facts import Attacker, Words
+from sfumato.kernels.attacking import densities, nearest_rows
+from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, Attempt, attempted
+from sfumato.measures.attacks.distances import Sight, known_attributes, people_column, sight
+from sfumato.measures.attacks.rates import advantage
+from sfumato.measures.attacks.setting import Listed, Setting
+from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.registry import register
+from sfumato.release import Release
+from sfumato.table import Table
+
+_WIDTH = 0.1
+"""A record at this distance counts 1 / e: another category counts almost nothing, a number near by a lot."""
+_FITS = 1e-5
+
+
+@register
+@dataclass(frozen=True)
+class Membership(AttackMeasure):
+    """How well the release tells who is in the data, of people of whom some attributes are known.
+
+    Two attackers tell. One says of everybody whom some released record fits that they are in the data. One
+    compares how dense the released records lie around the person with how dense people lie there who are
+    not in the data, and says so where the ratio is above a threshold; the threshold, and who of the two is
+    better, is found with other people than those who judge. The value is the attacker's advantage r - c,
+    where r is the share of the people in the data of whom it is said, and c the share of people who are not:
+    (a - 1/2) / (1 - 1/2) of the accuracy a among as many people in the data as not.
+
+    Parameters
+    ----------
+    known, control, people, seed
+        As of `singling-out`.
+
+    References
+    ----------
+    B. van Breugel et al., "Membership inference attacks against synthetic data through overfitting
+    detection" (DOMIAS), 2023; M. Nergiz et al., "Hiding the presence of individuals from shared databases",
+    2007.
+
+    Examples
+    --------
+    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
+    >>> measure(release, ["membership"])[0].interval[0]
+    0.0
+    """
+
+    against: ClassVar[Attacker] = Attacker(
+        "The one who looks for a name",
+        "Knows some attributes of a person and what people are like in general, and wants to know whether "
+        "that person is in the data.",
+    )
+    words: ClassVar[Words] = Words(
+        "membership",
+        "How much more often the release makes an attacker say that a person is in the data when that is "
+        "true than when it is not.",
+        "0%: it is said of strangers as often. 100%: it is said of everybody in the data and of nobody else.",
+        CUT_OFF,
+        "share",
+        sentence="whether a person is in the data is told by the release with a risk of {}",
+        details=ATTACK_DETAILS,
+    )
+
+    def tried(self, setting: Setting) -> Iterable[Measurement]:
+        """Return how well it is told who is in the data."""
+        if setting.outside is None:
+            raise NotApplicable(f"nobody is known who is not in the data ({setting.told}); give control")
+        known = known_attributes(setting.release, self.known)
+        attempts = _attempts(setting, setting.outside, sight(setting.release, known))
+        return [self.told(setting, attempts, ", ".join(known))]
+
+
+def _attempts(setting: Setting, outside: Listed, seen: Sight) -> Iterator[Attempt]:
+    fits = [_fits(seen, each) for each in (setting.inside, outside)]
+    yield _attempt("some record fits", setting, *fits)
+    ratios = _ratios(setting, outside, seen)
+    trials = [ratio[: each.n_trial] for ratio, each in zip(ratios, (setting.inside, outside), strict=True)]
+    threshold = best_threshold(*trials)
+    yield _attempt("density of records", setting, *(ratio > threshold for ratio in ratios))
+
+
+def _attempt(attacker: str, setting: Setting, inside: Booleans, outside: Booleans) -> Attempt:
+    """Return what was said; without the release it is said as often of everybody as of strangers."""
+    anyway = np.full(len(inside), outside.mean())
+    return attempted(attacker, setting, inside, outside, anyway, advantage)
+
+
+def _fits(seen: Sight, listed: Listed) -> Booleans:
+    fits = np.empty(len(listed.rows), dtype=np.bool_)
+    for some, far in seen.far(listed):
+        fits[some] = nearest_rows(far, seen.boxes.rows)[0] <= _FITS
+    return fits
+
+
+def _ratios(setting: Setting, outside: Listed, seen: Sight) -> tuple[Floats, Floats]:
+    """Return for each person how dense released records lie around, compared with people outside."""
+    others = setting.reference or _as_table(outside)
+    names = [each.name for each in seen.attributes]
+    plain = sight(_exact(setting.release, others, names), names)
+    inside, strangers = (
+        _density(seen, each) / (_density(plain, each) + 1e-12) for each in (setting.inside, outside)
+    )
+    return inside, strangers
+
+
+def _exact(release: Release, people: Table, names: Iterable[str]) -> Release:
+    """Return people as if they were released as they are."""
+    rows = np.arange(people.n_rows)
+    cells = {name: exact_cells(people_column(people, name), rows) for name in names}
+    return Release(release.schema, cells, people.weights, people.n_records)
+
+
+def _as_table(listed: Listed) -> Table:
+    """Return those by whom the attacker is chosen, where there is nobody else to learn from."""
+    chosen = listed.rows[: listed.n_trial] if listed.n_trial else listed.rows
+    rows, weights = np.unique(chosen, return_counts=True)
+    return listed.table.part(rows, weights)
+
+
+def _density(seen: Sight, listed: Listed) -> Floats:
+    """Return for each person how dense records lie around; a set is thinned out over all its values."""
+    boxes = seen.boxes
+    weights = boxes.weights / seen.volumes[boxes.first] / boxes.weights.sum()
+    found = np.empty(len(listed.rows))
+    for some, far in seen.far(listed):
+        found[some] = densities(far, boxes.rows, weights, _WIDTH)
+    return found
+
+
+def best_threshold(inside: Floats, outside: Floats) -> float:
+    """Return the threshold above which most are inside and fewest outside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_threshold(np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0]))
+    2.0
+    """
+    candidates = np.unique(np.concatenate([inside, outside]))
+    if not len(candidates):
+        return 1.0
+    own, others = np.sort(inside), np.sort(outside)
+    said = [len(each) - np.searchsorted(each, candidates, side="right") for each in (own, others)]
+    gain = said[0] / max(len(own), 1) - said[1] / max(len(others), 1)
+    # of equally good ones the largest says it of the fewest
+    return float(candidates[len(gain) - 1 - int(np.argmax(gain[::-1]))])

@@ -1,0 +1,169 @@
+"""Predicates: conditions on some attributes of a person, learned from a release or made up at random.
+
+A predicate is a range for each attribute: of numbers, or of places in the order of the domain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Floats, Integers
+from sfumato.kernels.attacking import count_within
+from sfumato.kernels.grouping import number_rows
+from sfumato.measures.attacks.distances import Sight, people_column
+from sfumato.table import Table
+
+_CANDIDATES = 4096
+_MOST_BATCHES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Predicates:
+    """For each predicate and attribute the least and the most that is allowed; infinite if all is."""
+
+    least: Floats
+    most: Floats
+
+    def __len__(self) -> int:
+        return len(self.least)
+
+    def take(self, which: Integers | Booleans) -> Predicates:
+        """Return some of the predicates."""
+        return Predicates(self.least[which], self.most[which])
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """Released rows or people, as ranges: for each of them and each attribute where its value lies."""
+
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+    weights: Integers = field(repr=False)
+    person_of: Integers = field(repr=False)
+
+    def count(self, predicates: Predicates, enough: int = 1 << 62) -> Integers:
+        """Return for each predicate how many of them satisfy it, counted until there are enough."""
+        return count_within(
+            self.low, self.high, self.weights, self.person_of, predicates.least, predicates.most, enough
+        )
+
+    def singled_out(self, predicates: Predicates) -> Booleans:
+        """Return for each predicate whether exactly one of them satisfies it."""
+        return self.count(predicates, 2) == 1
+
+
+def released_crowd(seen: Sight) -> Crowd:
+    """Return the records of a release; one satisfies a predicate if its whole set does."""
+    codes = [each.cells.codes[seen.boxes.first] for each in seen.attributes]
+    low = [each.ranges.low[code] for each, code in zip(seen.attributes, codes, strict=True)]
+    high = [each.ranges.high[code] for each, code in zip(seen.attributes, codes, strict=True)]
+    nobody = np.empty(0, dtype=np.int64)
+    return Crowd(np.stack(low, axis=1), np.stack(high, axis=1), seen.boxes.weights, nobody)
+
+
+def people_crowd(seen: Sight, table: Table) -> Crowd:
+    """Return the people of a table, those who look alike put together unless they have several records."""
+    columns = [people_column(table, each.name) for each in seen.attributes]
+    people = table.person_of if table.person_of is not None else np.zeros(table.n_rows, dtype=np.int64)
+    group_of, n_groups = number_rows(
+        [people, *(column.codes for column in columns)],
+        [int(people.max()) + 1, *(len(column.domain) for column in columns)],
+        table.n_rows,
+    )
+    weights = np.bincount(group_of, table.weights, n_groups).astype(np.int64)
+    first = np.unique(group_of, return_index=True)[1]
+    first = first[np.argsort(people[first], kind="stable")]
+    places = [
+        each.places(column)[column.codes[first]]
+        for each, column in zip(seen.attributes, columns, strict=True)
+    ]
+    at = np.stack(places, axis=1)
+    whose = people[first] if table.person_of is not None else np.empty(0, dtype=np.int64)
+    return Crowd(at, at, weights[group_of[first]], whose)
+
+
+def learned(seen: Sight, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
+    """Return different predicates on so many attributes that exactly one released record satisfies.
+
+    They come from released records. A number is asked to be at least or at most the record's, whichever is
+    rarer; of categories and of sets the record's is asked for. There may be fewer than are wanted.
+    """
+    crowd = released_crowd(seen)
+    medians = _medians(seen, crowd)
+    found = Predicates(*np.empty((2, 0, len(seen.attributes))))
+    chances = crowd.weights / crowd.weights.sum()
+    for _ in range(_MOST_BATCHES):
+        rows = rng.choice(len(chances), _CANDIDATES, p=chances)
+        asked = _some_attributes(_CANDIDATES, len(seen.attributes), n_attributes, rng)
+        found = _with_more(found, crowd, _of_rows(crowd, rows, asked, medians))
+        if len(found) >= n_wanted:
+            break
+    return found.take(rng.permutation(len(found))[:n_wanted])
+
+
+def rare_values(seen: Sight, n_wanted: int, rng: np.random.Generator) -> Predicates:
+    """Return predicates on one attribute: values of a single released record, the least and the largest."""
+    crowd = released_crowd(seen)
+    n_attributes = len(seen.attributes)
+    found = Predicates(*np.empty((2, 0, n_attributes)))
+    for place, each in enumerate(seen.attributes):
+        ends = np.unique(np.stack([each.ranges.low, each.ranges.high], axis=1), axis=0)
+        if each.is_numeric and not np.isnan(ends).all():
+            extremes = [[np.nanmax(ends[:, 0]), np.inf], [-np.inf, np.nanmin(ends[:, 1])]]
+            ends = np.concatenate([ends, extremes])
+        least = np.full((len(ends), n_attributes), -np.inf)
+        most = np.full((len(ends), n_attributes), np.inf)
+        least[:, place], most[:, place] = ends.T
+        found = _with_more(found, crowd, Predicates(least, most))
+    return found.take(rng.permutation(len(found))[:n_wanted])
+
+
+def at_random(seen: Sight, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
+    """Return predicates that ask for values drawn from all that there are, not from a record."""
+    crowd = released_crowd(seen)
+    asked = _some_attributes(n_wanted, len(seen.attributes), n_attributes, rng)
+    columns = [each.ranges for each in seen.attributes]
+    drawn = [rng.integers(len(each.low), size=n_wanted) for each in columns]
+    low = np.stack([each.low[one] for each, one in zip(columns, drawn, strict=True)], axis=1)
+    high = np.stack([each.high[one] for each, one in zip(columns, drawn, strict=True)], axis=1)
+    return _bounded(low, high, asked, rng.permuted(_medians(seen, crowd) * np.ones_like(low), axis=0))
+
+
+def _some_attributes(n: int, n_all: int, n_chosen: int, rng: np.random.Generator) -> Booleans:
+    """Draw so many of all attributes, n times."""
+    return rng.permuted(np.tile(np.arange(n_all) < n_chosen, (n, 1)), axis=1)
+
+
+def _medians(seen: Sight, crowd: Crowd) -> Floats:
+    """Return the median of each attribute of numbers; not a number for the others."""
+    medians = np.full(len(seen.attributes), np.nan)
+    for place, each in enumerate(seen.attributes):
+        known = ~np.isnan(crowd.low[:, place])
+        if each.is_numeric and known.any():
+            order = np.argsort(crowd.low[known, place])
+            reached = np.cumsum(crowd.weights[known][order])
+            medians[place] = crowd.low[known, place][order[np.searchsorted(reached, reached[-1] / 2)]]
+    return medians
+
+
+def _of_rows(crowd: Crowd, rows: Integers, asked: Booleans, medians: Floats) -> Predicates:
+    return _bounded(crowd.low[rows], crowd.high[rows], asked, medians)
+
+
+def _bounded(low: Floats, high: Floats, asked: Booleans, medians: Floats) -> Predicates:
+    """Ask for the ranges, of single numbers for all beyond; and for nothing where nothing is asked."""
+    single = asked & ~np.isnan(medians) & (low == high)
+    above = low > medians
+    least = np.where(asked & ~(single & ~above), low, -np.inf)
+    most = np.where(asked & ~(single & above), high, np.inf)
+    return Predicates(least, most)
+
+
+def _with_more(found: Predicates, crowd: Crowd, candidates: Predicates) -> Predicates:
+    """Add those candidates that exactly one released record satisfies, each once."""
+    good = candidates.take(crowd.singled_out(candidates))
+    both = np.concatenate([np.concatenate([each.least, each.most], axis=1) for each in (found, good)], axis=0)
+    first = np.sort(np.unique(both, axis=0, return_index=True)[1])
+    return Predicates(*np.split(both[first], 2, axis=1))

@@ -1,0 +1,96 @@
+"""Rates: how often an attack succeeds, and how much of that is beyond what succeeds anyway."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sfumato.measures.percentiles import NORMAL_95
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The share of the tries that succeed; and where it lies with 95% confidence.
+
+    Parameters
+    ----------
+    value
+        The share.
+    middle, reach
+        The middle of Wilson's score interval, and how far it reaches to either side.
+    """
+
+    value: float
+    middle: float
+    reach: float
+
+
+def rate(n_right: float, n_tries: int) -> Rate:
+    """Return a rate of success; without any try it may be anything.
+
+    References
+    ----------
+    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
+
+    Examples
+    --------
+    >>> found = rate(50, 100)
+    >>> found.value, found.middle, round(found.reach, 4)
+    (0.5, 0.5, 0.0961)
+    """
+    square = NORMAL_95**2
+    total = n_tries + square
+    share = n_right / n_tries if n_tries else 0.0
+    reach = NORMAL_95 / total * math.sqrt(n_right * (1 - share) + square / 4)
+    return Rate(share, (n_right + square / 2) / total, reach)
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What an attack gets of what it could get beyond others, from 0 to 1, with 95% confidence."""
+
+    value: float
+    low: float
+    high: float
+
+
+def risk(attacked: Rate, anyway: Rate) -> Risk:
+    """Return (r - c) / (1 - c), cut off below 0; the interval comes from those of both rates.
+
+    Where the others succeed always, nothing is gained.
+
+    References
+    ----------
+    M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", 2023, equation 3.
+
+    Examples
+    --------
+    >>> round(risk(rate(60, 100), rate(20, 100)).value, 6)
+    0.5
+    >>> risk(rate(100, 100), rate(100, 100)).value
+    0.0
+    """
+    gained = attacked.value - anyway.value
+    value = gained / (1 - anyway.value) if gained > 0 else 0.0
+    room = 1 - anyway.middle
+    middle = (attacked.middle - anyway.middle) / room
+    reach = math.hypot(attacked.reach / room, anyway.reach * (attacked.middle - 1) / room**2)
+    low, high = (min(max(end, 0.0), 1.0) for end in (middle - reach, middle + reach))
+    return Risk(value, min(low, value), max(high, value))
+
+
+def advantage(inside: Rate, outside: Rate) -> Risk:
+    """Return how much more often something is said of those inside than of those outside: r - c.
+
+    It is (a - 1/2) / (1 - 1/2) of the accuracy a of somebody who says of half insiders and half outsiders
+    who is which.
+
+    Examples
+    --------
+    >>> round(advantage(rate(100, 100), rate(90, 100)).value, 6)
+    0.1
+    """
+    value = max(inside.value - outside.value, 0.0)
+    middle, reach = inside.middle - outside.middle, math.hypot(inside.reach, outside.reach)
+    low, high = (min(max(end, 0.0), 1.0) for end in (middle - reach, middle + reach))
+    return Risk(value, min(low, value), max(high, value))

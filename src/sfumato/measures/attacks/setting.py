@@ -1,0 +1,176 @@
+"""Setting: who is attacked, who serves as the control group, and which release the attacks look at."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.arrays import Integers
+from sfumato.caching import remembered
+from sfumato.errors import DataError
+from sfumato.files import why_unreadable
+from sfumato.measures.base import NotApplicable
+from sfumato.measures.scenario.control import MOST_STRANGERS, made_again
+from sfumato.miners.cross_validation import fingerprint
+from sfumato.progress import speaking_of
+from sfumato.release import Release
+from sfumato.table import Table
+
+LEFT_OUT = 0.2
+"""The share of the people that is left out of a release that is made anew, for the control group."""
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Some people of a table, one of their rows each.
+
+    Parameters
+    ----------
+    table
+        Everybody who could have been drawn.
+    rows
+        A row of the table for each person.
+    n_trial
+        The first so many are there to choose the best attacker by; the others are who that one is judged by.
+    """
+
+    table: Table
+    rows: Integers = field(repr=False)
+    n_trial: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """Everything that the attacks on one release have in common.
+
+    Parameters
+    ----------
+    release
+        What is attacked: the release itself, or one that was made anew without the control group.
+    inside
+        People whose data it was made of.
+    outside
+        The control group: people whose data it was not made of; ``None`` where there are none.
+    reference
+        More such people, from whom an attacker may know what people are like.
+    told
+        Where the control group comes from, in a sentence.
+    """
+
+    release: Release
+    inside: Listed
+    outside: Listed | None
+    reference: Table | None
+    told: str
+
+
+def setting_of(release: Release, control: str | None, people: int, seed: int) -> Setting:
+    """Return the setting of a release, the same for all attacks on it.
+
+    Parameters
+    ----------
+    release
+        What would be published.
+    control
+        A file with people who are not in the data. Without one the release is made anew without some of its
+        people, where its recipe is known.
+    people
+        How many people are attacked at most, inside and outside; half as many more serve to choose.
+    seed
+        Decides who is drawn.
+    """
+    if release.original is None:
+        raise NotApplicable("the original is not known, so that nobody can be attacked")
+    recipe = None if release.recipe is None else release.recipe.to_json()
+    cells = fingerprint(release, tuple(release.cells))
+    key = ("attacks", cells, recipe, control and _version(Path(control)), people, seed)
+    return remembered(key, lambda: _set(release, control, people, seed))
+
+
+def _set(release: Release, control: str | None, people: int, seed: int) -> Setting:
+    if control is not None:
+        strangers, told = read_people(control), f"people in {Path(control).name}"
+        return _drawn(release, strangers, told, people, seed)
+    try:
+        with speaking_of("control group"):
+            second, leaving = _made_anew(release, seed)
+    except NotApplicable as reason:
+        return _drawn(release, None, f"none: {reason}", people, seed)
+    told = f"{leaving.n_people:,} people, left out of a release that was made anew and is attacked"
+    return _drawn(second, leaving, told, people, seed)
+
+
+def _drawn(release: Release, strangers: Table | None, told: str, people: int, seed: int) -> Setting:
+    assert release.original is not None
+    rng = np.random.default_rng([seed, people])
+    inside, _ = _some_of(release.original, people, rng)
+    if strangers is None:
+        return Setting(release, inside, None, None, told)
+    outside, left = _some_of(strangers, people, rng)
+    others = np.flatnonzero(left)
+    reference = strangers.part(others, left[others]) if len(others) else None
+    return Setting(release, inside, outside, reference, told)
+
+
+def _some_of(table: Table, people: int, rng: np.random.Generator) -> tuple[Listed, Integers]:
+    """Draw people to attack and half as many to choose by; and how many records of each row are left."""
+    rows, left = drawn_people(table, people + people // 2, rng)
+    return Listed(table, rows, len(rows) // 3), left
+
+
+def drawn_people(table: Table, n_people: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+    """Draw people, all alike, one of their rows each; and return how many records of others each row has."""
+    if table.person_of is None:
+        n_drawn = min(n_people, table.n_records)
+        counts = rng.multivariate_hypergeometric(table.weights, n_drawn, method="marginals")
+        return rng.permutation(np.repeat(np.arange(table.n_rows), counts)), table.weights - counts
+    order = rng.permutation(table.n_rows)
+    everybody, first = np.unique(table.person_of[order], return_index=True)
+    drawn = rng.permutation(len(everybody))[:n_people]
+    others = ~np.isin(table.person_of, everybody[drawn])
+    return order[first[drawn]], np.where(others, table.weights, 0)
+
+
+def _made_anew(release: Release, seed: int) -> tuple[Release, Table]:
+    """Leave people out and make the release once more of the others; return it, and who was left out."""
+    table = release.original
+    assert table is not None
+    if release.recipe is None:
+        raise NotApplicable("the release was not made by a recipe that could be run again")
+    n_strangers = min(round(LEFT_OUT * table.n_people), MOST_STRANGERS)
+    if n_strangers < 1 or table.n_people - n_strangers < 2:
+        raise NotApplicable("there are too few people to leave some out")
+    rng = np.random.default_rng([seed, n_strangers])
+    _, staying = drawn_people(table, n_strangers, rng)
+    leaving, stay = np.flatnonzero(table.weights - staying), np.flatnonzero(staying)
+    second = made_again(release, table.part(stay, staying[stay]))
+    if second.n_records < 1:
+        raise NotApplicable("no record is left when the release is made again")
+    strangers = table.part(leaving, (table.weights - staying)[leaving])
+    return replace(second, earlier=()), strangers
+
+
+def read_people(path: str) -> Table:
+    """Read a file with people, once for all releases of an exploration."""
+    place = Path(path).absolute()
+    trouble = why_unreadable(place)
+    if trouble:
+        raise DataError(f"the control group {place.name} {trouble}")
+    return _read_once(*_version(place))
+
+
+def _version(place: Path) -> tuple[Path, int, int]:
+    place = place.absolute()
+    facts = os.stat(place) if place.is_file() else None
+    return place, 0 if facts is None else facts.st_mtime_ns, 0 if facts is None else facts.st_size
+
+
+@lru_cache(maxsize=2)
+def _read_once(path: Path, changed: int, size: int) -> Table:
+    from sfumato.reading.arrow import read_arrow
+
+    return Table.from_arrow(read_arrow(path))

@@ -1,0 +1,39 @@
+"""Rates of success, and risks made of them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from sfumato.measures.attacks.rates import advantage, rate, risk
+
+
+def test_the_interval_of_a_rate_is_wilsons() -> None:
+    # the two shares that lie 1.96 standard errors of their own from 3 of 20
+    found = rate(3, 20)
+    for end in (found.middle - found.reach, found.middle + found.reach):
+        assert abs(0.15 - end) == pytest.approx(1.959964 * math.sqrt(end * (1 - end) / 20), rel=1e-5)
+
+
+def test_risks_are_those_of_anonymeter() -> None:
+    # EvaluationResults(n_attacks=100, n_success=60, n_baseline=0, n_control=20).risk().ci of Anonymeter 1.1.0
+    found = risk(rate(60, 100), rate(20, 100))
+    assert (found.low, found.high) == pytest.approx((0.35854706553904275, 0.6180067392894522), rel=1e-9)
+
+
+def test_what_also_succeeds_with_strangers_is_no_risk() -> None:
+    assert risk(rate(1000, 1000), rate(1000, 1000)).value == 0
+    assert risk(rate(10, 100), rate(30, 100)).value == 0
+    assert risk(rate(100, 100), rate(0, 100)).value == 1
+
+
+def test_whoever_says_the_same_of_everybody_has_no_advantage() -> None:
+    found = advantage(rate(100, 100), rate(100, 100))
+    assert found.value == found.low == 0
+    assert advantage(rate(100, 100), rate(98, 100)).value == pytest.approx(0.02)
+
+
+def test_without_tries_anything_may_be_true() -> None:
+    found = risk(rate(0, 0), rate(0, 0))
+    assert (found.value, found.low, found.high) == (0, 0, 1)
