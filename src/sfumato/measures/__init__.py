@@ -8,6 +8,8 @@ from sfumato.measures.adversary import (
     PrivacyLoss,
 )
 from sfumato.measures.auxiliary import AuxiliaryGain
+from sfumato.measures.aware.border_gain import BorderGain
+from sfumato.measures.aware.de_finetti import DeFinettiGain
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.composition import CompositionK, CompositionLoss
 from sfumato.measures.contribution import QuasiIdentifierContribution
@@ -43,8 +45,10 @@ __all__ = [
     "AntiUtility",
     "AuxiliaryGain",
     "AverageClassSize",
+    "BorderGain",
     "CompositionK",
     "CompositionLoss",
+    "DeFinettiGain",
     "Discernibility",
     "DisclosureQuotient",
     "GeneralLoss",

@@ -9,7 +9,7 @@ class.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Literal
 
@@ -29,21 +29,28 @@ Borders = Literal["tight", "grid"]
 _MOST_STEPS = 2
 
 
-def rounded(first: Integers, last: Integers) -> tuple[Integers, Integers]:
-    """Return the round interval around each range of whole numbers: where it begins, and where it has ended.
+def rounded(first: Integers, last: Integers, steps: Iterable[int]) -> tuple[Integers, Integers]:
+    """Return the interval of one or two steps around each range: where it begins, and where it has ended.
 
-    It consists of one or two steps of 1, 2, 5, 10, 20, 50, … from a multiple of the step, the smallest that
-    hold the range. One number stays itself. Larger ranges never get smaller intervals.
+    The step is the smallest for which that is possible, and the interval begins at a multiple of it. One
+    number stays itself. Larger ranges never get smaller intervals.
+
+    Parameters
+    ----------
+    first, last
+        The ends of ranges of whole numbers.
+    steps
+        Ascending, each at least twice the one before, without end.
 
     Examples
     --------
-    >>> ends = rounded(np.array([21, 21, 38, 7]), np.array([21, 23, 41, 13]))
+    >>> ends = rounded(np.array([21, 21, 38, 7]), np.array([21, 23, 41, 13]), round_steps())
     >>> [each.tolist() for each in ends]
-    [[21, 20, 38, 5], [22, 24, 42, 15]]
+    [[21, 20, 35, 5], [22, 25, 45, 15]]
     """
     start, end = first.copy(), last + 1
     left = np.flatnonzero(last > first)
-    for step in _steps():
+    for step in steps:
         if not len(left):
             return start, end
         low, high = first[left] // step, last[left] // step
@@ -53,9 +60,20 @@ def rounded(first: Integers, last: Integers) -> tuple[Integers, Integers]:
     return start, end
 
 
-def _steps() -> Iterator[int]:
+def round_steps() -> Iterator[int]:
+    """Yield the steps of numbers: 1, 5, 10, 20, 50, 100, ….
+
+    There is no step of 2 ones: an interval of 5 that does not fit two steps of 2 would have to end at one
+    certain number.
+    """
+    yield 1
     for power in itertools.count():
-        yield from (10**power, 2 * 10**power, 5 * 10**power)
+        yield from (5 * 10**power, 10 * 10**power, 20 * 10**power)
+
+
+def doubled_steps() -> Iterator[int]:
+    """Yield the steps along categories: 1, 2, 4, 8, …."""
+    return (2**power for power in itertools.count())
 
 
 def bordered_cells(
@@ -101,7 +119,7 @@ def grid_ranges(
     Blocks are counted off from the first child. Where they are all children, or more, it is the node.
     """
     if free:
-        start, end = rounded(low.astype(np.int64), high.astype(np.int64))
+        start, end = rounded(low.astype(np.int64), high.astype(np.int64), doubled_steps())
         return start, np.minimum(end, len(hierarchy.values)) - 1
     first, last = low.astype(np.int64), high.astype(np.int64)
     level = (hierarchy.node_of[:, low] == hierarchy.node_of[:, high]).argmax(axis=0)
@@ -118,7 +136,7 @@ def _among_siblings(
     child, parent = hierarchy.node_of[above - 1], hierarchy.node_of[above]
     begins, ends = (np.searchsorted(parent, parent[low], side) for side in ("left", "right"))
     eldest, youngest = child[begins].astype(np.int64), child[ends - 1]
-    start, end = rounded(child[low] - eldest, child[high] - eldest)
+    start, end = rounded(child[low] - eldest, child[high] - eldest, doubled_steps())
     last = np.minimum(eldest + end - 1, youngest)
     return np.searchsorted(child, eldest + start), np.searchsorted(child, last, "right") - 1
 
@@ -134,7 +152,7 @@ def _round_cells(column: Column, hierarchy: Hierarchy, low: Integers, high: Inte
     alone = low == high
     # a missing value by itself is no number: any will do, its cover is not a round one
     low_place, top_place = (np.minimum(places[each], len(leaves) - 1) for each in (low, top))
-    start, end = rounded(leaves[low_place], leaves[top_place])
+    start, end = rounded(leaves[low_place], leaves[top_place], round_steps())
     first_leaf, end_leaf = np.searchsorted(leaves, start), np.searchsorted(leaves, end)
     first = np.where(alone, low, np.searchsorted(places, first_leaf))
     last = np.where(alone, high, np.searchsorted(places, end_leaf) - 1)
