@@ -10,6 +10,8 @@ from sfumato.measures.adversary import (
 from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.aware.border_gain import BorderGain
 from sfumato.measures.aware.de_finetti import DeFinettiGain
+from sfumato.measures.aware.downcoding import Downcoding
+from sfumato.measures.aware.minimality import MinimalityRisk
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.composition import CompositionK, CompositionLoss
 from sfumato.measures.contribution import QuasiIdentifierContribution
@@ -51,6 +53,7 @@ __all__ = [
     "DeFinettiGain",
     "Discernibility",
     "DisclosureQuotient",
+    "Downcoding",
     "GeneralLoss",
     "GoodUtility",
     "HouseholdRisk",
@@ -65,6 +68,7 @@ __all__ = [
     "MarketerRisk",
     "Measure",
     "Measurement",
+    "MinimalityRisk",
     "NearerAccuracyGain",
     "NearerKnowledgeGain",
     "PopulationUniqueness",

@@ -162,7 +162,9 @@ def _round_cells(column: Column, hierarchy: Hierarchy, low: Integers, high: Inte
     sizes = np.where(whole, hierarchy.n_leaves, np.where(alone, 1, end_leaf - first_leaf + or_missing))
     labels = tuple(
         _label(column, hierarchy, ends, (begins, ended), decimals)
-        for *ends, begins, ended in zip(first.tolist(), last.tolist(), start.tolist(), end.tolist(), strict=True)
+        for *ends, begins, ended in zip(
+            first.tolist(), last.tolist(), start.tolist(), end.tolist(), strict=True
+        )
     )
     lengths = last - first + 1
     starts = np.concatenate([[0], np.cumsum(lengths)])

@@ -66,7 +66,13 @@ class PointSpace:
 
     @classmethod
     def of(
-        cls, table: Table, schema: Schema, model: PrivacyModel, *, sets: bool = False, borders: Borders = "tight"
+        cls,
+        table: Table,
+        schema: Schema,
+        model: PrivacyModel,
+        *,
+        sets: bool = False,
+        borders: Borders = "tight",
     ) -> PointSpace:
         """Return the space of a bound table, for a model; categories are covered by sets or by nodes."""
         names, watched = schema.quasi_identifiers, watched_attributes(schema, model)
@@ -293,7 +299,7 @@ def _covers(
 
 
 def _grid_sizes(column: Column, hierarchy: Hierarchy) -> Integers:
-    """Return for each range of codes how many leaves its cover on a grid has, no fewer than any part of it."""
+    """Return for each range of codes how many leaves its cover on a grid has, no fewer than a part of it."""
     n_codes = len(column.domain)
     low, high = np.triu_indices(n_codes)
     sizes = np.ones((n_codes, n_codes), dtype=np.int64)

@@ -33,7 +33,9 @@ class BorderGain(Measure):
     right guesses of who knows that both ends occur and of who does not: with q the shares of the table
     inside the interval, m the records of the class and both ends certain to occur, a record lies at the
     first with a chance in proportion to q_first (1 - (1 - q_last)^(m-1)). Below 0 the ends are rarer than
-    in the table.
+    in the table. It also has the share of right guesses of who has seen half of the records, and guesses of
+    the others the place in the interval that was the commonest in intervals of as many values: where the ends
+    are no longer likelier, the middle may be.
 
     References
     ----------
@@ -69,6 +71,8 @@ class BorderGain(Measure):
             "mean": Detail("mean over the attributes"),
             "right-guesses": Detail("right guesses of who knows that both ends occur"),
             "right-guesses-unaware": Detail("right guesses of who does not"),
+            "right-guesses-by-place": Detail("right guesses of who knows which place is the commonest"),
+            "right-guesses-evenly": Detail("right guesses if all places were alike"),
             "gain": Detail("gain for each attribute"),
             "share-wide": Detail("records in intervals of three values or more"),
         },
@@ -77,20 +81,24 @@ class BorderGain(Measure):
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the gain of the attribute that tells most."""
         ends = {name: _Ends.of(release, name) for name in release.schema.quasi_identifiers}
-        found = {name: each for name, each in ends.items() if each is not None}
-        if not found:
+        known = {name: each for name, each in ends.items() if each is not None}
+        if not known:
             raise NotApplicable("no released quasi-identifier is known to stand for sets of original values")
+        found = {name: each for name, each in known.items() if len(each.weights)} or known
         gains = {name: each.gain for name, each in found.items()}
         worst = max(gains, key=gains.__getitem__)
         n_wide = {name: int(each.weights.sum()) for name, each in found.items()}
         mean = sum(gains[name] * n for name, n in n_wide.items()) / max(sum(n_wide.values()), 1)
         aware, unaware = found[worst].right_guesses()
+        by_place, evenly = found[worst].by_place()
         detail: dict[str, Any] = {
             "attribute": worst,
             "at-an-end": found[worst].at_an_end,
             "mean": mean,
             "right-guesses": aware,
             "right-guesses-unaware": unaware,
+            "right-guesses-by-place": by_place,
+            "right-guesses-evenly": evenly,
             "share-wide": n_wide[worst] / release.n_records,
             "gain": gains,
         }
@@ -164,7 +172,7 @@ class _Ends:
     @property
     def gain(self) -> float:
         """How much more records lie at an end."""
-        return self.at_an_end - self.expected
+        return round(self.at_an_end - self.expected, 12)
 
     def right_guesses(self) -> tuple[float, float]:
         """Return the share of right guesses of who knows that both ends occur, and of who does not."""
@@ -176,6 +184,23 @@ class _Ends:
             for believed in (posterior, prior)
         )
         return aware, unaware
+
+    def by_place(self) -> tuple[float, float]:
+        """Return the share of right guesses by place, each half learned from the other, and by chance."""
+        if not len(self.values):
+            return 0.0, 0.0
+        place, width = (
+            (each - self.first[self.released]).astype(np.int64)
+            for each in (self.values, self.last[self.released] + 1)
+        )
+        widest = int(width.max()) + 1
+        second, cell = np.arange(len(place)) % 2, width * widest + place
+        right = np.zeros(len(place), dtype=np.bool_)
+        for half in (0, 1):
+            seen = np.bincount(cell[second != half], self.weights[second != half], widest**2)
+            commonest = seen.reshape(widest, widest).argmax(axis=1)
+            right |= (second == half) & (commonest[width] == place)
+        return self._share(right), self._share(1 / width)
 
 
 def with_both_ends(first: Floats, last: Floats, between: Floats, n_records: Integers) -> Floats:
@@ -191,13 +216,15 @@ def with_both_ends(first: Floats, last: Floats, between: Floats, n_records: Inte
     Examples
     --------
     >>> third = np.full(1, 1 / 3)
-    >>> with_both_ends(third, third, third, np.array([2])).ravel().round(3).tolist()
-    [0.111, 0.111, 0.0]
+    >>> with_both_ends(third, third, third, np.array([3])).ravel().round(3).tolist()
+    [0.185, 0.185, 0.074]
     """
     others = n_records - 1
     no_first, no_last = (1 - first) ** others, (1 - last) ** others
     neither = np.clip(1 - first - last, 0, 1) ** others
-    return np.stack([first * (1 - no_last), last * (1 - no_first), between * (1 - no_first - no_last + neither)])
+    return np.stack(
+        [first * (1 - no_last), last * (1 - no_first), between * (1 - no_first - no_last + neither)]
+    )
 
 
 def _is_wide(cells: Cells) -> Booleans:

@@ -64,7 +64,7 @@ class DeFinettiGain(SensitiveMeasure):
         "0%: the groups teach nothing about their members. 10%: of 100 guesses 10 more are right.",
         "-100% to 100%; below 0% what was learned misleads",
         "share",
-        sentence="who learns from the groups guesses the sensitive value right more often by {} of all guesses",
+        sentence="who learns from the groups guesses sensitive values right more often by {} of all guesses",
         baseline="right guesses from the counts of each group",
         details={"accuracy": Detail("right guesses of who learns from the groups")},
     )
@@ -79,10 +79,10 @@ class DeFinettiGain(SensitiveMeasure):
             raise NotApplicable("it is not known whose each sensitive value is")
         name = next(name for name, each in release.groups.sensitive.items() if each is sensitive)
         own, n_values = release.own_values(name), len(sensitive.prior)
-        dealt = _Dealt.of(release, own, n_values)
-        baseline = dealt.commonest
-        if release.group_of is None:
+        baseline = float(sensitive.largest(sensitive.counts).sum()) / release.n_records
+        if release.group_of is None or release.people is not None:
             return 0.0, {"baseline": baseline, "detail": {"accuracy": baseline}}
+        dealt = _Dealt.of(release, own, n_values)
         features = [release.cells[each].codes for each in release.schema.quasi_identifiers]
         shares = dealt.learned(features, n_values, self.rounds)
         guesses = dealt.guesses(shares)
