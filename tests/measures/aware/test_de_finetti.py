@@ -71,7 +71,7 @@ def test_the_baseline_is_the_commonest_value_of_each_group() -> None:
 
 def test_expected_matchings_keep_the_counts_of_rows_and_values() -> None:
     release = sanitize(*datasets.hospital(), Anatomy(3), seed=1)
-    dealt = _Dealt.of(release, release.own_values("diagnosis"), len(release.original["diagnosis"].domain))  # type: ignore[index]
+    dealt = _Dealt.of(release, release.own_values("diagnosis"), len(release.original["diagnosis"].domain))
     rng = np.random.default_rng(0)
     shares = dealt.balanced(rng.random(len(dealt.row_of)) + 0.1)
     assert np.bincount(dealt.row_of, shares) == pytest.approx(release.weights)

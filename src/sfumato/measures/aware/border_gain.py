@@ -177,7 +177,7 @@ class _Ends:
     def right_guesses(self) -> tuple[float, float]:
         """Return the share of right guesses of who knows that both ends occur, and of who does not."""
         prior = self.shares[:, self.released]
-        posterior = with_both_ends(*prior, self.class_sizes)
+        posterior = with_both_ends(prior[0], prior[1], prior[2], self.class_sizes)
         guesses = np.stack([self.first, self.last, self.between])[:, self.released]
         aware, unaware = (
             self._share(guesses[believed.argmax(axis=0), np.arange(len(self.values))] == self.values)
@@ -232,7 +232,7 @@ def _is_wide(cells: Cells) -> Booleans:
     return np.diff(cells.sets.starts) >= _FEWEST
 
 
-def _ends(sets: ValueSets, counts: Floats) -> tuple[Codes, Codes, Codes]:
+def _ends(sets: ValueSets, counts: Integers | Floats) -> tuple[Codes, Codes, Codes]:
     """Return for each released value its first, its last, and the commonest value between these."""
     stretches = list(zip(sets.starts[:-1].tolist(), sets.starts[1:].tolist(), strict=True))
     ordered = [np.sort(sets.members[start:end]) for start, end in stretches]
