@@ -13,6 +13,10 @@ from sfumato.measures.attacks.linkability import Linkability
 from sfumato.measures.attacks.membership import Membership
 from sfumato.measures.attacks.singling_out import SinglingOut
 from sfumato.measures.auxiliary import AuxiliaryGain
+from sfumato.measures.aware.border_gain import BorderGain
+from sfumato.measures.aware.de_finetti import DeFinettiGain
+from sfumato.measures.aware.downcoding import Downcoding
+from sfumato.measures.aware.minimality import MinimalityRisk
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.composition import CompositionK, CompositionLoss
 from sfumato.measures.contribution import QuasiIdentifierContribution
@@ -55,12 +59,15 @@ __all__ = [
     "AttackRisk",
     "AuxiliaryGain",
     "AverageClassSize",
+    "BorderGain",
     "CompositionK",
     "CompositionLoss",
     "CorrelationDifference",
+    "DeFinettiGain",
     "Delta",
     "Discernibility",
     "DisclosureQuotient",
+    "Downcoding",
     "Epsilon",
     "GeneralLoss",
     "GoodUtility",
@@ -80,6 +87,7 @@ __all__ = [
     "Measure",
     "Measurement",
     "Membership",
+    "MinimalityRisk",
     "NearerAccuracyGain",
     "NearerKnowledgeGain",
     "PopulationUniqueness",

@@ -15,6 +15,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers.base import check_feasible
+from sfumato.sanitizers.borders import Borders
 from sfumato.sanitizers.clusters import AT_ONCE, Clusters, PointSpace, merged_where_failing, released_clusters
 from sfumato.schema import Schema
 from sfumato.table import Table
@@ -26,8 +27,8 @@ class Clustering:
     """Grow clusters of k records, each time by the record that adds least information loss.
 
     A cluster begins with the record furthest from the one that was taken last. In the end fewer than
-    k records are left over; each joins the cluster that loses least. Numbers are released as the
-    smallest interval, categories as the lowest node of their hierarchy that covers the cluster (``*``
+    k records are left over; each joins the cluster that loses least. Numbers are released as an
+    interval, categories as the lowest node of their hierarchy that covers the cluster (``*``
     where they have none). Of records that lose the same, more of the row taken last come first, then
     the first row of the table.
 
@@ -40,6 +41,9 @@ class Clustering:
     model
         What must hold in every cluster. Clusters grow to the smallest size at which it can hold: the k
         of k-anonymity.
+    borders
+        Where released intervals and sets end: on a ``grid`` of round places, which do not tell the extreme
+        records of a class, or ``tight``, with these.
 
     References
     ----------
@@ -56,6 +60,7 @@ class Clustering:
     """
 
     model: PrivacyModel = KAnonymity(5)
+    borders: Borders = "tight"
 
     version: ClassVar[int] = 2  # an interval costs its leaves, also those that do not occur
     does: ClassVar[str] = (
@@ -64,10 +69,10 @@ class Clustering:
     )
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release every quasi-identifier as the smallest cover of its cluster's values."""
+        """Release every quasi-identifier as a cover of its cluster's values."""
         schema.require("quasi-identifying", "clustering")
         check_feasible(table, schema, self.model)
-        space = PointSpace.of(table, schema, self.model)
+        space = PointSpace.of(table, schema, self.model, borders=self.borders)
         grown = grown_clusters(space, self.model.smallest_class, rng)
         return released_clusters(space, schema, merged_where_failing(space, grown, self.model))
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
-from sfumato.cells import Cells, ValueSets, interval_leaves, merged_cells, range_cells
+from sfumato.cells import Cells, ValueSets, interval_leaves, merged_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.hierarchy import Hierarchy, Label
 from sfumato.kernels.clustering import Covers, Partners, find_partners, pair_up, planted, united_counts
@@ -18,6 +18,7 @@ from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_gro
 from sfumato.models.base import PrivacyModel
 from sfumato.release import Release, released
 from sfumato.sanitizers.base import put_together, watched_attributes, whole_table
+from sfumato.sanitizers.borders import Borders, bordered_cells, bordered_leaves
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
 
@@ -50,6 +51,8 @@ class PointSpace:
         What that costs.
     watched
         The sensitive attributes that the model looks at.
+    borders
+        Where intervals and sets end.
     """
 
     table: Table
@@ -59,9 +62,18 @@ class PointSpace:
     hierarchies: Mapping[str, Hierarchy]
     covers: Covers
     watched: Mapping[str, SensitiveCounts]
+    borders: Borders
 
     @classmethod
-    def of(cls, table: Table, schema: Schema, model: PrivacyModel, *, sets: bool = False) -> PointSpace:
+    def of(
+        cls,
+        table: Table,
+        schema: Schema,
+        model: PrivacyModel,
+        *,
+        sets: bool = False,
+        borders: Borders = "tight",
+    ) -> PointSpace:
         """Return the space of a bound table, for a model; categories are covered by sets or by nodes."""
         names, watched = schema.quasi_identifiers, watched_attributes(schema, model)
         columns = [table[name] for name in names]
@@ -76,8 +88,9 @@ class PointSpace:
             point_of=point_of,
             coverings=coverings,
             hierarchies=hierarchies,
-            covers=_covers(columns, coverings, hierarchies, [schema[name].weight for name in names]),
+            covers=_covers(columns, coverings, hierarchies, [schema[name].weight for name in names], borders),
             watched=whole_table(table, schema, watched).sensitive,
+            borders=borders,
         )
 
     def cells(self, low: Codes, high: Codes) -> dict[str, Cells]:
@@ -85,7 +98,7 @@ class PointSpace:
         return {
             name: _node_cells(self.table[name], hierarchy, low[:, i], high[:, i])
             if self.coverings[i] == "node"
-            else range_cells(self.table[name], hierarchy, low[:, i], high[:, i])
+            else bordered_cells(self.table[name], hierarchy, low[:, i], high[:, i], self.borders)
             for i, (name, hierarchy) in enumerate(self.hierarchies.items())
         }
 
@@ -122,7 +135,7 @@ def tightened(space: PointSpace, cluster_of: Integers, rows: Integers, weights: 
 
 
 def released_clusters(space: PointSpace, schema: Schema, clusters: Clusters) -> Release:
-    """Release every quasi-identifier as the smallest cover of its cluster's values."""
+    """Release every quasi-identifier as a cover of its cluster's values."""
     cluster_of, rows, weights = put_together(clusters.cluster_of, clusters.rows, clusters.weights)
     cells = {
         name: of_cluster.take(cluster_of)
@@ -217,11 +230,11 @@ def _released_alike(space: PointSpace, clusters: Clusters) -> tuple[Integers, in
     columns, cardinalities = [], []
     for i, (name, hierarchy) in enumerate(space.hierarchies.items()):
         low, high = clusters.low[:, i], clusters.high[:, i]
-        if space.coverings[i] == "interval":
+        if space.coverings[i] == "interval" and space.borders == "tight":
             columns += [low, high]
             cardinalities += [int(high.max()) + 1] * 2
-        elif space.coverings[i] == "set":
-            cells = range_cells(space.table[name], hierarchy, low, high)
+        elif space.coverings[i] != "node":
+            cells = bordered_cells(space.table[name], hierarchy, low, high, space.borders)
             columns.append(cells.codes)
             cardinalities.append(len(cells.labels))
         else:
@@ -247,10 +260,12 @@ def _covers(
     coverings: tuple[Covering, ...],
     hierarchies: Mapping[str, Hierarchy],
     weights: list[float],
+    borders: Borders,
 ) -> Covers:
     """Price every cover by its general loss.
 
-    Of more numbers than fit a table the values that an interval covers are counted, not the leaves.
+    Of more numbers than fit a table the values that an interval covers are counted, not the leaves, and
+    before its ends are moved to a grid.
     """
     prices: list[Floats] = []
     nodes: list[Integers] = [np.zeros(0, dtype=np.int64)]
@@ -260,14 +275,17 @@ def _covers(
     ):
         n_codes, n_prices, n_nodes = len(column.domain), sum(map(len, prices)), sum(map(len, nodes))
         # with leaves that do not occur a width in values is no longer a number of leaves
-        by_width = hierarchy.n_leaves == n_codes or n_codes > _TABLE
+        by_width = (hierarchy.n_leaves == n_codes and borders == "tight") or n_codes > _TABLE
         if covering == "interval" and by_width:
             places.append((n_prices, -1, -1))
             sizes: Integers = np.arange(1, n_codes + 1)
             sizes[1:][-1:] = hierarchy.n_leaves  # all values are *, also those that do not occur
-        elif covering == "interval":
+        elif covering == "interval" and borders == "tight":
             places.append((n_prices, n_codes, -1))
             sizes = _intervals_of(column, hierarchy)
+        elif covering != "node" and n_codes <= _TABLE and borders == "grid":
+            places.append((n_prices, n_codes, -1))
+            sizes = _grid_sizes(column, hierarchy)
         elif n_codes <= _TABLE:
             places.append((n_prices, n_codes, -1))
             low, high = np.divmod(np.arange(n_codes**2), n_codes)
@@ -278,6 +296,16 @@ def _covers(
             nodes.append(n_prices + _numbered_nodes(hierarchy).ravel())
         prices.append(weight * ((sizes - 1) / max(hierarchy.n_leaves - 1, 1)))
     return Covers(np.concatenate(prices), np.array(places), np.concatenate(nodes))
+
+
+def _grid_sizes(column: Column, hierarchy: Hierarchy) -> Integers:
+    """Return for each range of codes how many leaves its cover on a grid has, no fewer than a part of it."""
+    n_codes = len(column.domain)
+    low, high = np.triu_indices(n_codes)
+    sizes = np.ones((n_codes, n_codes), dtype=np.int64)
+    sizes[low, high] = bordered_leaves(column, hierarchy, low, high, "grid")
+    wider = np.maximum.accumulate(sizes, axis=1)
+    return np.maximum.accumulate(wider[::-1], axis=0)[::-1].ravel()
 
 
 def _intervals_of(column: Column, hierarchy: Hierarchy) -> Integers:

@@ -24,6 +24,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers.base import check_feasible
+from sfumato.sanitizers.borders import Borders
 from sfumato.sanitizers.clustering import grown_clusters
 from sfumato.sanitizers.clusters import (
     Clusters,
@@ -68,7 +69,7 @@ class LocalRecoding:
     the clusters of `clustering`; and for such a model, from fine to coarse partitions along the
     hierarchies, of every class as many records as fit together under it.
 
-    Numbers are released as the smallest interval, categories as ``cells`` says.
+    Numbers are released as an interval, categories as ``cells`` says; what is lost counts with these.
 
     Parameters
     ----------
@@ -80,6 +81,9 @@ class LocalRecoding:
     cells
         How categories are released: ``sets`` of values or sibling nodes, as mondrian does, which lose
         least; or ``nodes`` of the hierarchy only (``*`` where there is none), which read better.
+    borders
+        Where released intervals and sets end: on a ``grid`` of round places, which do not tell the extreme
+        records of a class, or ``tight``, with these.
 
     References
     ----------
@@ -98,6 +102,7 @@ class LocalRecoding:
     model: PrivacyModel = KAnonymity(5)
     effort: int = 10
     cells: Literal["sets", "nodes"] = "sets"
+    borders: Borders = "tight"
 
     version: ClassVar[int] = 2  # an interval costs its leaves, also those that do not occur
     does: ClassVar[str] = (
@@ -111,10 +116,11 @@ class LocalRecoding:
             raise ParameterError(f"effort must be 0 or more, not {self.effort}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release every quasi-identifier as the smallest cover of its class's values."""
+        """Release every quasi-identifier as a cover of its class's values."""
         schema.require("quasi-identifying", "local-recoding")
         check_feasible(table, schema, self.model)
-        space = PointSpace.of(table, schema, self.model, sets=self.cells == "sets")
+        as_sets = self.cells == "sets"
+        space = PointSpace.of(table, schema, self.model, sets=as_sets, borders=self.borders)
         parts = partition(table, schema, self.model, "strict", rng)
         classes = tightened(space, parts.part_of, parts.rows, parts.weights)
         if self.effort and (space.watched or table.person_of is not None):

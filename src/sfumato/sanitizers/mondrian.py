@@ -9,7 +9,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.cells import range_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.errors import ParameterError, suggestion
 from sfumato.facts import AttributeName
@@ -19,6 +18,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.sanitizers.base import check_feasible, put_together, watched_attributes, whole_table
+from sfumato.sanitizers.borders import Borders, bordered_cells
 from sfumato.sanitizers.clusters import PointSpace, merged_where_failing, released_clusters, tightened
 from sfumato.schema import Schema
 from sfumato.table import Column, People, Table
@@ -50,6 +50,9 @@ class Mondrian:
         most about this attribute instead of at medians (the workload-aware variant).
     free
         Categorical attributes with a hierarchy that may be cut anywhere in their order.
+    borders
+        Where released intervals and sets end: on a ``grid`` of round places, which do not tell the extreme
+        records of a class, or ``tight``, with these.
 
     References
     ----------
@@ -69,6 +72,7 @@ class Mondrian:
     variant: Variant = "strict"
     target: AttributeName = ""
     free: tuple[AttributeName, ...] = ()
+    borders: Borders = "tight"
 
     does: ClassVar[str] = (
         "The records are split again and again at medians of their quasi-identifiers, as long as "
@@ -80,12 +84,17 @@ class Mondrian:
             raise ParameterError("a target goes with the strict variant only; leave one of them out")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release every quasi-identifier as the smallest cover of its part's values."""
+        """Release every quasi-identifier as a cover of its part's values."""
         parts = partition(table, schema, self.model, self.variant, rng, target=self.target, free=self.free)
         low, high = parts.low, parts.high
         cells = {
-            name: range_cells(
-                table[name], schema.hierarchy(name), low[:, i], high[:, i], free=name in self.free
+            name: bordered_cells(
+                table[name],
+                schema.hierarchy(name),
+                low[:, i],
+                high[:, i],
+                self.borders,
+                free=name in self.free,
             ).take(parts.part_of)
             for i, name in enumerate(schema.quasi_identifiers)
         }
@@ -93,7 +102,7 @@ class Mondrian:
         if self.model.satisfied(release.classes).all():
             return release
         # parts that are released alike are one class, in which a model that is not monotone may fail
-        space = PointSpace.of(table, schema, self.model, sets=True)
+        space = PointSpace.of(table, schema, self.model, sets=True, borders=self.borders)
         clusters = tightened(space, parts.part_of, parts.rows, parts.weights)
         return released_clusters(space, schema, merged_where_failing(space, clusters, self.model))
 

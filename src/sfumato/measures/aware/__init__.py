@@ -1,0 +1,1 @@
+"""Attackers who know the recipe: what the way in which a release was made gives away about the original."""

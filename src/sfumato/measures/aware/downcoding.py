@@ -1,0 +1,205 @@
+"""Downcoding: records that can be placed in a smaller cell than the one that was released for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Codes, Integers
+from sfumato.cells import Cells
+from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
+from sfumato.measures.aware.reader import RECIPE_READER
+from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.models.anonymity import KAnonymity
+from sfumato.registry import register
+from sfumato.release import Release
+from sfumato.sanitizers.clusters import PointSpace
+from sfumato.table import Column
+
+# Of more values than this not every range is tried.
+_MOST_VALUES = 512
+
+
+@register
+@dataclass(frozen=True)
+class Downcoding(Measure):
+    """The share of the records that who knows the recipe can place in a smaller cell, with certainty.
+
+    A method that releases the smallest cover of each class (of intervals, of sets or of nodes) would have
+    released less if less had been enough. So the adversary asks for each released value which ranges of
+    original values are released so, and finds where the smallest value of the class must lie and where its
+    largest: with tight borders at the two ends, below a node with two children in one of each. That places
+    two records of every class in smaller cells than were released for them. Records of a class look alike, so
+    that it makes no difference which. The value is the share of the records that are so placed, by the
+    attribute that tells most in each class, where that is true in the original; the detail has the share of
+    those placed on a single value, the share of the conclusions that are false (0 unless the recipe is not
+    what made the release), and how much smaller the cells become on average.
+
+    Only where the recipe says how covers are made (it has ``borders``); other methods release no smallest
+    covers, and the value is 0.
+
+    References
+    ----------
+    A. Cohen, "Attacks on deidentification's defenses", 2022: every minimal, hierarchical method is open to
+    downcoding. The attack here is the part of it that needs no knowledge of the distribution.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(4)))
+    >>> round(measure(release, ["downcoding"])[0].value, 3)
+    0.333
+    """
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "attribute"
+    needs: ClassVar[Needs] = "records"
+    against: ClassVar[Attacker] = RECIPE_READER
+    words: ClassVar[Words] = Words(
+        "downcoding",
+        "The share of the people for whom an adversary who knows the method finds a smaller interval, set or "
+        "branch than was released, without any doubt.",
+        "0%: what was released is all that can be known. 40%: of 100 people 40 can be placed more exactly.",
+        "0% to 100%",
+        "share",
+        sentence="{} of the people can be placed in a smaller cell than was released for them",
+        details={
+            "exactly": Detail("people placed on a single value"),
+            "false": Detail("conclusions that are false"),
+            "smaller": Detail("how much smaller the cells become"),
+        },
+    )
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return the share of the records that can be placed."""
+        if release.rows is None or release.original is None or release.recipe is None:
+            raise NotApplicable("it is not known how the release was made, or which released record is which")
+        if "borders" not in release.recipe.parameters:
+            return (self.taken(0.0, detail={"exactly": 0.0, "false": 0.0, "smaller": 0.0}),)
+        found = [_Placed.of(release, name, covers) for name, covers in _covers(release)]
+        placed, exact = (np.max([getattr(each, fact) for each in found], axis=0) for fact in ("n", "n_exact"))
+        concluded = np.concatenate([each.concludes for each in found])
+        holds = np.concatenate([each.holds for each in found])
+        smaller = np.max([each.smaller for each in found], axis=0)
+        detail = {
+            "exactly": int(exact.sum()) / release.n_records,
+            "false": float((concluded & ~holds).sum()) / max(int(concluded.sum()), 1),
+            "smaller": float(smaller[placed > 0].mean()) if placed.any() else 0.0,
+        }
+        return (self.taken(int(placed.sum()) / release.n_records, detail=detail),)
+
+
+@dataclass(frozen=True, eq=False)
+class _Covers:
+    """Where the smallest and the largest value of a class can be, for each released value of an attribute.
+
+    Parameters
+    ----------
+    lowest, highest
+        For each released value the first and the last place of the smallest value, and of the largest.
+    """
+
+    lowest: tuple[Codes, Codes]
+    highest: tuple[Codes, Codes]
+
+
+def _covers(release: Release) -> Iterator[tuple[str, _Covers]]:
+    """Yield for each quasi-identifier that is covered what its released values tell."""
+    assert release.original is not None
+    assert release.recipe is not None
+    how = release.recipe.parameters
+    as_sets = release.recipe.sanitizer == "mondrian" or how.get("cells") == "sets"
+    space = PointSpace.of(
+        release.original, release.schema, KAnonymity(1), sets=as_sets, borders=how["borders"]
+    )
+    for place, name in enumerate(release.schema.quasi_identifiers):
+        column = release.original[name]
+        if column.kind == "numeric" and how["borders"] == "tight":
+            yield name, _tight(release.cells[name])
+        elif len(column.domain) <= _MOST_VALUES and name not in how.get("free", ()):
+            yield name, _tried(space, place, column, release.cells[name])
+        else:
+            yield name, _anywhere(release.cells[name])
+
+
+def _ends(cells: Cells) -> tuple[Codes, Codes]:
+    assert cells.sets is not None
+    return cells.sets.members[cells.sets.starts[:-1]], cells.sets.members[cells.sets.starts[1:] - 1]
+
+
+def _tight(cells: Cells) -> _Covers:
+    first, last = _ends(cells)
+    return _Covers((first, first), (last, last))
+
+
+def _anywhere(cells: Cells) -> _Covers:
+    return _Covers(_ends(cells), _ends(cells))
+
+
+def _tried(space: PointSpace, place: int, column: Column, cells: Cells) -> _Covers:
+    """Cover every range of values, and see which of them are released as each released value is."""
+    low, high = np.triu_indices(len(column.domain))
+    lows, highs = np.zeros((2, len(low), space.points.shape[1]), dtype=np.int32)
+    lows[:, place], highs[:, place] = low, high
+    covered = list(space.cells(lows, highs).values())[place]
+    code_of = {label: code for code, label in enumerate(cells.labels)}
+    known = np.array([code_of.get(label, -1) for label in covered.labels])[covered.codes]
+    first, last = _ends(cells)
+    lowest, highest = (first.copy(), last.copy()), (first.copy(), last.copy())
+    of, low, high = known[known >= 0], low[known >= 0], high[known >= 0]
+    for ends, values in ((lowest, low), (highest, high)):
+        seen = np.unique(of)
+        ends[0][seen], ends[1][seen] = len(column.domain), -1
+        np.minimum.at(ends[0], of, values)
+        np.maximum.at(ends[1], of, values)
+    return _Covers(lowest, highest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """For each class what is concluded from one attribute.
+
+    Parameters
+    ----------
+    concludes, holds
+        Whether anything is, and whether that is true.
+    n, n_exact
+        How many records are rightly placed in a smaller cell, and on a single value.
+    smaller
+        By how much their cells become smaller, on average over the two.
+    """
+
+    concludes: Booleans
+    holds: Booleans
+    n: Integers
+    n_exact: Integers
+    smaller: np.ndarray
+
+    @classmethod
+    def of(cls, release: Release, name: str, covers: _Covers) -> _Placed:
+        assert release.original is not None
+        assert release.rows is not None
+        cells, classes = release.cells[name], release.classes
+        values = release.original[name].codes[release.rows]
+        smallest = np.full(classes.n_classes, np.iinfo(np.int32).max)
+        largest = np.full(classes.n_classes, -1)
+        np.minimum.at(smallest, classes.class_of, values)
+        np.maximum.at(largest, classes.class_of, values)
+        released = np.zeros(classes.n_classes, dtype=np.int64)
+        released[classes.class_of] = cells.codes
+        first, last = _ends(cells)
+        widths = (last - first + 1)[released]
+        of_two = [
+            ((low[released] <= found) & (found <= high[released]), (high - low + 1)[released])
+            for found, (low, high) in ((smallest, covers.lowest), (largest, covers.highest))
+        ]
+        holds = of_two[0][0] & of_two[1][0]
+        n = np.sum([holds & (width < widths) for _, width in of_two], axis=0)
+        n_exact = np.sum([holds & (width == 1) & (widths > 1) for _, width in of_two], axis=0)
+        concludes = np.logical_or.reduce([width < widths for _, width in of_two])
+        smaller = np.mean([1 - width / widths for _, width in of_two], axis=0)
+        return cls(concludes, holds, n, n_exact, np.where(holds, smaller, 0.0))

@@ -1,0 +1,199 @@
+"""Borders: where released intervals and sets may end, so that they need not tell the extreme records.
+
+The smallest interval around the records of a class ends at two of them, and whoever knows how the release was
+made knows that. On a grid an interval ends at round numbers instead, and a set at places that are counted off
+among the categories of a branch: both are found from the values that there can be, never from who is in the
+class.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Literal
+
+import numpy as np
+
+from sfumato.arrays import Integers
+from sfumato.cells import Cells, ValueSets, merged_cells, number_cover, range_cells
+from sfumato.hierarchy import Hierarchy, Label, interval_label
+from sfumato.ranges import OR_MISSING
+from sfumato.table import Column, text
+
+Borders = Literal["tight", "grid"]
+"""Whether what is released ends with the extreme records of a class, or at round places around them."""
+
+# A grid cell has at most so many steps. With more it would follow the records closely again; with one, two
+# neighbours on both sides of a border would need all numbers. Two steps are never more than the next step.
+_MOST_STEPS = 2
+
+
+def rounded(first: Integers, last: Integers, steps: Iterable[int]) -> tuple[Integers, Integers]:
+    """Return the interval of one or two steps around each range: where it begins, and where it has ended.
+
+    The step is the smallest for which that is possible, and the interval begins at a multiple of it. One
+    number stays itself. Larger ranges never get smaller intervals.
+
+    Parameters
+    ----------
+    first, last
+        The ends of ranges of whole numbers.
+    steps
+        Ascending, each at least twice the one before, without end.
+
+    Examples
+    --------
+    >>> ends = rounded(np.array([21, 21, 38, 7]), np.array([21, 23, 41, 13]), round_steps())
+    >>> [each.tolist() for each in ends]
+    [[21, 20, 35, 5], [22, 25, 45, 15]]
+    """
+    start, end = first.copy(), last + 1
+    left = np.flatnonzero(last > first)
+    for step in steps:
+        if not len(left):
+            return start, end
+        low, high = first[left] // step, last[left] // step
+        fits = high - low < _MOST_STEPS
+        start[left[fits]], end[left[fits]] = low[fits] * step, (high[fits] + 1) * step
+        left = left[~fits]
+    return start, end
+
+
+def round_steps() -> Iterator[int]:
+    """Yield the steps of numbers: 1, 5, 10, 20, 50, 100, ….
+
+    There is no step of 2 ones: an interval of 5 that does not fit two steps of 2 would have to end at one
+    certain number.
+    """
+    yield 1
+    for power in itertools.count():
+        yield from (5 * 10**power, 10 * 10**power, 20 * 10**power)
+
+
+def doubled_steps() -> Iterator[int]:
+    """Yield the steps along categories: 1, 2, 4, 8, …."""
+    return (2**power for power in itertools.count())
+
+
+def bordered_cells(
+    column: Column,
+    hierarchy: Hierarchy,
+    low: Integers,
+    high: Integers,
+    borders: Borders,
+    *,
+    free: bool = False,
+) -> Cells:
+    """Release a cover of each range of domain codes, from ``low`` to ``high``: a cell for each.
+
+    Parameters
+    ----------
+    borders
+        With ``tight`` borders it is the smallest cover. On a ``grid`` numbers are covered by a round
+        interval, categories by a set of one or two round blocks of siblings.
+    free
+        Whether categories are covered along their order and not along the hierarchy.
+    """
+    if borders == "tight":
+        return range_cells(column, hierarchy, low, high, free=free)
+    if column.kind == "numeric":
+        return _round_cells(column, hierarchy, low, high)
+    return range_cells(column, hierarchy, *grid_ranges(hierarchy, low, high, free=free), free=free)
+
+
+def bordered_leaves(
+    column: Column, hierarchy: Hierarchy, low: Integers, high: Integers, borders: Borders
+) -> Integers:
+    """Return how many leaves the cover of each range of codes has."""
+    cells = bordered_cells(column, hierarchy, low, high, borders)
+    assert cells.sets is not None
+    return cells.sets.sizes[cells.codes]
+
+
+def grid_ranges(
+    hierarchy: Hierarchy, low: Integers, high: Integers, *, free: bool = False
+) -> tuple[Integers, Integers]:
+    """Widen each range of categories to one or two round blocks among the children of one node.
+
+    Blocks are counted off from the first child. Where they are all children, or more, it is the node.
+    """
+    if free:
+        start, end = rounded(low.astype(np.int64), high.astype(np.int64), doubled_steps())
+        return start, np.minimum(end, len(hierarchy.values)) - 1
+    first, last = low.astype(np.int64), high.astype(np.int64)
+    level = (hierarchy.node_of[:, low] == hierarchy.node_of[:, high]).argmax(axis=0)
+    for above in range(1, hierarchy.height + 1):
+        here = np.flatnonzero(level == above)
+        first[here], last[here] = _among_siblings(hierarchy, above, low[here], high[here])
+    return first, last
+
+
+def _among_siblings(
+    hierarchy: Hierarchy, above: int, low: Integers, high: Integers
+) -> tuple[Integers, Integers]:
+    """Widen ranges that lie below one node of a level each, in blocks of its children."""
+    child, parent = hierarchy.node_of[above - 1], hierarchy.node_of[above]
+    begins, ends = (np.searchsorted(parent, parent[low], side) for side in ("left", "right"))
+    eldest, youngest = child[begins].astype(np.int64), child[ends - 1]
+    start, end = rounded(child[low] - eldest, child[high] - eldest, doubled_steps())
+    last = np.minimum(eldest + end - 1, youngest)
+    return np.searchsorted(child, eldest + start), np.searchsorted(child, last, "right") - 1
+
+
+def _round_cells(column: Column, hierarchy: Hierarchy, low: Integers, high: Integers) -> Cells:
+    """Cover ranges of numbers by round intervals, which may hold the missing value as well."""
+    pairs, code_of = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
+    low, high = pairs >> 32, pairs & 0xFFFFFFFF
+    leaves, decimals = _counted(hierarchy.leaf_numbers)
+    places = np.array(hierarchy.leaf_places)
+    or_missing = np.array([value is None for value in column.domain])[high].astype(np.int64)
+    top = np.maximum(high - or_missing, low)
+    alone = low == high
+    # a missing value by itself is no number: any will do, its cover is not a round one
+    low_place, top_place = (np.minimum(places[each], len(leaves) - 1) for each in (low, top))
+    start, end = rounded(leaves[low_place], leaves[top_place], round_steps())
+    first_leaf, end_leaf = np.searchsorted(leaves, start), np.searchsorted(leaves, end)
+    first = np.where(alone, low, np.searchsorted(places, first_leaf))
+    last = np.where(alone, high, np.searchsorted(places, end_leaf) - 1)
+    last = np.where(or_missing > 0, high, np.minimum(last, len(places) - 1 - column.has_missing))
+    last = np.where(alone, high, last)
+    whole = last - first + 1 == len(places)
+    sizes = np.where(whole, hierarchy.n_leaves, np.where(alone, 1, end_leaf - first_leaf + or_missing))
+    labels = tuple(
+        _label(column, hierarchy, ends, (begins, ended), decimals)
+        for *ends, begins, ended in zip(
+            first.tolist(), last.tolist(), start.tolist(), end.tolist(), strict=True
+        )
+    )
+    lengths = last - first + 1
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    members = np.arange(starts[-1]) + np.repeat(first - starts[:-1], lengths)
+    sets = ValueSets(starts, members, sizes, hierarchy.n_leaves)
+    return merged_cells(code_of.astype(np.int32), labels, column.domain, sets)
+
+
+def _label(
+    column: Column, hierarchy: Hierarchy, codes: list[int], ends: tuple[int, int], decimals: int
+) -> Label:
+    """Print a round interval; a single value, and all values, as they always are."""
+    first, last = codes
+    if last - first + 1 in (1, len(column.domain)):
+        return number_cover(column, hierarchy, first, last)[0]
+    if column.domain[last] is None and last - first == 1:
+        return f"{text(column.domain[first])}{OR_MISSING}"
+    label = interval_label(*(_number(end, decimals) for end in ends))
+    return label if column.domain[last] is not None else label + OR_MISSING
+
+
+def _counted(numbers: tuple[int | float, ...]) -> tuple[Integers, int]:
+    """Return numbers counted in their smallest decimal place, and which that is: 2.5 and 3 are 25 and 30."""
+    exact = [Decimal(repr(value)) for value in numbers]
+    decimals = max((-int(each.normalize().as_tuple().exponent) for each in exact), default=0)
+    counts = [int(each.scaleb(max(decimals, 0))) for each in exact]
+    fits = max(map(abs, counts), default=0) < 2**60
+    return np.array(counts, dtype=np.int64 if fits else object), max(decimals, 0)
+
+
+def _number(count: int, decimals: int) -> int | float:
+    return count if decimals == 0 else float(Decimal(count).scaleb(-decimals))

@@ -1,0 +1,108 @@
+"""Downcoding: everything is found where classes are pairs, nothing where no smallest cover was released."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato import (
+    Attribute,
+    Clustering,
+    FullDomain,
+    Hierarchy,
+    KAnonymity,
+    LocalRecoding,
+    Mondrian,
+    Schema,
+    SuppressQuasiIdentifiers,
+    Table,
+    datasets,
+    measure,
+    sanitize,
+)
+from sfumato.sanitizers.borders import Borders
+
+BORDERS: tuple[Borders, ...] = ("tight", "grid")
+
+
+def binary(depth: int, name: str = "") -> Any:
+    """Return a tree with two children below every node."""
+    if depth == 1:
+        return [f"{name}0", f"{name}1"]
+    return {f"{name}{side}*": binary(depth - 1, f"{name}{side}") for side in "01"}
+
+
+@pytest.fixture(scope="module")
+def pairs() -> tuple[Table, Schema]:
+    """Clusters of two records each, in sibling leaves of a binary tree."""
+    leaves = [format(number, "06b") for number in range(64)]
+    attributes = (
+        Attribute("leaf", "quasi-identifying", hierarchy=Hierarchy.nested(binary(6))),
+        Attribute("illness", "sensitive"),
+    )
+    return Table.from_arrow({"leaf": leaves, "illness": ["x", "y"] * 32}), Schema(attributes)
+
+
+@pytest.mark.parametrize("method", [Clustering, LocalRecoding])
+def test_pairs_below_nodes_with_two_children_are_recovered_whole(
+    pairs: tuple[Table, Schema], method: Any
+) -> None:
+    (taken,) = measure(sanitize(*pairs, method(KAnonymity(2)), seed=1), ["downcoding"])
+    assert taken.value == 1
+    assert taken.detail["exactly"] == 1
+    assert taken.detail["false"] == 0
+
+
+def test_fewer_are_found_where_k_grows(pairs: tuple[Table, Schema]) -> None:
+    found = [
+        measure(sanitize(*pairs, Clustering(KAnonymity(k)), seed=1), ["downcoding"])[0].value
+        for k in (2, 4, 8, 16)
+    ]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == 2 / 16
+
+
+def test_one_level_for_all_is_no_smallest_cover(pairs: tuple[Table, Schema]) -> None:
+    for how in (FullDomain({"leaf": 1}, KAnonymity(2)), SuppressQuasiIdentifiers()):
+        assert measure(sanitize(*pairs, how), ["downcoding"])[0].value == 0
+
+
+@pytest.mark.parametrize("method", [Mondrian, LocalRecoding, Clustering])
+@pytest.mark.parametrize("borders", BORDERS)
+def test_what_is_concluded_is_true(method: Any, borders: str) -> None:
+    rng = np.random.default_rng(3)
+    table = Table.from_arrow(
+        {
+            "age": rng.integers(18, 80, 300).tolist(),
+            "town": [f"t{place}" for place in rng.integers(0, 9, 300)],
+            "illness": ["x", "y"] * 150,
+        }
+    )
+    roles = ("quasi-identifying", "quasi-identifying", "sensitive")
+    names = ("age", "town", "illness")
+    schema = Schema(tuple(Attribute(n, r) for n, r in zip(names, roles, strict=True)))  # type: ignore[arg-type]
+    (taken,) = measure(
+        sanitize(table, schema, method(KAnonymity(3), borders=borders), seed=1), ["downcoding"]
+    )
+    assert taken.detail["false"] == 0
+    assert taken.value > 0
+
+
+def test_a_grid_gives_away_fewer_exact_values_than_tight_borders() -> None:
+    table, schema = datasets.adult("train")
+    exact = {}
+    for borders in BORDERS:
+        release = sanitize(table, schema, Mondrian(KAnonymity(5), borders=borders))
+        exact[borders] = measure(release, ["downcoding"])[0].detail
+    assert exact["grid"]["exactly"] < 0.75 * exact["tight"]["exactly"]
+    assert exact["grid"]["smaller"] < 0.8 * exact["tight"]["smaller"]
+
+
+def test_a_recipe_that_did_not_make_the_release_leads_to_false_conclusions() -> None:
+    table, schema = datasets.hospital()
+    tight, grid = (sanitize(table, schema, Mondrian(KAnonymity(4), borders=b)) for b in BORDERS)
+    mistaken = replace(grid, recipe=tight.recipe)
+    assert measure(mistaken, ["downcoding"])[0].detail["false"] > 0

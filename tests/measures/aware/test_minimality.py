@@ -1,0 +1,146 @@
+"""Minimality: the paper's reasoning by example, and every world of small classes by brute force."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import (
+    AlphaKAnonymity,
+    Attribute,
+    FullDomain,
+    Hierarchy,
+    KAnonymity,
+    Measurement,
+    Mondrian,
+    ProbabilisticDiversity,
+    Schema,
+    Table,
+    TCloseness,
+    measure,
+    sanitize,
+)
+from sfumato.measures.aware.minimality import Counts, dealt_out, multinomial
+from sfumato.models.base import PrivacyModel
+
+SCHEMA = Schema((Attribute("group", "quasi-identifying"), Attribute("illness", "sensitive")))
+HALF = AlphaKAnonymity(1.0, k=1, alphas={"HIV": 0.5})
+
+
+def taken(table: Table, model: PrivacyModel, schema: Schema = SCHEMA, **how: object) -> Measurement:
+    release = sanitize(table, schema, FullDomain({"group": 1}, model, **how))  # type: ignore[arg-type]
+    return measure(release, ["minimality-risk"])[0]
+
+
+def people(**illnesses: list[str]) -> Table:
+    groups = [group for group, each in illnesses.items() for _ in each]
+    return Table.from_arrow({"group": groups, "illness": [each for of in illnesses.values() for each in of]})
+
+
+def test_two_of_seven_who_can_only_be_those_of_the_smaller_group() -> None:
+    # no more than half of a group may have HIV: two of the five never break that, only both of the two do
+    found = taken(people(q1=["HIV", "HIV"], q2=["flu"] * 5), HALF)
+    assert found.baseline == pytest.approx(5 / 7)
+    assert found.value == 1
+    assert found.detail["m-confidentiality"] == 1
+    assert found.detail["share-enumerated"] == 1
+
+
+def test_a_finer_release_that_would_do_tells_nothing() -> None:
+    found = taken(people(q1=["HIV", "flu"], q2=["HIV", "flu", "flu", "flu"]), HALF)
+    assert found.value == found.baseline
+    assert found.detail["share-surer"] == 0
+
+
+def test_a_part_that_is_too_small_by_itself_tells_nothing() -> None:
+    model = KAnonymity(3) & AlphaKAnonymity(0.9, k=1)
+    found = taken(people(q1=["HIV", "flu"], q2=["HIV", "flu", "flu", "flu"]), model)
+    assert found.value == pytest.approx(found.baseline)
+
+
+def test_classes_that_are_too_large_to_enumerate_are_said_and_tell_nothing() -> None:
+    table = people(q1=["HIV", "HIV"], q2=["flu"] * 5)
+    release = sanitize(table, SCHEMA, FullDomain({"group": 1}, HALF))
+    (found,) = measure(release, [{"minimality-risk": {"ways": 5}}])
+    assert found.value == found.baseline
+    assert found.detail["share-enumerated"] == 0
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        (Mondrian(KAnonymity(2)), "full-domain"),
+        (FullDomain({"group": 1}, KAnonymity(2)), "asks nothing of the sensitive"),
+        (FullDomain({"group": 1}, HALF, suppression=0.5), "suppressed"),
+    ],
+)
+def test_it_says_where_it_does_not_apply(how: object, reason: str) -> None:
+    release = sanitize(people(q1=["HIV", "HIV"], q2=["flu"] * 5), SCHEMA, how)  # type: ignore[arg-type]
+    (found,) = measure(release, ["minimality-risk"])
+    assert found.value is None
+    assert reason in found.detail["reason"]
+
+
+TWO = Hierarchy.nested({"a": ["a1", "a2"], "b": ["b1", "b2"]})
+ILLNESSES = st.sampled_from(["x", "y", "z"])
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(ILLNESSES, min_size=1, max_size=2),
+    st.lists(ILLNESSES, min_size=2, max_size=3),
+    st.lists(ILLNESSES, min_size=1, max_size=2),
+    st.lists(ILLNESSES, min_size=1, max_size=2),
+    st.sampled_from([ProbabilisticDiversity(1.4), TCloseness(0.45)]),
+)
+def test_the_risk_is_that_of_all_worlds_in_which_the_finer_release_fails(
+    a1: list[str], a2: list[str], b1: list[str], b2: list[str], model: PrivacyModel
+) -> None:
+    table = people(a1=a1, a2=a2, b1=b1, b2=b2)
+    schema = Schema((Attribute("group", "quasi-identifying", hierarchy=TWO), SCHEMA["illness"]))
+    coarse, fine = (sanitize(table, schema, FullDomain({"group": n}, KAnonymity(1))) for n in (1, 0))
+    if not model.satisfied(coarse.classes).all() or model.satisfied(fine.classes).all():
+        return
+    chances: dict[tuple[str, str], int] = {}
+    n_worlds = 0
+    for first in set(itertools.permutations(a1 + a2)):
+        for second in set(itertools.permutations(b1 + b2)):
+            parts = {
+                "a1": first[: len(a1)],
+                "a2": first[len(a1) :],
+                "b1": second[: len(b1)],
+                "b2": second[len(b1) :],
+            }
+            world = people(**{group: list(each) for group, each in parts.items()})
+            release = sanitize(world, schema, FullDomain({"group": 0}, KAnonymity(1)))
+            if not model.satisfied(release.classes).all():
+                n_worlds += 1
+                for group, each in parts.items():
+                    chances[group, each[0]] = chances.get((group, each[0]), 0) + 1
+    found = taken(table, model, schema)
+    assert found.baseline is not None
+    assert found.value == pytest.approx(max(found.baseline, max(chances.values()) / n_worlds))
+
+
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=3), st.integers(0, 5), st.integers(0, 2))
+def test_ways_are_counted_as_by_listing_them(sizes: list[int], first: int, limit: int) -> None:
+    n_records = sum(sizes)
+    counts = (min(first, n_records), n_records - min(first, n_records))
+
+    def keeps(part: Counts) -> bool:
+        return part[0] <= limit
+
+    starts = list(itertools.accumulate(sizes, initial=0))
+    n_ways = 0
+    for chosen in itertools.combinations(range(n_records), counts[0]):
+        of_parts = [sum(a <= place < b for place in chosen) for a, b in itertools.pairwise(starts)]
+        n_ways += all(each <= limit for each in of_parts)
+    total, shares = dealt_out(tuple(sizes), counts, keeps)
+    assert total == n_ways
+    assert multinomial(counts) >= n_ways
+    if n_ways:
+        of_first = sum(size * each[0] for size, each in zip(sizes, shares, strict=True))
+        assert of_first == pytest.approx(counts[0])

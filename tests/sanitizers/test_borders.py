@@ -1,0 +1,186 @@
+"""Borders on a grid: they hold the records, do not follow them, and cost what the search was told."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato import (
+    Attribute,
+    Clustering,
+    Hierarchy,
+    KAnonymity,
+    LocalRecoding,
+    Mondrian,
+    ProbabilisticDiversity,
+    Schema,
+    Table,
+    datasets,
+    freeze,
+    measure,
+    sanitize,
+)
+from sfumato.applying.taking import take
+from sfumato.sanitizers.borders import (
+    bordered_cells,
+    bordered_leaves,
+    doubled_steps,
+    grid_ranges,
+    round_steps,
+    rounded,
+)
+from sfumato.table import Column
+
+METHODS = [Mondrian, LocalRecoding, Clustering]
+Range = tuple[int, int]
+
+
+def around(first: int, last: int, steps: Any) -> Range:
+    start, end = rounded(np.array([first]), np.array([last]), steps())
+    return int(start[0]), int(end[0])
+
+
+@given(st.integers(-300, 300), st.integers(0, 200), st.sampled_from([round_steps, doubled_steps]))
+def test_a_round_interval_is_one_or_two_of_the_smallest_steps_that_hold_the_range(
+    first: int, extent: int, steps: Any
+) -> None:
+    last = first + extent
+    start, end = around(first, last, steps)
+    assert start <= first <= last < end
+    if extent == 0:
+        return
+    for step in steps():
+        covered = {number // step for number in range(first, last + 1)}
+        if len(covered) <= 2:
+            assert (start, end) == (min(covered) * step, (max(covered) + 1) * step)
+            return
+
+
+@pytest.mark.parametrize("steps", [round_steps, doubled_steps])
+def test_an_interval_of_three_values_or_more_has_no_end_that_must_occur(steps: Any) -> None:
+    ranges = itertools.combinations(range(-60, 60), 2)
+    released: dict[Range, list[Range]] = {}
+    for first, last in ranges:
+        released.setdefault(around(first, last, steps), []).append((first, last))
+    inner = {cell: made for cell, made in released.items() if cell[0] > -60 and cell[1] < 60}
+    assert len(inner) > 20
+    for (start, end), made in inner.items():
+        if end - start > 2:
+            assert len({first for first, _ in made}) > 1
+            assert len({last for _, last in made}) > 1
+
+
+@pytest.mark.parametrize("steps", [round_steps, doubled_steps])
+def test_larger_ranges_never_get_smaller_intervals(steps: Any) -> None:
+    for first, last in itertools.combinations(range(40), 2):
+        start, end = around(first, last, steps)
+        for part in ((first + 1, last), (first, last - 1)):
+            inner = around(*part, steps)
+            assert inner[1] - inner[0] <= end - start
+
+
+def numbers(*values: float | None) -> tuple[Column, Hierarchy]:
+    column = Column(np.arange(len(values)), values, "numeric")
+    return column, Hierarchy.flat(values)
+
+
+def labels(column: Column, hierarchy: Hierarchy, *ranges: Range) -> list[str | None]:
+    low, high = np.array(ranges).T
+    cells = bordered_cells(column, hierarchy, low, high, "grid")
+    return [cells.labels[code] for code in cells.codes]
+
+
+def test_numbers_are_released_between_round_ones_that_need_not_occur() -> None:
+    column, hierarchy = numbers(17, 18, 21, 23, 44, 90)
+    assert labels(column, hierarchy, (0, 0), (0, 1), (2, 3), (0, 3), (0, 4), (0, 5)) == [
+        "17",
+        "[17, 19)",
+        "[20, 25)",
+        "[15, 25)",
+        "[0, 50)",
+        "*",
+    ]
+
+
+def test_decimals_are_counted_exactly() -> None:
+    column, hierarchy = numbers(0.1, 0.3, 0.7, 1.25, 8.0)
+    assert labels(column, hierarchy, (0, 1), (1, 2), (2, 3)) == ["[0, 0.4)", "[0, 1)", "[0.5, 1.5)"]
+
+
+def test_a_missing_number_is_told_beside_the_interval() -> None:
+    column, hierarchy = numbers(20, 310, 320, 350, None)
+    assert labels(column, hierarchy, (3, 4), (0, 4), (4, 4)) == ["350 or missing", "*", None]
+    cells = bordered_cells(column, hierarchy, np.array([1]), np.array([4]), "grid")
+    assert cells.labels == ("[300, 400) or missing",)
+    assert cells.sets is not None
+    assert cells.sets.members.tolist() == [1, 2, 3, 4]
+    assert cells.sets.sizes.tolist() == [4]
+
+
+def test_sets_are_blocks_that_are_counted_off_among_siblings() -> None:
+    hierarchy = Hierarchy.nested({"x": ["a", "b", "c", "d", "e"], "y": ["f", "g"]})
+    low, high = grid_ranges(hierarchy, np.array([1, 1, 2, 0, 4]), np.array([1, 2, 4, 3, 5]))
+    assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(1, 1), (1, 2), (2, 4), (0, 3), (0, 6)]
+
+
+@pytest.mark.parametrize("name", datasets.QUASI_IDENTIFIERS)
+def test_a_grid_cell_holds_what_it_covers_and_counts_its_leaves(name: str) -> None:
+    table, schema = datasets.adult("train")
+    bound, known = schema.bind(table)
+    column, hierarchy = bound[name], known.hierarchy(name)
+    low, high = np.triu_indices(min(len(column.domain), 40))
+    cells = bordered_cells(column, hierarchy, low, high, "grid")
+    assert cells.sets is not None
+    assert cells.sets.contain(cells.codes, low).all()
+    assert cells.sets.contain(cells.codes, high).all()
+    tight = bordered_leaves(column, hierarchy, low, high, "tight")
+    assert (bordered_leaves(column, hierarchy, low, high, "grid") >= tight).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("model", [KAnonymity(4), KAnonymity(3) & ProbabilisticDiversity(1.5)])
+def test_the_model_holds_on_the_cells_that_are_released(method: Any, model: Any) -> None:
+    table, schema = datasets.hospital()
+    release = sanitize(table, schema, method(model, borders="grid"), seed=3)
+    assert model.satisfied(release.classes).all()
+    assert release.n_suppressed == 0
+
+
+@pytest.fixture(scope="module")
+def some_people() -> tuple[Table, Schema]:
+    rng = np.random.default_rng(5)
+    columns = {
+        "score": rng.integers(0, 500, 2000).tolist(),
+        "town": [f"town {place}" for place in rng.integers(0, 12, 2000)],
+        "illness": [f"illness {kind}" for kind in rng.integers(0, 5, 2000)],
+    }
+    roles = {"score": "quasi-identifying", "town": "quasi-identifying", "illness": "sensitive"}
+    attributes = tuple(Attribute(name, role) for name, role in roles.items())  # type: ignore[arg-type]
+    return Table.from_arrow(columns), Schema(attributes)
+
+
+@pytest.mark.parametrize("method", [LocalRecoding, Clustering])
+def test_ends_tell_nothing_on_a_grid_and_much_where_borders_are_tight(
+    some_people: tuple[Table, Schema], method: Any
+) -> None:
+    gains = {}
+    for borders in ("tight", "grid"):
+        release = sanitize(*some_people, method(KAnonymity(5), borders=borders), seed=1)
+        (taken,) = measure(release, ["border-gain"])
+        gains[borders] = taken.detail["gain"]["score"]
+    assert gains["tight"] > 0.15
+    assert abs(gains["grid"]) < 0.05
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_recoding_on_a_grid_takes_the_next_records(some_people: tuple[Table, Schema], method: Any) -> None:
+    table, schema = some_people
+    release = sanitize(table, schema, method(KAnonymity(20), borders="grid"), seed=1)
+    again = take(freeze(release), table)
+    assert again.n_withheld == 0
+    assert again.release.n_records == table.n_records
