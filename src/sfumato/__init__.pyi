@@ -95,6 +95,8 @@ from sfumato.project.file import Project, Publication
 from sfumato.publishing.publish import Evidence, publish
 from sfumato.publishing.verify import Verification, verify
 from sfumato.reading.read import read
+from sfumato.receiving.answer import QueryAnswer, query
+from sfumato.receiving.language import Query
 from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.release import Release
@@ -209,6 +211,8 @@ __all__ = [
     "Project",
     "Publication",
     "QuasiIdentifierContribution",
+    "Query",
+    "QueryAnswer",
     "QueryError",
     "RandomForest",
     "RandomTree",
@@ -253,6 +257,7 @@ __all__ = [
     "inspect",
     "measure",
     "publish",
+    "query",
     "read",
     "read_release",
     "register",

@@ -712,6 +712,49 @@ class PublishShape(Shape):
     records: int
 
 
+class AnsweredShape(Shape):
+    """One figure of the answer to a query.
+
+    Parameters
+    ----------
+    by
+        The value of each attribute that the answer is told apart by.
+    value, deviation
+        What is estimated, and its standard deviation under the reading.
+    least, most
+        What is certain.
+    """
+
+    by: dict[str, str | None]
+    value: Figure
+    deviation: Figure
+    least: Figure
+    most: Figure
+
+
+class QueryShape(Shape):
+    """`sfumato query`: what a release answers.
+
+    Parameters
+    ----------
+    query, reading
+        The query as it was understood, and how the release was read.
+    records, left_out
+        How many records are released, and how many of the original are not.
+    rows
+        The figures.
+    notes
+        What a reader should know.
+    """
+
+    query: str
+    reading: Literal["maximum-entropy", "uniform"]
+    records: int
+    left_out: int
+    rows: list[AnsweredShape]
+    notes: list[str]
+
+
 class CheckedShape(Shape):
     """One check of a published folder.
 
@@ -859,6 +902,7 @@ SHAPES: dict[str, type[Shape]] = {
     "methods": MethodsShape,
     "new": NewShape,
     "publish": PublishShape,
+    "query": QueryShape,
     "reproduce": ReproduceShape,
     "sanitize": SanitizeShape,
     "shapes": ShapesShape,
