@@ -37,8 +37,8 @@ def query_folder(folder: Path, question: str, reading: Reconstruction, as_json: 
                   joined by `and`, `or`, `not` and brackets
 
     `least` and `most` are certain: no table that the released records may stand for gives less, or more.
-    `deviation` is how far the estimate is off, on average, if the reading is right. Records that were left out
-    are in no figure.
+    `deviation` is how far the estimate is off, on average, if the reading is right. Records that were left
+    out are in no figure.
 
     \b
     Example: sfumato query published "count where age >= 40 and sex = Female by occupation"

@@ -25,7 +25,7 @@ from sfumato.receiving.estimates import Moments, exchanged, moments
 from sfumato.receiving.labels import Wording
 from sfumato.receiving.language import Query, parse_query
 from sfumato.receiving.pieces import UNNAMED
-from sfumato.receiving.records import Asked
+from sfumato.receiving.records import AskedRecords
 from sfumato.receiving.regions import check_names, regions_of, truth
 from sfumato.release import Release
 from sfumato.verifying.documents import read_manifest
@@ -142,7 +142,7 @@ def query(
     wordings = {name: _wording(seen, name, facts) for name, facts in layout.attributes.items()}
     check_names(question, wordings)
     regions = [regions_of(question, name, wordings[name]) for name in question.attributes]
-    return _answered(question, Asked(seen, regions), truth(question, regions), reading)
+    return _answered(question, AskedRecords(seen, regions), truth(question, regions), reading)
 
 
 def _check_reading(reading: str) -> None:
@@ -176,7 +176,7 @@ def _wording(release: Release, name: str, facts: Mapping[str, Any]) -> Wording:
     return Wording(release.cells[name].labels, branches, bool(facts.get("whole")))
 
 
-def _answered(question: Query, asked: Asked, holds: Booleans, reading: Reconstruction) -> QueryAnswer:
+def _answered(question: Query, asked: AskedRecords, holds: Booleans, reading: Reconstruction) -> QueryAnswer:
     release, axis = asked.release, {each.name: place for place, each in enumerate(asked.regions)}
     kept = [axis[name] for name in question.by]
     summed = None if question.of is None else axis[question.of]
@@ -204,12 +204,12 @@ def _is_true(release: Release) -> bool:
     return release.kind == "people" and not release.sampled
 
 
-def _check_size(asked: Asked, holds: Booleans) -> None:
+def _check_size(asked: AskedRecords, holds: Booleans) -> None:
     if holds.size * asked.release.n_rows > _MOST_NUMBERS * 100:
         raise ParameterError("the query tells too many values apart at once; ask with fewer attributes")
 
 
-def _spread(asked: Asked, holds: Booleans, kept: Sequence[int], summed: int | None) -> Moments | None:
+def _spread(asked: AskedRecords, holds: Booleans, kept: Sequence[int], summed: int | None) -> Moments | None:
     """Return how records vary together, where the values of groups are exchanged."""
     if not asked.is_of_groups:
         return None
@@ -244,7 +244,7 @@ def _deviation(question: Query, found: Moments, spread: Moments, release: Releas
 
 
 def _bounds(
-    question: Query, asked: Asked, holds: Booleans, kept: Sequence[int], summed: int | None
+    question: Query, asked: AskedRecords, holds: Booleans, kept: Sequence[int], summed: int | None
 ) -> Bounds:
     sight = asked.seen([each.possible for each in asked.regions])
     if summed is not None:
@@ -257,7 +257,7 @@ def _bounds(
 
 
 def _rows(
-    question: Query, asked: Asked, value: Floats, deviation: Floats, bounds: Bounds | None
+    question: Query, asked: AskedRecords, value: Floats, deviation: Floats, bounds: Bounds | None
 ) -> Iterator[AnswerRow]:
     """Yield the figures of all cells that have a name and in which a record may lie."""
     regions = {each.name: each for each in asked.regions}
@@ -278,7 +278,7 @@ def _figure(figure: float | None) -> float | None:
     return None if figure is None or math.isnan(figure) else round(float(figure), 9)
 
 
-def _notes(question: Query, asked: Asked) -> Iterator[str]:
+def _notes(question: Query, asked: AskedRecords) -> Iterator[str]:
     release = asked.release
     if release.kind != "people":
         yield _WHY_NO_BOUNDS[release.kind]

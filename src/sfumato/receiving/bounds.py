@@ -134,7 +134,7 @@ def of_groups(holds: Booleans, sight: Sight, kept: Sequence[int], sensitive: Seq
     -------
     ``None`` where the sensitive values are of too many kinds to the query.
     """
-    groups = _Groups.of(sight, len(holds.shape), sensitive)
+    groups = _Exchange.of(sight, len(holds.shape), sensitive)
     cells = list(itertools.product(*(range(holds.shape[axis]) for axis in kept)))
     bounds = []
     for cell in cells:
@@ -152,7 +152,7 @@ def of_groups(holds: Booleans, sight: Sight, kept: Sequence[int], sensitive: Seq
 
 
 @dataclass(frozen=True, eq=False)
-class _Groups:
+class _Exchange:
     """Records and sensitive values of groups, each with the regions where they may lie.
 
     Parameters
@@ -182,7 +182,7 @@ class _Groups:
     inside: Sequence[int]
 
     @classmethod
-    def of(cls, sight: Sight, n_axes: int, inside: Sequence[int]) -> _Groups:
+    def of(cls, sight: Sight, n_axes: int, inside: Sequence[int]) -> _Exchange:
         """Take the lines of groups apart again."""
         assert sight.unit_of is not None
         assert sight.value_of is not None

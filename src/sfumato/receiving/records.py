@@ -58,7 +58,7 @@ _NARROWEST = (0.0, np.inf, -np.inf)
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AskedRecords:
     """The records of a release, by the attributes that a query speaks of.
 
     Parameters

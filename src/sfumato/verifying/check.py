@@ -24,6 +24,7 @@ from sfumato.verifying.folder import (
     DATAPACKAGE,
     MANIFEST,
     PROFILES,
+    README,
     REPORT,
     SIGNATURE,
     UNLISTED,
@@ -109,7 +110,7 @@ def check_folder(folder: Path, manifest: Manifest) -> list[Check]:
 def expected_files(manifest: Manifest) -> set[str]:
     """Return the files that a manifest of this layout must list."""
     data = {f"{name}.{suffix}" for name in table_names(manifest.layout) for suffix in ("csv", "parquet")}
-    return data | {REPORT, DATAPACKAGE} | set(map(page_of, manifest.profiles))
+    return data | {REPORT, README, DATAPACKAGE} | set(map(page_of, manifest.profiles))
 
 
 def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
