@@ -96,6 +96,7 @@ from sfumato.publishing.publish import Evidence, publish
 from sfumato.publishing.verify import Verification, verify
 from sfumato.reading.read import read
 from sfumato.receiving.answer import QueryAnswer, query
+from sfumato.receiving.challenge import Challenge, challenge
 from sfumato.receiving.language import Query
 from sfumato.recipe import Recipe
 from sfumato.registry import register
@@ -142,6 +143,7 @@ __all__ = [
     "Bucketize",
     "Candidate",
     "CellSuppression",
+    "Challenge",
     "Check",
     "Clustering",
     "Comparison",
@@ -249,6 +251,7 @@ __all__ = [
     "__version__",
     "apply",
     "ask",
+    "challenge",
     "compare",
     "datasets",
     "errors",

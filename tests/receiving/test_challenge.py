@@ -106,7 +106,10 @@ def test_answers_that_were_changed_are_noticed(made: Challenge) -> None:
     facts["answers"][0]["answer"] = "no" if facts["answers"][0]["answer"] == "yes" else "yes"
     made.answers.write_text(json.dumps(facts), "utf-8")
     done = scored(made, [("1", "in-the-data", "yes")])
-    assert (done.returncode, done.stderr) == (2, "the answers about 1 targets are not those that were sealed\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "the answers about 1 targets are not those that were sealed\n",
+    )
 
 
 def test_guesses_about_nobody_are_refused(made: Challenge) -> None:

@@ -74,8 +74,8 @@ def test_the_example_reads_branches_sets_and_missing_values(tmp_path: Path) -> N
     )
     sf.publish(release, tmp_path / "out", ["k-anonymity"])
     assert printed(tmp_path / "out") == {
-        **{place: 2.0 for place in ("France", "Italy", "Malta")},
-        **{place: 2.0 for place in ("Japan", "China")},
+        **dict.fromkeys(("France", "Italy", "Malta"), 2.0),
+        **dict.fromkeys(("Japan", "China"), 2.0),
         None: 2.0,
     }
 

@@ -1,4 +1,4 @@
-"""The command of those who receive a release: query."""
+"""The commands for those who receive a release: query, challenge."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sfumato.cli.base import cli, json_option
+from sfumato.cli.base import cli, json_option, project_option
+from sfumato.cli.completing import candidates
+from sfumato.cli.log import beware
+from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import echo, print_json, print_table
+from sfumato.store.provenance import source_of
 
 if TYPE_CHECKING:
     from sfumato.measures.estimation.reconstruction import Reconstruction
@@ -71,3 +75,84 @@ def _print(found: QueryAnswer) -> None:
     echo(f"{found.query}, of {found.records:,} released records, read by {found.reading.replace('-', ' ')}")
     for note in found.notes:
         echo(note)
+
+
+@cli.command("challenge")
+@click.argument("identity", metavar="ID", shell_complete=candidates)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--known",
+    multiple=True,
+    metavar="ATTRIBUTE",
+    help="An attribute that is told of every target, as it is; repeat it for more. By default the "
+    "quasi-identifiers.",
+)
+@click.option(
+    "--targets",
+    type=click.IntRange(min=10),
+    default=100,
+    show_default=True,
+    help="How many people; half of them are taken out of the data.",
+)
+@click.option(
+    "--answers",
+    type=click.Path(path_type=Path),
+    help="Where the answers go, which only the owner may read; by default FOLDER-answers.json.",
+)
+@project_option
+@json_option
+def challenge_outsiders(
+    identity: str,
+    folder: Path,
+    known: tuple[str, ...],
+    targets: int,
+    answers: Path | None,
+    project_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Write a challenge to a new FOLDER: a release, people to attack it by, and sealed answers.
+
+    The release is made anew by the candidate's recipe, without a control group of half of the targets.
+    Outsiders guess who was in the data, and the sensitive values; score.py in the folder compares with the
+    control group. Beware: FOLDER tells the known attributes of real people as they are.
+
+    \b
+    Example: sfumato challenge 3f9a challenge --known age --known sex --targets 200
+             python challenge/score.py guesses.csv challenge-answers.json
+    """
+    from sfumato.receiving.challenge import challenge
+
+    project, store = opened(found_project(project_file), create=False)
+    with store:
+        table, schema = project.read()
+        candidate = store.find(identity, source_of(table, schema))
+    private = answers or folder.with_name(f"{folder.name}-answers.json")
+    beware(
+        f"{folder.name} will tell attributes of {targets:,} real people as they are, to whomever it is given"
+    )
+    made = challenge(
+        table,
+        schema,
+        candidate.recipe,
+        folder,
+        private,
+        known=known,
+        targets=targets,
+        measures=project.measures,
+        policy=project.policy,
+    )
+    if as_json:
+        facts = {
+            "folder": str(folder),
+            "answers": str(private),
+            "records": made.release.n_records,
+            "targets": made.targets,
+            "control": made.control,
+            "known": list(made.known),
+            "questions": list(made.questions),
+        }
+        print_json("challenge", facts)
+        return
+    echo(f"{made.targets:,} targets, {made.control:,} of them not in the data, written to {folder}")
+    echo(f"Keep {private} to yourself: it has the answers and what opens their seals")
+    echo(f"To score guesses:  python {folder / 'score.py'} guesses.csv {private}")

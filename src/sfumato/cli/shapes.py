@@ -755,6 +755,30 @@ class QueryShape(Shape):
     notes: list[str]
 
 
+class ChallengeShape(Shape):
+    """`sfumato challenge`: what was written.
+
+    Parameters
+    ----------
+    folder, answers
+        What outsiders get, and what stays with the owner.
+    records
+        How many records the release has.
+    targets, control
+        How many people are asked about, and how many of them were not in the data.
+    known, questions
+        What is told of them, and what is asked.
+    """
+
+    folder: str
+    answers: str
+    records: int
+    targets: int
+    control: int
+    known: list[str]
+    questions: list[str]
+
+
 class CheckedShape(Shape):
     """One check of a published folder.
 
@@ -888,6 +912,7 @@ class LogShape(Shape):
 SHAPES: dict[str, type[Shape]] = {
     "apply": ApplyShape,
     "ask": AskShape,
+    "challenge": ChallengeShape,
     "compare": CompareShape,
     "completion": CompletionShape,
     "demo": DemoShape,

@@ -212,9 +212,7 @@ def _sealed(
             }
 
 
-def _knowledge(
-    table: Table, people: Sequence[tuple[int, str]], known: Sequence[str]
-) -> Iterator[list[str]]:
+def _knowledge(table: Table, people: Sequence[tuple[int, str]], known: Sequence[str]) -> Iterator[list[str]]:
     for number, (row, _) in enumerate(people, start=1):
         yield [str(number), *(_cell(table, name, row) for name in known)]
 

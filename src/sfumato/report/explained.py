@@ -133,13 +133,13 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     yield f"- {joined(f'`{name}.csv`' for name in tables)}: the data; `.parquet` holds the same."
     if layout.group is not None:
         yield (
-            f"- `{layout.group}` is the group of a record. Sensitive values are told for groups: which record "
-            "of a group has which of its values is not told, whatever stands side by side."
+            f"- `{layout.group}` is the group of a record. Sensitive values are told for groups: which "
+            "record of a group has which of its values is not told, whatever stands side by side."
         )
     if layout.person is not None:
         yield f"- `{layout.person}` is the same for all records of one person, and says nothing else."
     yield "- `report.html`: what was measured, and who decided. `manifest.json`: the same for programs."
-    yield "- `sfumato verify FOLDER` checks every statement; `sfumato query FOLDER QUERY` answers questions.\n"
+    yield "- `sfumato verify FOLDER` checks every statement; `sfumato query FOLDER QUERY` answers.\n"
     yield "## Cells\n"
     yield _LABELS
     branches = [name for name, facts in layout.attributes.items() if facts.branches]
