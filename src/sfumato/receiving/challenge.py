@@ -41,13 +41,13 @@ For each target, as many of these questions as you like:
 {questions}
 
 Write your guesses to `guesses.csv`, with the columns `target`, `question` and `answer`, and hand it to the
-owner. `commitments.csv` holds the SHA-256 of each answer with a random salt: the owner cannot change an answer
-any more, and you cannot compute it. The owner runs
+owner. `commitments.csv` holds the SHA-256 of each answer with a random salt: the owner cannot change an
+answer any more, and you cannot compute it. The owner runs
 
     python score.py guesses.csv answers.json
 
-and hands you `answers.json` afterwards, or the scores alone. Of each question you get how often you were right
-about people in the data (of membership: how often you said yes), the same for the others, and the risk
+and hands you `answers.json` afterwards, or the scores alone. Of each question you get how often you were
+right about people in the data (of membership: how often you said yes), the same for the others, and the risk
 (r - c) / (1 - c) with 95% confidence. Whom you do not guess about is not counted; few guesses give a wide
 interval. At 0 the release told you nothing about those in it that you could not guess of anybody.
 

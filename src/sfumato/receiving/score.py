@@ -97,13 +97,12 @@ def main(guesses: str, answers: str) -> int:
     opened = json.loads(Path(answers).read_text("utf-8"))["answers"]
     broken = broken_seals(_rows(Path(__file__).with_name("commitments.csv")), opened)
     if broken:
-        print(f"the answers about {len(broken)} targets are not those that were sealed", file=sys.stderr)
+        sys.stderr.write(f"the answers about {len(broken)} targets are not those that were sealed\n")
         return 2
     try:
-        print(json.dumps(scores(_rows(Path(guesses)), opened), indent=2))
+        sys.stdout.write(json.dumps(scores(_rows(Path(guesses)), opened), indent=2) + "\n")
     except (KeyError, ValueError):
-        said = "guesses.csv needs the columns target, question, answer, as in commitments.csv"
-        print(said, file=sys.stderr)
+        sys.stderr.write("guesses need the columns target, question, answer, as in commitments.csv\n")
         return 1
     return 0
 
