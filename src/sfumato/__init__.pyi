@@ -113,6 +113,9 @@ from sfumato.project.file import Project, Publication
 from sfumato.publishing.publish import Evidence, publish
 from sfumato.publishing.verify import Verification, verify
 from sfumato.reading.read import read
+from sfumato.receiving.answer import QueryAnswer, query
+from sfumato.receiving.challenge import Challenge, challenge
+from sfumato.receiving.language import Query
 from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.release import Release
@@ -168,6 +171,7 @@ __all__ = [
     "Candidate",
     "CartSynthesis",
     "CellSuppression",
+    "Challenge",
     "Check",
     "Clustering",
     "Comparison",
@@ -251,6 +255,8 @@ __all__ = [
     "Propensity",
     "Publication",
     "QuasiIdentifierContribution",
+    "Query",
+    "QueryAnswer",
     "QueryError",
     "RandomForest",
     "RandomTree",
@@ -295,6 +301,7 @@ __all__ = [
     "__version__",
     "apply",
     "ask",
+    "challenge",
     "compare",
     "datasets",
     "errors",
@@ -303,6 +310,7 @@ __all__ = [
     "inspect",
     "measure",
     "publish",
+    "query",
     "read",
     "read_release",
     "register",

@@ -135,6 +135,18 @@ def in_order(values: Iterable[Value]) -> list[Value]:
     return [*(written[label] for label in labels), *([None] if None in written else [])]
 
 
+def is_between(value: str, first: str, last: str) -> bool:
+    """Return whether a label may lie between two others, in some order that everybody knows.
+
+    Examples
+    --------
+    >>> is_between("1995", "1990", "2003"), is_between("Ward 10", "Ward 2", "Ward 9")
+    (True, False)
+    """
+    orders = [[key for key in keys if key is not None] for keys, _ in _orders([first, value, last])]
+    return any(len(keys) == 3 and keys[0] <= keys[1] <= keys[2] for keys in orders)
+
+
 def _orders(labels: Sequence[str]) -> list[tuple[list[Key | None], int]]:
     """Return the orders in which labels may stand: more than one where days and months look alike.
 

@@ -249,7 +249,7 @@ class Spellings:
         """Return the meaning of ``{a, "b, c", [20, 30), missing}``."""
         if not (label.startswith("{") and label.endswith("}")):
             return None
-        return self._all_of(_parts(label[1:-1]))
+        return self._all_of(set_parts(label[1:-1]))
 
     def _or_missing(self, label: str) -> Meaning | None:
         """Return the meaning of ``[20, 30) or missing``."""
@@ -266,7 +266,7 @@ class Spellings:
 
     def _list(self, label: str) -> Meaning | None:
         """Return the meaning of ``a,b``: a set without its braces."""
-        parts = _parts(label)
+        parts = set_parts(label)
         return self._all_of(parts) if len(parts) > 1 else None
 
     def _all_of(self, parts: Sequence[Label]) -> Meaning | None:
@@ -317,7 +317,7 @@ def _union(meanings: Sequence[Meaning], *, add: bool) -> Meaning:
     return Meaning(codes, sum(leaves) if apart else max(*leaves, len(codes)))
 
 
-def _parts(inside: str) -> list[Label]:
+def set_parts(inside: str) -> list[Label]:
     """Return the labels of a set as `sfumato.hierarchy.set_label` joins them; none if it did not."""
     found: list[Label] = []
     place = 0

@@ -111,6 +111,11 @@ def test_publishing(sfumato: Run, printed: Printed, project: Path, tmp_path: Pat
     out = tmp_path / "out"
     assert printed("publish", sfumato("publish", chosen, out, "-P", project, "--json")[1])["records"] == 60
     assert printed("verify", sfumato("verify", out, "--json")[1])["verified"]
+    posed = sfumato("challenge", chosen, out.with_name("posed"), "--targets", "10", "-P", project, "--json")
+    facts = printed("challenge", posed[1])
+    assert (facts["targets"], facts["control"], facts["records"]) == (10, 5, 55)
+    asked = printed("query", sfumato("query", out, "count by illness", "--json")[1])
+    assert sum(row["value"] for row in asked["rows"]) == asked["records"] == 60
     (out / "data.csv").write_text("age\n1\n", encoding="utf-8")
     code, told, failed = sfumato("verify", out, "--json")
     assert (code, printed("verify", told)["verified"]) == (2, False)

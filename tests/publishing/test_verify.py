@@ -65,6 +65,7 @@ def test_a_page_that_says_something_else_is_told_apart(honest: Path, tmp_path: P
     found = [check for check in data_checks(folder, read_manifest(folder)) if " says " in check.what]
     assert [(check.what.split()[0], check.problem) for check in found] == [
         ("report.html", ""),
+        ("README.md", ""),
         ("report-nist.html", "it says something else"),
     ]
 

@@ -41,6 +41,7 @@ def test_a_release_and_a_folder_are_enough(tmp_path: Path) -> None:
     assert {place.name for place in (tmp_path / "out").iterdir()} == {
         "data.csv",
         "data.parquet",
+        "README.md",
         "report.html",
         "datapackage.json",
         "manifest.json",

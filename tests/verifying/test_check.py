@@ -78,7 +78,13 @@ def test_an_outcome_is_one_of_three() -> None:
 class TestFiles:
     def test_the_manifest_lists_the_files_of_its_layout(self, honest: Path) -> None:
         manifest = msgspec.convert(facts_of(honest), Manifest)
-        assert expected_files(manifest) == {"data.csv", "data.parquet", "report.html", "datapackage.json"}
+        assert expected_files(manifest) == {
+            "data.csv",
+            "data.parquet",
+            "README.md",
+            "report.html",
+            "datapackage.json",
+        }
         two = {**facts_of(honest), "profiles": ["nist"]}
         two["layout"] = {**two["layout"], "form": "two-tables", "group": "group"}
         assert expected_files(msgspec.convert(two, Manifest)) == {
@@ -87,6 +93,7 @@ class TestFiles:
                 for name in ("quasi-identifiers", "sensitive")
                 for suffix in ("csv", "parquet")
             ),
+            "README.md",
             "report.html",
             "datapackage.json",
             "report-nist.html",

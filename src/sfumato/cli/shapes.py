@@ -712,6 +712,73 @@ class PublishShape(Shape):
     records: int
 
 
+class AnsweredShape(Shape):
+    """One figure of the answer to a query.
+
+    Parameters
+    ----------
+    by
+        The value of each attribute that the answer is told apart by.
+    value, deviation
+        What is estimated, and its standard deviation under the reading.
+    least, most
+        What is certain.
+    """
+
+    by: dict[str, str | None]
+    value: Figure
+    deviation: Figure
+    least: Figure
+    most: Figure
+
+
+class QueryShape(Shape):
+    """`sfumato query`: what a release answers.
+
+    Parameters
+    ----------
+    query, reading
+        The query as it was understood, and how the release was read.
+    records, left_out
+        How many records are released, and how many of the original are not.
+    rows
+        The figures.
+    notes
+        What a reader should know.
+    """
+
+    query: str
+    reading: Literal["maximum-entropy", "uniform"]
+    records: int
+    left_out: int
+    rows: list[AnsweredShape]
+    notes: list[str]
+
+
+class ChallengeShape(Shape):
+    """`sfumato challenge`: what was written.
+
+    Parameters
+    ----------
+    folder, answers
+        What outsiders get, and what stays with the owner.
+    records
+        How many records the release has.
+    targets, control
+        How many people are asked about, and how many of them were not in the data.
+    known, questions
+        What is told of them, and what is asked.
+    """
+
+    folder: str
+    answers: str
+    records: int
+    targets: int
+    control: int
+    known: list[str]
+    questions: list[str]
+
+
 class CheckedShape(Shape):
     """One check of a published folder.
 
@@ -845,6 +912,7 @@ class LogShape(Shape):
 SHAPES: dict[str, type[Shape]] = {
     "apply": ApplyShape,
     "ask": AskShape,
+    "challenge": ChallengeShape,
     "compare": CompareShape,
     "completion": CompletionShape,
     "demo": DemoShape,
@@ -859,6 +927,7 @@ SHAPES: dict[str, type[Shape]] = {
     "methods": MethodsShape,
     "new": NewShape,
     "publish": PublishShape,
+    "query": QueryShape,
     "reproduce": ReproduceShape,
     "sanitize": SanitizeShape,
     "shapes": ShapesShape,

@@ -13,6 +13,7 @@ from sfumato.cells import Cells
 from sfumato.errors import VerificationFailed
 from sfumato.facts import RecordKind
 from sfumato.hierarchy import Hierarchy
+from sfumato.publishing.branches import published_branches
 from sfumato.release import Form, Order, Release
 from sfumato.schema import Attribute, Schema
 from sfumato.table import Kind, Table, Value, as_dictionary, compacted, text, text_column
@@ -33,7 +34,8 @@ class Layout:
     ----------
     attributes
         For each published attribute its role, and for a sensitive one its kind and hierarchy, which
-        distances between its values may need.
+        distances between its values may need; what the branches of a hierarchy stand for that are published,
+        and whether all its numbers are whole.
     n_original
         The number of records of the original.
     form
@@ -45,6 +47,8 @@ class Layout:
     kind
         What the rows stand for: ``people``, people with changed values (``perturbed``), or nobody
         (``synthetic``).
+    sampled
+        Whether the records were drawn at random from all of them.
     """
 
     attributes: Mapping[str, Mapping[str, Any]]
@@ -53,6 +57,7 @@ class Layout:
     group: str | None = None
     person: str | None = None
     kind: RecordKind = "people"
+    sampled: bool = False
 
     @classmethod
     def of(cls, release: Release) -> Layout:
@@ -64,6 +69,7 @@ class Layout:
             group=None if release.group_of is None else release.group_column,
             person=release.person_column if release.schema.pseudonym and release.people is not None else None,
             kind=release.kind,
+            sampled=release.sampled,
         )
 
     @property
@@ -147,6 +153,7 @@ def _release(records: Table, layout: Layout) -> Release:
         group_of=table[layout.group].codes if layout.group else None,
         form=layout.form,
         kind=layout.kind,
+        sampled=layout.sampled,
     )
 
 
@@ -154,6 +161,11 @@ def _facts(release: Release, name: str) -> dict[str, Any]:
     attribute = release.schema[name]
     facts: dict[str, Any] = {"role": attribute.role}
     hierarchy, cells = attribute.hierarchy, release.cells[name]
+    branches = published_branches(release, name)
+    if branches:
+        facts["branches"] = branches
+    if release.original is not None and attribute.kind == "numeric" and release.original[name].is_whole:
+        facts["whole"] = True
     if (
         attribute.role == "sensitive"
         and isinstance(hierarchy, Hierarchy)

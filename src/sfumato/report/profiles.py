@@ -14,19 +14,20 @@ from sfumato.facts import Guards
 from sfumato.measures.base import worst_value
 from sfumato.release import Release
 from sfumato.report.adversaries import adversary_of
+from sfumato.report.explained import readme
 from sfumato.report.page import rendered
 from sfumato.report.publication import TITLES, Sayings, cell_counts, measured_rows, published_facts
 from sfumato.schema import UNRELEASED
 from sfumato.verifying.documents import Manifest
-from sfumato.verifying.folder import REPORT, page_of
+from sfumato.verifying.folder import README, REPORT, page_of
 
 _RISK = "reidentification-risk"
 _USUAL, _ONE_IN_ELEVEN = 0.09, 1 / 11
 
 
 def page_names(manifest: Manifest) -> tuple[str, ...]:
-    """Return the pages of a published folder: the report, and one for each profile."""
-    return (REPORT, *map(page_of, manifest.profiles))
+    """Return the pages of a published folder: the report, how to read it all, and one for each profile."""
+    return (REPORT, README, *map(page_of, manifest.profiles))
 
 
 def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
@@ -47,7 +48,7 @@ def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
         )
         for profile in manifest.profiles
     }
-    return {REPORT: rendered(facts), **pages}
+    return {REPORT: rendered(facts), README: readme(manifest), **pages}
 
 
 def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from sfumato.verifying.folder import (
     DATAPACKAGE,
     MANIFEST,
     PROFILES,
+    README,
     REPORT,
     SIGNATURE,
     UNLISTED,
@@ -128,7 +129,7 @@ def check_folder(
 def expected_files(manifest: Manifest) -> set[str]:
     """Return the files that a manifest of this layout must list."""
     data = {f"{name}.{suffix}" for name in table_names(manifest.layout) for suffix in ("csv", "parquet")}
-    return data | {REPORT, DATAPACKAGE} | set(map(page_of, manifest.profiles))
+    return data | {REPORT, README, DATAPACKAGE} | set(map(page_of, manifest.profiles))
 
 
 def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:

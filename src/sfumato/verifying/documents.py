@@ -26,17 +26,24 @@ class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class AttributeFacts(_Piece, frozen=True, omit_defaults=True):
-    """The role of a published attribute; kind and hierarchy where distances between values need them."""
+    """The role of a published attribute; kind and hierarchy where distances between values need them.
+
+    ``branches`` says what a published branch of a hierarchy stands for, a missing value as an empty text;
+    ``whole`` that all numbers are whole.
+    """
 
     role: Literal["quasi-identifying", "sensitive", "insensitive"]
     kind: Literal["numeric", "categorical"] | None = None
     hierarchy: list[list[str]] | None = None
+    branches: dict[str, list[str]] | None = None
+    whole: bool = False
 
 
 class LayoutFacts(_Piece, frozen=True, omit_defaults=True):
     """How the data lies in its files.
 
-    ``person`` is the column of pseudonyms, where there is one; ``kind`` what the rows stand for.
+    ``person`` is the column of pseudonyms, where there is one; ``kind`` what the rows stand for; ``sampled``
+    whether they were drawn at random from all.
     """
 
     attributes: dict[str, AttributeFacts]
@@ -45,6 +52,7 @@ class LayoutFacts(_Piece, frozen=True, omit_defaults=True):
     group: str | None
     person: str | None = None
     kind: Literal["people", "perturbed", "synthetic"] = "people"
+    sampled: bool = False
 
 
 class RecipeFacts(_Piece, frozen=True):

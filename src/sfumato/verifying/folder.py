@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from sfumato.errors import VerificationFailed
 
-MANIFEST, REPORT, DATAPACKAGE = "manifest.json", "report.html", "datapackage.json"
+MANIFEST, REPORT, DATAPACKAGE, README = "manifest.json", "report.html", "datapackage.json", "README.md"
 SIGNATURE, CERTIFICATE = "signature.json", "certificate.json"
 Profile = Literal["ema", "hipaa", "iso-27559", "nist", "wp216"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)

@@ -1,0 +1,84 @@
+"""Branches: what the branches of a hierarchy stand for that a release publishes.
+
+``[20, 30)`` and ``130*`` say by themselves what they stand for; ``Europe`` does not. A reader is told the
+leaves that the owner's hierarchy has below it, all of them, whether they occur in the data or not: which of
+them do occur would be a fact of the data. A hierarchy that sfumato makes from the values of the data, by
+widths, prefixes or dates, is never listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sfumato.hierarchy import ROOT, Hierarchy, HierarchySource, Label, Nested
+from sfumato.ranges import OR_MISSING
+from sfumato.release import Release
+from sfumato.spellings import interval_ends, set_parts
+
+
+def published_branches(release: Release, name: str) -> dict[str, list[str]]:
+    """Return the published branches of an attribute, each with the leaves below it.
+
+    Parameters
+    ----------
+    release
+        What would be published.
+    name
+        The attribute.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from sfumato import Attribute, FullDomain, Hierarchy, KAnonymity, Schema, sanitize
+    >>> tree = Hierarchy.nested({"Europe": ["France", "Italy"], "Asia": ["Japan", "China"]})
+    >>> schema = Schema((Attribute("country", "quasi-identifying", hierarchy=tree),))
+    >>> table = pyarrow.table({"country": ["France", "France"]})
+    >>> release = sanitize(table, schema, FullDomain({"country": 1}, KAnonymity(2)))
+    >>> published_branches(release, "country")
+    {'Europe': ['France', 'Italy']}
+    """
+    given = release.schema.given
+    source = None if given is None else given[name].hierarchy
+    hierarchy = _listed(source)
+    if hierarchy is None:
+        return {}
+    cells = release.cells[name]
+    labels = [cells.labels[code] for code in np.unique(cells.codes)]
+    parts = dict.fromkeys(part for label in labels for part in _parts(label))
+    below = {part: _below(hierarchy, part) for part in sorted(parts)}
+    return {part: leaves for part, leaves in below.items() if leaves not in ([], [part])}
+
+
+def _listed(source: HierarchySource | None) -> Hierarchy | None:
+    """Return a hierarchy that its owner wrote down value by value."""
+    if isinstance(source, Nested):
+        return Hierarchy.nested(source.groups)
+    return source if isinstance(source, Hierarchy) else None
+
+
+def _below(hierarchy: Hierarchy, label: str) -> list[str]:
+    """Return the leaves below a branch, or a range of branches; nothing where the label explains itself."""
+    if label == ROOT or interval_ends(label) is not None:
+        return []
+    places = list(hierarchy.nodes_named.get(label, ()))
+    found = None if places else hierarchy.range_named(label)
+    if found is not None:
+        level, first, last = found
+        places = [(level, node) for node in range(first, last + 1)]
+    is_below = np.zeros(len(hierarchy.values), dtype=np.bool_)
+    for level, node in places:
+        is_below |= hierarchy.node_of[level] == node
+    return [hierarchy.labels[0][value] or "" for value in np.flatnonzero(is_below)]
+
+
+def _parts(label: Label) -> Iterator[str]:
+    """Yield a label, and the labels that it is made of."""
+    if label is None:
+        return
+    plain = label.removesuffix(OR_MISSING)
+    yield from dict.fromkeys([label, plain])
+    if plain.startswith("{") and plain.endswith("}"):
+        for part in set_parts(plain[1:-1]):
+            yield from _parts(part)

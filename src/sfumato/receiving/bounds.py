@@ -1,0 +1,254 @@
+"""Bounds: the least and the most that a query can give, whatever the published sets stand for.
+
+A record counts for certain where the condition holds of every value that its cells may stand for, and perhaps
+where it holds of some.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.arrays import Booleans, Floats, Integers
+from sfumato.kernels.estimating import add_up
+from sfumato.kernels.grouping import first_row_of_group, number_rows
+from sfumato.receiving.counting import all_in_cells, in_cells
+from sfumato.receiving.records import Sight
+
+_MOST_COLUMNS = 6
+"""Where sensitive values are of more kinds than this to a query, groups are not looked into."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The least and the most of each cell of an answer; not a number where there is none."""
+
+    least: Floats = field(repr=False)
+    most: Floats = field(repr=False)
+
+
+def of_counts(holds: Booleans, sight: Sight, kept: Sequence[int]) -> Bounds:
+    """Return the least and the most number of records, each record by itself.
+
+    Parameters
+    ----------
+    holds
+        Where the condition holds.
+    sight
+        The records, with where they may lie.
+    kept
+        The axes of the attributes that the answer is told apart by.
+    """
+    n_cells = int(np.prod([holds.shape[axis] for axis in kept]))
+    least, most = np.zeros(n_cells), np.zeros(n_cells)
+    for part, certain, can in _certain(holds, sight, kept):
+        least += sight.amounts[part] @ certain.reshape(len(certain), -1)
+        most += sight.amounts[part] @ can.reshape(len(can), -1)
+    return Bounds(least, most)
+
+
+def _certain(
+    holds: Booleans, sight: Sight, kept: Sequence[int]
+) -> Iterator[tuple[slice, Booleans, Booleans]]:
+    """Yield for some lines whether they count for certain, and whether they may count, in each cell."""
+    lines = [line[0] for line in sight.lines]
+    n_ways = np.ones(len(sight.amounts))
+    for line in lines:
+        n_ways = n_ways * line.sum(axis=1)
+    for part, found in in_cells(holds, lines, len(sight.amounts), kept):
+        ways = n_ways[part].reshape(-1, *(1 for _ in kept))
+        yield part, found == ways, found > 0
+
+
+def of_numbers(holds: Booleans, sight: Sight, kept: Sequence[int], summed: int, *, averaged: bool) -> Bounds:
+    """Return the least and the most that the sum, or the mean, of the numbers of the records can be.
+
+    Each record by itself may count or not, where it may, and have any number that it may have.
+
+    Parameters
+    ----------
+    holds, sight, kept
+        As in `of_counts`.
+    summed
+        The axis of the attribute whose numbers are added up.
+    averaged
+        Whether the mean is asked for.
+    """
+    n_cells = int(np.prod([holds.shape[axis] for axis in kept]))
+    certain = np.concatenate([each.reshape(len(each), -1) for _, each, _ in _certain(holds, sight, kept)])
+    lines, axes = [line[0] for line in sight.lines], [*kept, summed]
+    found = all_in_cells(holds, lines, len(sight.amounts), axes)
+    can = found.reshape(len(found), n_cells, holds.shape[summed]) > 0
+    lowest = np.where(can, sight.lines[summed][1][:, np.newaxis], np.inf).min(axis=2)
+    highest = np.where(can, sight.lines[summed][2][:, np.newaxis], -np.inf).max(axis=2)
+    largest = _largest_mean if averaged else _largest_sum
+    pairs = [
+        (
+            -largest(sight.amounts, certain[:, cell], -lowest[:, cell]),
+            largest(sight.amounts, certain[:, cell], highest[:, cell]),
+        )
+        for cell in range(n_cells)
+    ]
+    least, most = np.array(pairs).T
+    return Bounds(least, most)
+
+
+def _largest_sum(amounts: Floats, certain: Booleans, numbers: Floats) -> float:
+    """Return the largest sum: those that count for certain, and of the others those that add to it."""
+    may_count = numbers > -np.inf
+    taken = certain | (may_count & (numbers > 0))
+    return float(amounts[taken] @ numbers[taken]) if taken.any() else 0.0
+
+
+def _largest_mean(amounts: Floats, certain: Booleans, numbers: Floats) -> float:
+    """Return the largest mean: others are added, the largest first, while they raise it."""
+    may_count = numbers > -np.inf
+    others = np.flatnonzero(may_count & ~certain)
+    others = others[np.argsort(-numbers[others], kind="stable")]
+    if not certain.any():
+        return float(numbers[others[0]]) if len(others) else np.nan
+    order = np.concatenate([np.flatnonzero(certain), others])
+    with np.errstate(invalid="ignore"):
+        means = np.cumsum(amounts[order] * numbers[order]) / np.cumsum(amounts[order])
+    reached = means[np.count_nonzero(certain) - 1 :]
+    return float(np.nan if np.isnan(reached).any() else reached.max())
+
+
+def of_groups(holds: Booleans, sight: Sight, kept: Sequence[int], sensitive: Sequence[int]) -> Bounds | None:
+    """Return the least and the most number of records, where sensitive values are told for groups.
+
+    The values of a group are given to its records, each to one: as many records can be made to count as the
+    largest flow from records to values has, which is the smallest cut between them.
+
+    Parameters
+    ----------
+    holds, sight, kept
+        As in `of_counts`; the lines are every record of a group with every value of it.
+    sensitive
+        The axes of the sensitive attributes.
+
+    Returns
+    -------
+    ``None`` where the sensitive values are of too many kinds to the query.
+    """
+    groups = _Exchange.of(sight, len(holds.shape), sensitive)
+    cells = list(itertools.product(*(range(holds.shape[axis]) for axis in kept)))
+    bounds = []
+    for cell in cells:
+        here = np.zeros(holds.shape, dtype=np.bool_)
+        place: list[slice | int] = [slice(None)] * holds.ndim
+        for axis, region in zip(kept, cell, strict=True):
+            place[axis] = region
+        here[tuple(place)] = holds[tuple(place)]
+        found = groups.bounds(here)
+        if found is None:
+            return None
+        bounds.append(found)
+    least, most = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
+    return Bounds(least, most)
+
+
+@dataclass(frozen=True, eq=False)
+class _Exchange:
+    """Records and sensitive values of groups, each with the regions where they may lie.
+
+    Parameters
+    ----------
+    units, values
+        Where units, and values of groups, may lie in the regions of their attributes together; those that
+        may lie in the same once.
+    unit_of, value_of
+        Which of these each unit, and each value of a group, is.
+    weights, counts
+        How many records each is.
+    group_of_unit, group_of_value
+        Their groups.
+    outside, inside
+        The axes of the attributes of the units, and of the values.
+    """
+
+    units: Booleans
+    values: Booleans
+    unit_of: Integers
+    value_of: Integers
+    weights: Floats
+    counts: Floats
+    group_of_unit: Integers
+    group_of_value: Integers
+    outside: Sequence[int]
+    inside: Sequence[int]
+
+    @classmethod
+    def of(cls, sight: Sight, n_axes: int, inside: Sequence[int]) -> _Exchange:
+        """Take the lines of groups apart again."""
+        assert sight.unit_of is not None
+        assert sight.value_of is not None
+        assert sight.group_of is not None
+        outside = [axis for axis in range(n_axes) if axis not in inside]
+        first_unit = np.unique(sight.unit_of, return_index=True)[1]
+        first_value = np.unique(sight.value_of, return_index=True)[1]
+        units, unit_of = _jointly([sight.lines[axis][0][first_unit] for axis in outside])
+        values, value_of = _jointly([sight.lines[axis][0][first_value] for axis in inside])
+        return cls(
+            units,
+            values,
+            unit_of,
+            value_of,
+            add_up(sight.unit_of, sight.amounts, len(first_unit)),
+            add_up(sight.value_of, sight.amounts, len(first_value)),
+            sight.group_of[first_unit],
+            sight.group_of[first_value],
+            outside,
+            inside,
+        )
+
+    def bounds(self, holds: Booleans) -> tuple[float, float] | None:
+        """Return the least and the most of one cell."""
+        size = int(np.prod([holds.shape[axis] for axis in self.outside]))
+        table = np.transpose(holds, [*self.outside, *self.inside]).reshape(size, -1)
+        may_hold = _some(self.values, table)
+        may_fail = _some(self.values, ~table)
+        kinds, kind_of = np.unique(np.hstack([may_hold, may_fail]), axis=0, return_inverse=True)
+        if len(kinds) > _MOST_COLUMNS:
+            return None
+        place = self.group_of_value * len(kinds) + kind_of.ravel()[self.value_of]
+        counts = add_up(place, self.counts, self._n_groups * len(kinds)).reshape(-1, len(kinds))
+        most = self._largest_flow(_some(self.units, kinds[:, :size]), counts)
+        failing = self._largest_flow(_some(self.units, kinds[:, size:]), counts)
+        return float(self.weights.sum() - failing), float(most)
+
+    @property
+    def _n_groups(self) -> int:
+        return int(self.group_of_unit.max()) + 1
+
+    def _largest_flow(self, fits: Booleans, counts: Floats) -> float:
+        """Return how many records can be given values that fit them: the smallest cut of each group."""
+        n_kinds = counts.shape[1]
+        smallest = np.full(self._n_groups, np.inf)
+        for cut in itertools.product((False, True), repeat=n_kinds):
+            is_cut = np.array(cut)
+            others = self.weights * np.any(fits[:, ~is_cut], axis=1, keepdims=True)[self.unit_of, 0]
+            cost = counts[:, is_cut].sum(axis=1) + add_up(self.group_of_unit, others, self._n_groups)
+            smallest = np.minimum(smallest, cost)
+        return float(smallest.sum())
+
+
+def _jointly(lines: Sequence[Floats]) -> tuple[Booleans, Integers]:
+    """Return where lines may lie in the regions of attributes together, each once; and which each line is."""
+    numbers = [np.unique(line > 0, axis=0, return_inverse=True) for line in lines]
+    number_of, n_different = number_rows(
+        [number.ravel() for _, number in numbers], [len(once) for once, _ in numbers], len(lines[0])
+    )
+    first = first_row_of_group(number_of, n_different)
+    found = np.ones((n_different, 1), dtype=np.bool_)
+    for line in lines:
+        found = (found[:, :, np.newaxis] & (line[first] > 0)[:, np.newaxis]).reshape(n_different, -1)
+    return found, number_of
+
+
+def _some(lines: Booleans, table: Booleans) -> Booleans:
+    """Return for each line and each row of a table whether they have a column in common."""
+    return np.asarray(lines.astype(np.float32) @ table.astype(np.float32).T > 0)

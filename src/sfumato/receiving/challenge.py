@@ -1,0 +1,239 @@
+"""Challenge: a release with people to attack it by, and sealed answers, so that outsiders can try."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from sfumato.arrays import Integers, secret_order
+from sfumato.columns import Limit
+from sfumato.errors import ParameterError, UserError, suggestion
+from sfumato.files import file_beside, folder_beside, write_rows
+from sfumato.measures.base import Measure
+from sfumato.project.defaults import Written
+from sfumato.publishing.publish import publish, require_new
+from sfumato.receiving import score
+from sfumato.receiving.score import MEMBERSHIP, NO, YES, commitment
+from sfumato.recipe import Recipe
+from sfumato.release import Release
+from sfumato.sanitizers.base import Sanitizer, sanitize
+from sfumato.schema import Schema
+from sfumato.table import Table, text
+from sfumato.verifying.documents import written as as_json
+
+FEWEST = 10
+"""Fewer targets than this say nothing."""
+
+_RULES = """\
+# The challenge
+
+`release/` was made by {recipe} from the records of some people. `targets.csv` tells the known columns
+({known}) of {n_targets:,} people: half of them were in the data, half were not. Who was, is for you to find.
+
+For each target, as many of these questions as you like:
+
+{questions}
+
+Write your guesses to `guesses.csv`, with the columns `target`, `question` and `answer`, and hand it to the
+owner. `commitments.csv` holds the SHA-256 of each answer with a random salt: the owner cannot change an
+answer any more, and you cannot compute it. The owner runs
+
+    python score.py guesses.csv answers.json
+
+and hands you `answers.json` afterwards, or the scores alone. Of each question you get how often you were
+right about people in the data (of membership: how often you said yes), the same for the others, and the risk
+(r - c) / (1 - c) with 95% confidence. Whom you do not guess about is not counted; few guesses give a wide
+interval. At 0 the release told you nothing about those in it that you could not guess of anybody.
+
+The people are real. Attack them with the files of this folder and with what you know of the method, contact
+nobody, pass nothing on, and delete it all when you are done.
+"""
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """What was written.
+
+    Parameters
+    ----------
+    folder, answers
+        The folder for outsiders, and the file that stays with the owner.
+    release
+        The release that is attacked; the control group is not in it.
+    targets, control
+        How many people are asked about, and how many of them were not in the data.
+    known, questions
+        What is told of them, and what is asked.
+    """
+
+    folder: Path
+    answers: Path
+    release: Release = field(repr=False)
+    targets: int
+    control: int
+    known: tuple[str, ...]
+    questions: tuple[str, ...]
+
+
+def challenge(
+    table: Table,
+    schema: Schema,
+    how: Recipe | Sanitizer,
+    folder: str | Path,
+    answers: str | Path,
+    *,
+    known: Iterable[str] = (),
+    targets: int = 100,
+    measures: Iterable[Written | Measure] | None = None,
+    policy: Mapping[str, Limit] = MappingProxyType({}),
+) -> Challenge:
+    """Write a challenge: a release, people with what is known of them, and sealed answers.
+
+    Half of the targets are a control group. They are taken out of the records first, and the release is made
+    anew, by the same recipe, from the others: it is not the release that the same recipe makes of everybody.
+    Who is drawn comes from a cryptographic source.
+
+    Parameters
+    ----------
+    table, schema
+        The original.
+    how
+        A recipe, or a sanitizer with its parameters.
+    folder
+        Where to write what outsiders get; it must not exist.
+    answers
+        Where to write the answers and their salts, for the owner alone; not in the folder.
+    known
+        The attributes that are told of every target, as they are; by default the quasi-identifiers.
+    targets
+        How many people.
+    measures, policy
+        As in `publish`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sfumato import KAnonymity, Mondrian, datasets
+    >>> with tempfile.TemporaryDirectory() as here:
+    ...     made = challenge(
+    ...         *datasets.adult(), Mondrian(KAnonymity(10)), f"{here}/out", f"{here}/answers.json"
+    ...     )
+    >>> made.targets, made.control, made.questions
+    (100, 50, ('in-the-data', 'occupation'))
+    """
+    place, private = Path(folder), Path(answers)
+    _check_places(place, private)
+    bound, bound_schema = schema.bind(table)
+    told = tuple(known) or bound_schema.quasi_identifiers
+    asked = (MEMBERSHIP, *(name for name in bound_schema.sensitive if name not in told))
+    _check(bound, bound_schema, told, targets)
+    members, strangers = _drawn(bound, targets)
+    release = sanitize(_without(bound, strangers), bound_schema.given or bound_schema, how)
+    people = [*((row, YES) for row in members), *((row, NO) for row in strangers)]
+    people = [people[number] for number in secret_order(len(people))]
+    sealed = list(_sealed(bound, people, asked))
+    with folder_beside(place) as here:
+        publish(release, here / "release", measures, policy=policy, why="a challenge to outsiders")
+        _write(here / "targets.csv", [("target", *told), *_knowledge(bound, people, told)])
+        rows = [(each["target"], each["question"], commitment(**each)) for each in sealed]
+        _write(here / "commitments.csv", [("target", "question", "commitment"), *rows])
+        (here / "score.py").write_text(Path(score.__file__).read_text("utf-8"), encoding="utf-8")
+        (here / "RULES.md").write_text(_rules(release, told, asked, targets), encoding="utf-8")
+        with file_beside(private, private=True) as file:
+            file.write_text(as_json({"format": 1, "answers": sealed}), encoding="utf-8")
+    return Challenge(place, private, release, targets, len(strangers), told, asked)
+
+
+def _check_places(folder: Path, answers: Path) -> None:
+    require_new(folder)
+    if os.path.exists(answers):
+        raise UserError(f"{answers.name} exists already; choose a new file (nothing is ever overwritten)")
+    if folder.resolve() in answers.resolve().parents:
+        raise UserError(f"{answers.name} would lie in {folder.name}, for all to read; put it elsewhere")
+
+
+def _check(table: Table, schema: Schema, known: Sequence[str], targets: int) -> None:
+    for name in known:
+        if name not in schema.released:
+            near = suggestion(name, schema.released) or f"; there are {', '.join(schema.released)}"
+            raise ParameterError(f"known: no attribute {name!r} that is released{near}")
+    if targets < FEWEST or targets % 2:
+        raise ParameterError(f"targets must be an even number of at least {FEWEST}, not {targets}")
+    if 2 * targets > table.n_people:
+        raise ParameterError(
+            f"{targets:,} targets are more than half of the {table.n_people:,} people; ask about fewer"
+        )
+
+
+def _drawn(table: Table, targets: int) -> tuple[Integers, Integers]:
+    """Draw a row of each target, those in the data and those who are to be taken out."""
+    if table.person_of is None:
+        chosen = secret_order(table.n_records)[:targets]
+        rows = np.searchsorted(np.cumsum(table.weights), chosen, side="right")
+    else:
+        order = secret_order(table.n_rows)
+        people = secret_order(table.n_people)[:targets]
+        first = np.full(table.n_people, -1)
+        first[table.person_of[order]] = order
+        rows = first[people]
+    return rows[: targets // 2], rows[targets // 2 :]
+
+
+def _without(table: Table, strangers: Integers) -> Table:
+    """Return the table without a control group: a record of each, or all that a person has."""
+    weights = table.weights.copy()
+    if table.person_of is None:
+        np.subtract.at(weights, strangers, 1)
+    else:
+        weights[np.isin(table.person_of, table.person_of[strangers])] = 0
+    rows = np.flatnonzero(weights)
+    part = table.part(rows, weights[rows])
+    return part.rewritten({name: column.tightened() for name, column in part.columns.items()})
+
+
+def _sealed(
+    table: Table, people: Sequence[tuple[int, str]], asked: Sequence[str]
+) -> Iterator[dict[str, str]]:
+    """Yield each answer with the salt that it is sealed with; a missing value is an empty text."""
+    for number, (row, is_member) in enumerate(people, start=1):
+        for question in asked:
+            answer = is_member if question == MEMBERSHIP else _cell(table, question, row)
+            yield {
+                "salt": secrets.token_hex(32),
+                "target": str(number),
+                "question": question,
+                "answer": answer,
+            }
+
+
+def _knowledge(table: Table, people: Sequence[tuple[int, str]], known: Sequence[str]) -> Iterator[list[str]]:
+    for number, (row, _) in enumerate(people, start=1):
+        yield [str(number), *(_cell(table, name, row) for name in known)]
+
+
+def _cell(table: Table, name: str, row: int) -> str:
+    column = table[name]
+    return text(column.domain[column.codes[row]]) or ""
+
+
+def _rules(release: Release, known: Sequence[str], asked: Sequence[str], targets: int) -> str:
+    questions = [f"- `{name}`: the value of this attribute" for name in asked if name != MEMBERSHIP]
+    first = f"- `{MEMBERSHIP}`: `{YES}` or `{NO}`"
+    assert release.recipe is not None
+    return _RULES.format(
+        recipe=release.recipe.sanitizer,
+        known=", ".join(known),
+        n_targets=targets,
+        questions="\n".join([first, *questions]),
+    )
+
+
+def _write(place: Path, rows: Iterable[Iterable[str]]) -> None:
+    with place.open("w", encoding="utf-8", newline="") as file:
+        write_rows(file, rows)

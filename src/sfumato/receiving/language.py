@@ -1,0 +1,390 @@
+"""Language: what a reader asks of a release, in a small language of its own.
+
+::
+
+    query      =  what [ "where" condition ] [ "by" attribute { "," attribute } ]
+    what       =  "count" | "share" | ("sum" | "mean") attribute
+    condition  =  both { "or" both }
+    both       =  part { "and" part }
+    part       =  [ "not" ] ( "(" condition ")" | attribute test )
+    test       =  ("=" | "!=" | "<" | "<=" | ">" | ">=") value
+               |  [ "not" ] "in" "(" value { "," value } ")"
+               |  [ "not" ] "in" ("[" | "(") number "," number (")" | "]")
+               |  "is" [ "not" ] "missing"
+
+A name or value with blanks or signs of the language stands in quotation marks, single or double. A missing
+value passes no test but ``is missing``, so that ``not age >= 40`` holds of it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from sfumato.choosing.question import Misread
+from sfumato.table import number
+
+Sought = Literal["count", "share", "sum", "mean"]
+TestSign = Literal["=", "<", "<=", ">", ">=", "in", "range", "missing"]
+
+QUERY_EXAMPLE = "count where age >= 40 and sex = Female by occupation"
+_SOUGHT: tuple[Sought, ...] = get_args(Sought)
+_LONGEST = 2_000
+_DEEPEST = 20
+_TOKEN = re.compile(
+    r"""\s*(?:
+    '(?P<single>[^']*)' | "(?P<double>[^"]*)"
+    | (?P<sign><=|>=|!=|<>|==|≤|≥|≠|<|>|=)
+    | (?P<mark>[(),\[\]])
+    | (?P<word>[^\s(),\[\]<>=!≤≥≠'"]+)
+    )""",
+    re.VERBOSE,
+)
+_SIGNS = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!=", "<>": "!="}
+_KEYWORDS = frozenset({"where", "by", "and", "or", "not", "in", "is", "of"})
+
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers between two ends, each with whether it belongs to them."""
+
+    low: float
+    high: float
+    with_low: bool = True
+    with_high: bool = True
+
+    def __str__(self) -> str:
+        left, right = "[" if self.with_low else "(", "]" if self.with_high else ")"
+        return f"{left}{_plain(self.low)}, {_plain(self.high)}{right}"
+
+
+@dataclass(frozen=True)
+class CellTest:
+    """What is asked of one attribute.
+
+    Parameters
+    ----------
+    attribute
+        The attribute.
+    sign
+        How its value must lie to those that are given.
+    values
+        The values as they are written; of a range and of ``missing`` none.
+    span
+        The range, where one is asked for.
+    start, end
+        The letters of the query that the test is written with.
+    """
+
+    attribute: str
+    sign: TestSign
+    values: tuple[str, ...] = ()
+    span: Span | None = None
+    start: int = 0
+    end: int = 0
+
+    def __str__(self) -> str:
+        name = _shown(self.attribute)
+        if self.sign == "missing":
+            return f"{name} is missing"
+        if self.sign == "range":
+            return f"{name} in {self.span}"
+        if self.sign == "in":
+            return f"{name} in ({', '.join(map(_shown, self.values))})"
+        return f"{name} {self.sign} {_shown(self.values[0])}"
+
+
+@dataclass(frozen=True)
+class Not:
+    """What holds where a condition does not."""
+
+    part: Condition
+
+    def __str__(self) -> str:
+        return f"not {_inside(self.part)}"
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What holds where all, or some, of several conditions do."""
+
+    how: Literal["and", "or"]
+    parts: tuple[Condition, ...]
+
+    def __str__(self) -> str:
+        return f" {self.how} ".join(map(_inside, self.parts))
+
+
+Condition = CellTest | Not | Joined
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of a release.
+
+    Parameters
+    ----------
+    what
+        ``count``, ``share``, ``sum`` or ``mean``.
+    of
+        The attribute that is summed up.
+    where
+        What must hold of a record; ``None`` asks for all of them.
+    by
+        The attributes that the answer is told apart by.
+
+    Examples
+    --------
+    >>> print(parse_query("count by occupation where age >= 40 and not sex = 'Female'"))
+    count where age >= 40 and not sex = Female by occupation
+    """
+
+    what: Sought
+    of: str | None = None
+    where: Condition | None = None
+    by: tuple[str, ...] = ()
+
+    @property
+    def tests(self) -> tuple[CellTest, ...]:
+        """The single tests of its condition, from left to right."""
+        return () if self.where is None else tuple(_tests(self.where))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes that it speaks of, each once."""
+        of = () if self.of is None else (self.of,)
+        return tuple(dict.fromkeys([*of, *(test.attribute for test in self.tests), *self.by]))
+
+    def __str__(self) -> str:
+        of = "" if self.of is None else f" {_shown(self.of)}"
+        where = "" if self.where is None else f" where {self.where}"
+        by = f" by {', '.join(map(_shown, self.by))}" if self.by else ""
+        return f"{self.what}{of}{where}{by}"
+
+
+def parse_query(text: str) -> Query:
+    """Read a query; names and values stay as they are written.
+
+    Parameters
+    ----------
+    text
+        For example ``count where age >= 40 and sex = Female by occupation``.
+    """
+    if len(text) > _LONGEST:
+        said = f"the query has {len(text):,} letters, more than {_LONGEST:,}; write it like: {QUERY_EXAMPLE}"
+        raise Misread(said, _LONGEST, len(text))
+    return _QueryReader([*_tokens(text)], len(text)).query()
+
+
+def _tests(condition: Condition) -> Iterator[CellTest]:
+    match condition:
+        case CellTest():
+            yield condition
+        case Not(part):
+            yield from _tests(part)
+        case Joined(_, parts):
+            for part in parts:
+                yield from _tests(part)
+
+
+def _inside(condition: Condition) -> str:
+    return f"({condition})" if isinstance(condition, Joined) else str(condition)
+
+
+def _shown(written: str) -> str:
+    is_plain = re.fullmatch(r"""[^\s(),\[\]<>=!≤≥≠'"]+""", written) and written.casefold() not in _KEYWORDS
+    quote = '"' if "'" in written else "'"
+    return written if is_plain else f"{quote}{written}{quote}"
+
+
+def _plain(end: float) -> str:
+    return f"{end:.15g}" if math.isfinite(end) else "∞" if end > 0 else "-∞"
+
+
+class _QueryToken(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def _tokens(text: str) -> Iterator[_QueryToken]:
+    place = 0
+    while text[place:].strip():
+        match = _TOKEN.match(text, place)
+        if match is None:
+            sign = text[place:].split()[0][:20]
+            start = text.index(sign, place)
+            said = f"cannot read {sign!r} in the query; write it like: {QUERY_EXAMPLE}"
+            raise Misread(said, start, start + len(sign))
+        kind = str(match.lastgroup)
+        start, end = match.span(kind)
+        is_quoted = kind in ("single", "double")
+        yield _QueryToken("quoted" if is_quoted else kind, match.group(kind), start, end)
+        place = match.end()
+
+
+class _QueryReader:
+    """Reads tokens one after the other."""
+
+    def __init__(self, tokens: list[_QueryToken], length: int) -> None:
+        self._tokens = [*tokens, _QueryToken("end", "", length, length)]
+        self._place = 0
+        self._depth = 0
+
+    def query(self) -> Query:
+        what = self._sought()
+        of = None
+        if what in ("sum", "mean"):
+            self._takes("word", "of")
+            of = self._name(f"the attribute to {'add up' if what == 'sum' else 'average'}, such as age")
+        where: Condition | None = None
+        by: tuple[str, ...] = ()
+        while self._kind != "end":
+            if where is None and self._takes("word", "where"):
+                where = self._condition()
+            elif not by and self._takes("word", "by"):
+                by = self._names()
+            else:
+                raise self._unexpected(self._what_may_follow(where, by))
+        return Query(what, of, where, by)
+
+    def _what_may_follow(self, where: Condition | None, by: tuple[str, ...]) -> str:
+        before = self._tokens[self._place - 1]
+        if before.kind == "word" and self._kind == "word" and (where is not None or by):
+            return "`and`, `or`, `by` or the end (a value of several words stands in quotation marks)"
+        names = [*(["`and`, `or`"] if where is not None else ["`where`"]), *([] if by else ["`by`"])]
+        return f"{', '.join(names)} or the end"
+
+    def _sought(self) -> Sought:
+        for what in _SOUGHT:
+            if self._takes("word", what):
+                return what
+        raise self._unexpected("count, share, sum or mean")
+
+    def _names(self) -> tuple[str, ...]:
+        names = [self._name("an attribute after `by`")]
+        while self._takes("mark", ","):
+            names.append(self._name("an attribute"))
+        return tuple(dict.fromkeys(names))
+
+    def _condition(self) -> Condition:
+        return self._joined("or", lambda: self._joined("and", self._part))
+
+    def _joined(self, how: Literal["and", "or"], read: Callable[[], Condition]) -> Condition:
+        parts = [read()]
+        while self._takes("word", how):
+            parts.append(read())
+        return parts[0] if len(parts) == 1 else Joined(how, tuple(parts))
+
+    def _part(self) -> Condition:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._unexpected(f"at most {_DEEPEST} brackets and `not` within each other")
+        try:
+            if self._takes("word", "not"):
+                return Not(self._part())
+            if self._takes("mark", "("):
+                found = self._condition()
+                if not self._takes("mark", ")"):
+                    raise self._unexpected("`and`, `or` or `)`")
+                return found
+            return self._test()
+        finally:
+            self._depth -= 1
+
+    def _test(self) -> Condition:
+        start = self._tokens[self._place].start
+        name = self._name("an attribute, `not` or `(`")
+        if self._kind == "sign":
+            sign = _SIGNS.get(self._text, self._text)
+            self._place += 1
+            value = self._value(f"a value after {name} {sign}")
+            test = CellTest(name, "=" if sign == "!=" else sign, (value,), None, start, self._last_end)  # type: ignore[arg-type]
+            return Not(test) if sign == "!=" else test
+        if self._takes("word", "is"):
+            is_not = self._takes("word", "not")
+            if not self._takes("word", "missing"):
+                raise self._unexpected("`missing` or `not missing` after `is`")
+            test = CellTest(name, "missing", (), None, start, self._last_end)
+            return Not(test) if is_not else test
+        is_not = self._takes("word", "not")
+        if not self._takes("word", "in"):
+            raise self._unexpected(f"=, !=, <, <=, >, >=, `in` or `is missing` after {name!r}")
+        test = self._among(name, start)
+        return Not(test) if is_not else test
+
+    def _among(self, name: str, start: int) -> CellTest:
+        """Read a list of values or a range of numbers; round brackets with two ends alone are a list."""
+        if self._takes("mark", "["):
+            return self._range(name, start, with_low=True)
+        if not self._takes("mark", "("):
+            raise self._unexpected("`(` and values, or `[` and the ends of a range, after `in`")
+        ahead = [token.text for token in self._tokens[self._place : self._place + 4]]
+        if len(ahead) == 4 and ahead[1] == "," and ahead[3] == "]":
+            return self._range(name, start, with_low=False)
+        values = [self._value("a value")]
+        while self._takes("mark", ","):
+            values.append(self._value("a value"))
+        if not self._takes("mark", ")"):
+            raise self._unexpected("`,` and another value, or `)`")
+        return CellTest(name, "in", tuple(dict.fromkeys(values)), None, start, self._last_end)
+
+    def _range(self, name: str, start: int, *, with_low: bool) -> CellTest:
+        low = self._number()
+        if not self._takes("mark", ","):
+            raise self._unexpected("`,` between the ends of a range")
+        high = self._number()
+        with_high = self._text == "]"
+        if self._kind != "mark" or self._text not in ")]":
+            raise self._unexpected("`)` or `]` at the end of a range")
+        self._place += 1
+        return CellTest(name, "range", (), Span(low, high, with_low, with_high), start, self._last_end)
+
+    def _number(self) -> float:
+        value = number(self._text.replace("\u2212", "-")) if self._kind == "word" else None
+        if value is None:
+            raise self._unexpected("a number")
+        self._place += 1
+        return float(value)
+
+    def _value(self, wanted: str) -> str:
+        if self._kind not in ("word", "quoted"):
+            raise self._unexpected(f"{wanted} (one with signs of the language stands in quotation marks)")
+        return self._next()
+
+    def _name(self, wanted: str) -> str:
+        is_keyword = self._kind == "word" and self._text.casefold() in _KEYWORDS
+        if self._kind not in ("word", "quoted") or is_keyword:
+            raise self._unexpected(wanted)
+        return self._next()
+
+    @property
+    def _kind(self) -> str:
+        return self._tokens[self._place].kind
+
+    @property
+    def _text(self) -> str:
+        return self._tokens[self._place].text
+
+    @property
+    def _last_end(self) -> int:
+        return self._tokens[self._place - 1].end
+
+    def _next(self) -> str:
+        text = self._text
+        self._place += 1
+        return text
+
+    def _takes(self, kind: str, text: str) -> bool:
+        found = self._kind == kind and self._text.casefold() == text
+        self._place += found
+        return found
+
+    def _unexpected(self, wanted: str) -> Misread:
+        got = f"{self._text!r}" if self._kind != "end" else "the end"
+        _, _, start, end = self._tokens[self._place]
+        return Misread(f"expected {wanted}, got {got}; write a query like: {QUERY_EXAMPLE}", start, end)

@@ -1,0 +1,111 @@
+"""Score: how well guesses about the people of a challenge did, against those who were not in the data.
+
+    python score.py guesses.csv answers.json
+
+It needs the standard library alone: the same file lies in the folder of every challenge. ``guesses.csv`` has
+the columns ``target``, ``question`` and ``answer``; whom nobody guesses about is not counted.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+MEMBERSHIP = "in-the-data"
+YES, NO = "yes", "no"
+_NORMAL_95 = 1.959963984540054
+
+
+def commitment(salt: str, target: str, question: str, answer: str) -> str:
+    """Return the seal of an answer: who has it cannot tell the answer, nor can the owner change it later."""
+    sealed = json.dumps([salt, target, question, answer], ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(sealed.encode()).hexdigest()
+
+
+def broken_seals(commitments: list[dict[str, str]], answers: list[dict[str, str]]) -> list[str]:
+    """Return the targets whose answers are not those that were sealed, or were sealed and not opened."""
+    sealed = {(row["target"], row["question"]): row["commitment"] for row in commitments}
+    opened = {
+        (row["target"], row["question"]): commitment(
+            row["salt"], row["target"], row["question"], row["answer"]
+        )
+        for row in answers
+    }
+    return sorted({key[0] for key in sealed.keys() | opened.keys() if sealed.get(key) != opened.get(key)})
+
+
+def scores(guesses: list[dict[str, str]], answers: list[dict[str, str]]) -> list[dict[str, Any]]:
+    """Return for each question how often guesses were right about people in the data, and about the others.
+
+    Of membership it is how often people were said to be in the data. The risk is (r - c) / (1 - c): what the
+    release gave away beyond what is guessed of anybody.
+    """
+    true = {(row["target"], row["question"]): row["answer"] for row in answers}
+    unknown = [row for row in guesses if (row["target"], row["question"]) not in true]
+    if unknown:
+        raise ValueError("a guess names a target or a question that is not in the challenge")
+    said = {(row["target"], row["question"]): row["answer"] for row in guesses}
+    found = []
+    for question in dict.fromkeys(row["question"] for row in answers):
+        hits: dict[bool, list[bool]] = {True: [], False: []}
+        for (target, asked), answer in said.items():
+            if asked == question:
+                wanted = YES if question == MEMBERSHIP else true[target, question]
+                hits[true[target, MEMBERSHIP] == YES].append(answer == wanted)
+        found.append({"question": question, **risk(hits[True], hits[False])})
+    return found
+
+
+def risk(hits: list[bool], control: list[bool]) -> dict[str, Any]:
+    """Return both rates and the risk, with 95% confidence (Wilson's intervals, put together)."""
+    facts: dict[str, Any] = {"guesses": len(hits), "control-guesses": len(control)}
+    if not hits or not control:
+        return {**facts, "rate": None, "control-rate": None, "risk": None, "interval": None}
+    rate, error = _wilson(hits)
+    base, base_error = _wilson(control)
+    value = (rate - base) / (1 - base)
+    radius = math.hypot(error / (1 - base), base_error * (1 - rate) / (1 - base) ** 2)
+    return {
+        **facts,
+        "rate": sum(hits) / len(hits),
+        "control-rate": sum(control) / len(control),
+        "risk": value,
+        "interval": [max(-1.0, value - radius), min(1.0, value + radius)],
+    }
+
+
+def _wilson(hits: list[bool]) -> tuple[float, float]:
+    """Return the middle and half the width of Wilson's interval of a share."""
+    number, share, z = len(hits), sum(hits) / len(hits), _NORMAL_95
+    middle = (share + z * z / (2 * number)) / (1 + z * z / number)
+    radius = z / (1 + z * z / number) * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
+    return middle, radius
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def main(guesses: str, answers: str) -> int:
+    """Check the seals and print the scores as JSON."""
+    opened = json.loads(Path(answers).read_text("utf-8"))["answers"]
+    broken = broken_seals(_rows(Path(__file__).with_name("commitments.csv")), opened)
+    if broken:
+        sys.stderr.write(f"the answers about {len(broken)} targets are not those that were sealed\n")
+        return 2
+    try:
+        sys.stdout.write(json.dumps(scores(_rows(Path(guesses)), opened), indent=2) + "\n")
+    except (KeyError, ValueError):
+        sys.stderr.write("guesses need the columns target, question, answer, as in commitments.csv\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:3]) if len(sys.argv) == 3 else "usage: score.py guesses.csv answers.json")

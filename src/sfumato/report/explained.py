@@ -1,0 +1,200 @@
+"""Explained: the page of a published folder that tells how to read it, also without sfumato."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from string import Template
+
+from sfumato.formatting import joined
+from sfumato.verifying.documents import Manifest
+from sfumato.verifying.records import table_names
+
+_STANDS_FOR = {
+    "people": "Every record is one of the original; a cell that is not exact is a set with the true value.",
+    "perturbed": "Every record is one of the original, with values that were changed: they need not be true.",
+    "synthetic": "The records are made up. They stand for nobody, and only numbers of them say something.",
+}
+_LABELS = """\
+| a cell like | stands for |
+|---|---|
+| `39`, `Female` | this value |
+| `[20, 30)` | a number from 20 to below 30; `[20, 30]` has 30, too |
+| `<25`, `>=80` | a number below 25; one of 80 or more |
+| `{a, b, "c, d"}` | one of these; what has a comma is quoted, as in CSV |
+| `1990 to 2003` | a value from the first to the last, in the order of numbers, of time, or of letters |
+| `130*` | a value that begins so |
+| `... or missing` | the same, or no value |
+| an empty cell | no value |
+| `*` | any value, or none |
+"""
+_PYTHON = Template('''\
+import csv, json, re
+from collections import Counter
+
+layout = json.load(open("manifest.json", encoding="utf-8"))["layout"]
+PART = re.compile(r\'"(?:[^"]|"")*"|[\\[(][^\\])]*[\\])]|[^,\\s][^,]*\')
+
+
+def read(name):
+    return list(csv.DictReader(open(name + ".csv", encoding="utf-8", newline="")))
+
+
+def members(name, label):
+    """List what a cell may stand for: an interval of fractions by a hundred points, a pattern by itself."""
+    facts = layout["attributes"][name]
+    if label in facts.get("branches", {}):
+        return facts["branches"][label]
+    if label.endswith(" or missing"):
+        return members(name, label[:-11]) + [""]
+    if label.startswith("{"):
+        parts = PART.findall(label[1:-1])
+        plain = ["" if part == "missing" else part.strip(\'"\').replace(\'""\', \'"\') for part in parts]
+        return [each for part in plain for each in members(name, part)]
+    if re.fullmatch(r"\\[[^,]+, [^,]+[)\\]]", label):
+        low, high = map(float, label[1:-1].split(", "))
+        if facts.get("whole"):
+            return [str(number) for number in range(int(low), int(high) + label.endswith("]"))]
+        return [str(low + (high - low) * (step + 0.5) / 100) for step in range(100)]
+    return [label]
+
+
+$records
+
+def expected(**tests):
+    """Count the records that pass all tests, when all that a cell may stand for is equally likely."""
+    total = 0.0
+    for record, weight in records:
+        for name, test in tests.items():
+            meant = members(name, record[name])
+            weight *= sum(map(test, meant)) / len(meant)
+        total += weight
+    return total
+
+
+values = Counter(member for record, _ in records for member in members($name, record[$name]))
+for value in sorted(values):
+    print(value or "missing", round(expected(**{$name: value.__eq__}), 2), sep="\\t")
+''')
+_ONE_TABLE = 'records = [(record, 1) for record in read("data")]\n'
+_GROUPS = Template("""\
+# every record of a group may have each sensitive value of it
+people, told, group = $people, {}, $group
+for row in $rows:
+    told.setdefault(row[group], []).append(row)
+sizes = Counter(person[group] for person in people)
+records = [
+    ({**person, **row}, $count / sizes[person[group]]) for person in people for row in told[person[group]]
+]
+""")
+_R = Template("""\
+facts <- jsonlite::fromJSON("manifest.json", simplifyVector = FALSE)$$layout$$attributes[[$name]]
+cells <- read.csv("$file.csv", colClasses = "character", check.names = FALSE)[[$name]]
+
+members <- function(label) {
+  if (label %in% names(facts$$branches)) return(unlist(facts$$branches[[label]]))
+  if (grepl("^\\\\[[^,]+, [^,]+[])]$$", label)) {
+    ends <- as.numeric(strsplit(substr(label, 2, nchar(label) - 1), ", ")[[1]])
+    if (isTRUE(facts$$whole)) return(as.character(seq(ends[1], ends[2] - endsWith(label, ")"))))
+    return(as.character(ends[1] + diff(ends) * (seq_len(100) - 0.5) / 100))
+  }
+  if (startsWith(label, "{")) {
+    inside <- substr(label, 2, nchar(label) - 1)
+    parts <- scan(text = inside, what = "", sep = ",", strip.white = TRUE, quiet = TRUE)
+    return(unlist(lapply(parts, members)))
+  }
+  label
+}
+
+lists <- lapply(cells, members)
+print(tapply(rep(1 / lengths(lists), lengths(lists)), unlist(lists), sum))
+""")
+
+
+def readme(manifest: Manifest) -> str:
+    """Write how to read a published folder; everything in it is said by the manifest.
+
+    Parameters
+    ----------
+    manifest
+        What the folder says of itself.
+    """
+    return "\n".join(_lines(manifest)) + "\n"
+
+
+def _lines(manifest: Manifest) -> Iterator[str]:
+    layout = manifest.layout
+    tables = table_names(layout)
+    yield "# How to read this folder\n"
+    yield (
+        f"{_STANDS_FOR[layout.kind]} The original has {layout.n_original:,} records; what was left out is in "
+        "no file.\n"
+    )
+    yield f"- {joined(f'`{name}.csv`' for name in tables)}: the data; `.parquet` holds the same."
+    if layout.group is not None:
+        yield (
+            f"- `{layout.group}` is the group of a record. Sensitive values are told for groups: which "
+            "record of a group has which of its values is not told, whatever stands side by side."
+        )
+    if layout.person is not None:
+        yield f"- `{layout.person}` is the same for all records of one person, and says nothing else."
+    yield "- `report.html`: what was measured, and who decided. `manifest.json`: the same for programs."
+    yield "- `sfumato verify FOLDER` checks every statement; `sfumato query FOLDER QUERY` answers.\n"
+    yield "## Cells\n"
+    yield _LABELS
+    branches = [name for name, facts in layout.attributes.items() if facts.branches]
+    if branches:
+        yield (
+            f"Branches of the publisher's hierarchies stand in {joined(f'`{name}`' for name in branches)}. "
+            "What each stands for is in `manifest.json`, under `layout`, `attributes`, the attribute, "
+            "`branches`, whether it occurs in the data or not; no value at all is an empty text.\n"
+        )
+    whole = [name for name, facts in layout.attributes.items() if facts.whole]
+    if whole:
+        yield f"All numbers of {joined(f'`{name}`' for name in whole)} are whole.\n"
+    name = next(iter(layout.attributes))
+    yield "## Without sfumato\n"
+    yield (
+        f"This counts the records with each value of `{name}`, all that a cell may stand for taken as "
+        "equally likely. It needs Python 3.9 and nothing else; run it in this folder.\n"
+    )
+    yield f"```python\n{_python(manifest, name)}```\n"
+    yield "The same in R, with the package jsonlite:\n"
+    held = next(table for table in tables if not _is_of_values(manifest, table, name))
+    yield f"```r\n{_R.substitute(name=_quoted(name), file=held)}```"
+
+
+def _is_of_values(manifest: Manifest, table: str, name: str) -> bool:
+    """Return whether a table does not have an attribute."""
+    is_sensitive = manifest.layout.attributes[name].role == "sensitive"
+    return manifest.layout.form == "two-tables" and is_sensitive != (table == "sensitive")
+
+
+def _python(manifest: Manifest, name: str) -> str:
+    return _PYTHON.substitute(records=_records(manifest), name=_quoted(name))
+
+
+def _records(manifest: Manifest) -> str:
+    layout = manifest.layout
+    sensitive = [name for name, facts in layout.attributes.items() if facts.role == "sensitive"]
+    if layout.group is None or not sensitive:
+        return _ONE_TABLE
+    count = "count"
+    while count in sensitive:
+        count += "_"
+    if layout.form == "two-tables":
+        parts = {
+            "people": 'read("quasi-identifiers")',
+            "rows": 'read("sensitive")',
+            "count": f'int(row["{count}"])',
+        }
+    else:
+        kept = ", ".join(map(_quoted, [layout.group, *sensitive]))
+        rows = f"[{{name: row[name] for name in ({kept})}} for row in people]"
+        parts = {"people": 'read("data")', "rows": rows, "count": "1"}
+    return _GROUPS.substitute(parts, group=_quoted(layout.group))
+
+
+def _quoted(name: str) -> str:
+    """Write a name so that Python and R read it."""
+    return json.dumps(name, ensure_ascii=False)

@@ -1,0 +1,262 @@
+"""Queries against brute force over all completions, exact counts, and the measures' own estimators."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.choosing.question import Misread
+from sfumato.errors import ParameterError
+from sfumato.measures.estimation.queries import satisfied_queries
+from sfumato.measures.estimation.reconstruction import reconstructed, true_estimate
+from sfumato.receiving.answer import AnswerRow, query
+from sfumato.receiving.labels import Wording
+
+COUNTRIES = sf.Hierarchy.nested({"Europe": ["France", "Italy", "Malta"], "Asia": ["Japan", "China"]})
+SCHEMA = sf.Schema(
+    (
+        sf.Attribute("age", "quasi-identifying", "numeric", sf.Intervals((2, 4))),
+        sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),
+        sf.Attribute("illness", "sensitive"),
+    )
+)
+PEOPLE: dict[str, list[object]] = {
+    "age": [20, 21, 22, 23, 20, 23],
+    "country": ["France", "Italy", "Japan", "China", "Japan", "France"],
+    "illness": ["flu", "gout", "flu", "flu", "gout", "flu"],
+}
+AGES = {"[20, 22)": [20, 21], "[22, 24)": [22, 23], "[20, 24)": [20, 21, 22, 23]}
+PLACES = {"Europe": ["France", "Italy", "Malta"], "Asia": ["Japan", "China"]}
+TESTS = {
+    "age >= 22 and country = France": lambda age, place, ill: age >= 22 and place == "France",
+    "age < 21 or not country in (France, Japan)": lambda age, place, ill: (
+        age < 21 or place not in ("France", "Japan")
+    ),
+    "(age in [21, 23) or illness = gout) and country != Italy": lambda age, place, ill: (
+        (21 <= age < 23 or ill == "gout") and place != "Italy"
+    ),
+    "age < 22 or age >= 22": lambda age, place, ill: True,
+    "age = 21 and illness = flu": lambda age, place, ill: age == 21 and ill == "flu",
+}
+
+
+def people(**columns: list[object]) -> pa.Table:
+    return pa.table(columns or PEOPLE)
+
+
+def generalized(levels: dict[str, int]) -> sf.Release:
+    return sf.sanitize(people(), SCHEMA, sf.FullDomain(levels, sf.KAnonymity(1)))
+
+
+def figures(row: AnswerRow) -> list[float]:
+    return [-1.0 if each is None else each for each in (row.value, row.deviation, row.least, row.most)]
+
+
+def completions(release: sf.Release) -> list[list[tuple[int, str, str]]]:
+    """Every table that the labels of a release may stand for."""
+    rows = release.to_arrow(typed=False).to_pylist()
+    ways = [
+        itertools.product(
+            AGES.get(row["age"]) or [int(row["age"])],
+            PLACES.get(row["country"]) or [row["country"]],
+            [row["illness"]],
+        )
+        for row in rows
+    ]
+    return [list(table) for table in itertools.product(*map(list, ways))]
+
+
+@pytest.mark.parametrize("condition", TESTS)
+@pytest.mark.parametrize("levels", [{"age": 1, "country": 0}, {"age": 0, "country": 1}], ids=str)
+def test_bounds_are_those_of_all_completions(condition: str, levels: dict[str, int]) -> None:
+    release, passes = generalized(levels), TESTS[condition]
+    tables = completions(release)
+    counts = [sum(passes(*row) for row in table) for table in tables]
+    row = query(release, f"count where {condition}", reading="uniform").rows[0]
+    assert (row.least, row.most) == (min(counts), max(counts))
+    # all completions are equally likely under the uniform reading
+    assert row.value == pytest.approx(np.mean(counts))
+    assert row.deviation == pytest.approx(np.std(counts))
+
+
+@pytest.mark.parametrize("condition", TESTS)
+@pytest.mark.parametrize("levels", [{"age": 1, "country": 0}, {"age": 2, "country": 0}], ids=str)
+def test_sums_and_means_are_those_of_all_completions(condition: str, levels: dict[str, int]) -> None:
+    release, passes = generalized(levels), TESTS[condition]
+    found = [[row[0] for row in table if passes(*row)] for table in completions(release)]
+    total = query(release, f"sum age where {condition}", reading="uniform").rows[0]
+    sums = [sum(ages) for ages in found]
+    assert (total.least, total.most) == (min(sums), max(sums))
+    assert total.value == pytest.approx(np.mean(sums))
+    assert total.deviation == pytest.approx(np.std(sums))
+    means = [float(np.mean(ages)) for ages in found if ages]
+    mean = query(release, f"mean age where {condition}", reading="uniform").rows[0]
+    assert [mean.least, mean.most] == pytest.approx([min(means), max(means)])
+
+
+@pytest.mark.parametrize("form", [sf.Anatomy(2), sf.Bucketize(sf.ProbabilisticDiversity(2))], ids=str)
+@pytest.mark.parametrize("condition", TESTS)
+def test_groups_give_the_bounds_of_all_exchanges(form: sf.Sanitizer, condition: str) -> None:
+    half = people(
+        age=[20, 21, 22, 23, 20, 23],
+        country=PEOPLE["country"],
+        illness=["flu", "gout", "flu", "gout", "gout", "flu"],
+    )
+    release, passes = sf.sanitize(half, SCHEMA, form, seed=3), TESTS[condition]
+    table = release.original
+    assert table is not None
+    assert release.group_of is not None
+    rows = np.repeat(np.arange(release.n_rows), release.weights)
+    groups: dict[int, list[tuple[int, str, str]]] = {}
+    for row in rows:
+        record = tuple(release.cells[name].labels[release.cells[name].codes[row]] for name in PEOPLE)
+        groups.setdefault(int(release.group_of[row]), []).append(record)
+    totals = [0]
+    for records in groups.values():
+        ills = [ill for _, _, ill in records]
+        here = [
+            sum(passes(int(age), place, ill) for (age, place, _), ill in zip(records, order, strict=True))
+            for order in itertools.permutations(ills)
+        ]
+        totals = [before + count for before in totals for count in here]
+    found = query(release, f"count where {condition}", reading="uniform").rows[0]
+    assert (found.least, found.most) == (min(totals), max(totals))
+    assert found.value == pytest.approx(np.mean(totals))
+    assert found.deviation == pytest.approx(np.std(totals))
+
+
+def test_as_is_answers_exactly_and_for_certain() -> None:
+    table = sf.datasets.adult()[0]
+    release = sf.sanitize(*sf.datasets.adult(), sf.AsIs())
+    ages = np.array(table["age"].domain)[table["age"].codes]
+    women = np.array(table["sex"].domain)[table["sex"].codes] == "Female"
+    counted = int(table.weights[(ages >= 40) & women].sum())
+    row = query(release, "count where age >= 40 and sex = Female").rows[0]
+    assert (row.value, row.deviation, row.least, row.most) == (counted, 0, counted, counted)
+    mean = float((ages * table.weights)[women].sum() / table.weights[women].sum())
+    assert query(release, "mean age where sex = Female").value == pytest.approx(mean)
+    by_occupation = query(release, "count where age >= 40 and sex = Female by occupation")
+    assert sum(row.value or 0 for row in by_occupation.rows) == counted
+
+
+@pytest.mark.parametrize("reading", ["uniform", "maximum-entropy"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        sf.Mondrian(sf.KAnonymity(5)),
+        sf.Bucketize(sf.ProbabilisticDiversity(2)),
+        sf.LocalRecoding(sf.KAnonymity(4)),
+    ],
+    ids=["mondrian", "bucketize", "local-recoding"],
+)
+def test_the_same_reading_answers_as_query_error_does(reading: str, how: sf.Sanitizer) -> None:
+    rng = np.random.default_rng(5)
+    ages = np.concatenate([np.arange(20, 60), rng.integers(20, 60, 260)])
+    table = people(
+        age=ages.tolist(),
+        sex=rng.choice(["Female", "Male"], 300).tolist(),
+        illness=rng.choice(["flu", "gout", "cold"], 300).tolist(),
+    )
+    schema = sf.Schema(
+        (
+            sf.Attribute("age", "quasi-identifying", "numeric"),
+            sf.Attribute("sex", "quasi-identifying"),
+            sf.Attribute("illness", "sensitive"),
+        )
+    )
+    release = sf.sanitize(table, schema, how, seed=1)
+    original, bound = release.original, release.schema
+    assert original is not None
+    truth = true_estimate(original, bound, "illness")
+    drawn, _, _ = satisfied_queries(original, bound, "illness", truth, 20, 2, 0.1, 3)
+    expected = drawn.answers(reconstructed(release, "illness", reading))  # type: ignore[arg-type]
+    names = bound.quasi_identifiers
+    for number in range(20):
+        parts = []
+        for place, attribute in enumerate(drawn.attributes[number]):
+            domain = original[names[attribute]].domain
+            start = drawn.starts[number, place]
+            accepted = [v for c, v in enumerate(domain) if drawn.accepted[start + c]]
+            parts.append(f"{names[attribute]} in ({', '.join(map(str, accepted))})")
+        ills = [v for c, v in enumerate(original["illness"].domain) if drawn.values[number, c]]
+        asked = f"count where {' and '.join(parts)} and illness in ({', '.join(map(str, ills))})"
+        assert query(release, asked, reading=reading).value == pytest.approx(expected[number], abs=1e-6)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        sf.Mondrian(sf.KAnonymity(2)),
+        sf.Anatomy(2),
+        sf.Bucketize(sf.ProbabilisticDiversity(2)),
+        sf.FullDomain({"zip": 2, "age": 2, "sex": 1}, sf.KAnonymity(2), suppression=0.25),
+        sf.AsIs(),
+    ],
+    ids=str,
+)
+def test_a_folder_answers_as_the_release_does(how: sf.Sanitizer, tmp_path: Path) -> None:
+    release = sf.sanitize(*sf.datasets.hospital(), how, seed=2)
+    sf.publish(release, tmp_path / "out", ["k-anonymity"])
+    for asked in ("count where age < 40 by diagnosis", "mean age", "count by diagnosis, zip"):
+        here, there = query(release, asked), query(tmp_path / "out", asked)
+        assert len(here.rows) == len(there.rows) > 0
+        for one, other in zip(here.rows, there.rows, strict=True):
+            assert one.by == other.by
+            assert figures(one) == pytest.approx(figures(other), abs=1e-6)
+        assert (here.records, here.left_out, here.notes) == (there.records, there.left_out, there.notes)
+
+
+def test_the_truth_lies_between_the_bounds_of_suppressing_releases() -> None:
+    how = sf.FullDomain({"zip": 2, "age": 2, "sex": 1}, sf.KAnonymity(2), suppression=0.25)
+    release = sf.sanitize(*sf.datasets.hospital(), how, seed=2)
+    original = sf.sanitize(*sf.datasets.hospital(), sf.AsIs())
+    for asked in ("count where age < 40", "count where zip = 02138 or diagnosis = Flu"):
+        found, true = query(release, asked), query(original, asked).value
+        row = found.rows[0]
+        assert row.least is not None
+        assert row.most is not None
+        assert true is not None
+        assert row.least <= true <= row.most + found.left_out
+
+
+def test_made_up_records_are_counted_up_and_nothing_is_certain() -> None:
+    release = sf.sanitize(people(), SCHEMA, sf.AsIs())
+    made_up = replace(release, kind="synthetic", n_original=12, rows=None)
+    found = query(made_up, "count where illness = flu")
+    assert (found.value, found.rows[0].least, found.rows[0].deviation) == (8, None, None)
+    assert len(found.notes) == 2
+
+
+def test_what_cannot_be_asked_is_said_with_a_near_miss() -> None:
+    release = generalized({"age": 1, "country": 1})
+    with pytest.raises(Misread, match="no value 'Frence' of 'country'; did you mean 'France'"):
+        query(release, "count where country = Frence")
+    with pytest.raises(ParameterError, match="no attribute 'contry'; did you mean 'country'"):
+        query(release, "count by contry")
+    with pytest.raises(Misread, match="has no numbers"):
+        query(release, "count where country < 3")
+    with pytest.raises(Misread, match="'old' is none"):
+        query(release, "count where age > old")
+    with pytest.raises(ParameterError, match="no numbers to take the mean of"):
+        query(release, "mean country")
+    hidden = sf.sanitize(people(), SCHEMA, sf.SuppressQuasiIdentifiers())
+    with pytest.raises(ParameterError, match="is \\* in every record"):
+        query(hidden, "count where age > 3")
+
+
+def test_labels_say_what_they_stand_for() -> None:
+    zips = Wording(("130*", "13053", "1*", "{14850, 14851}", None, "*"))
+    assert zips.values == ("13053", "14850", "14851")
+    masks = Wording(("130*", "148*"))
+    assert [meant.is_open for meant in masks.meanings] == [False, False]
+    assert masks.values == ("130*", "148*")
+    days = Wording(("2026-11-03", "2026-11", "2026-Q4", "2025"))
+    assert [meant.may_be("2026-11-03") for meant in days.meanings] == [True, True, True, False]
+    ages = Wording(("<25", "[25, 30)", ">=80 or missing"), whole=True)
+    assert ages.range == (20, 84)

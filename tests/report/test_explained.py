@@ -1,0 +1,110 @@
+"""The page of a published folder that tells how to read it: its example runs without sfumato."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sfumato as sf
+from sfumato.receiving.answer import query
+
+COUNTRIES = sf.Hierarchy.nested({"Europe": ["France", "Italy", "Malta"], "Asia": ["Japan", "China"]})
+
+
+def example(folder: Path, language: str) -> str:
+    (code,) = re.findall(rf"```{language}\n(.*?)```", (folder / "README.md").read_text("utf-8"), re.DOTALL)
+    return str(code)
+
+
+def printed(folder: Path) -> dict[str | None, float]:
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", example(folder, "python")],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    return {None if value == "missing" else value: float(number) for value, number in rows}
+
+
+def answered(folder: Path, name: str) -> dict[str | None, float]:
+    found = query(folder, f"count by {name}", reading="uniform")
+    return {row.by[name]: round(row.value or 0, 2) for row in found.rows if row.value}
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        sf.AsIs(),
+        sf.Anatomy(2),
+        sf.Bucketize(sf.ProbabilisticDiversity(2)),
+        sf.LocalRecoding(sf.KAnonymity(3)),
+        sf.Mondrian(sf.KAnonymity(3)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("first", ["age", "sex", "diagnosis"])
+def test_the_example_counts_what_query_counts(how: sf.Sanitizer, first: str, tmp_path: Path) -> None:
+    table, schema = sf.datasets.hospital()
+    order = sorted(schema.attributes, key=lambda each: each.name != first)
+    sf.publish(sf.sanitize(table, sf.Schema(tuple(order)), how, seed=1), tmp_path / "out", ["k-anonymity"])
+    # a whole * is read as itself by the example, which sees one cell at a time
+    expected = answered(tmp_path / "out", first)
+    found = printed(tmp_path / "out")
+    if "*" not in found:
+        assert found == pytest.approx(expected, abs=0.011)
+    assert sum(found.values()) == pytest.approx(12, abs=0.1)
+    assert sf.verify(tmp_path / "out").holds
+
+
+def test_the_example_reads_branches_sets_and_missing_values(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    places = ["France", "Italy", "Japan", "China", None, "France"] * 2
+    schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
+    release = sf.sanitize(
+        pa.table({"country": places}), schema, sf.FullDomain({"country": 1}, sf.KAnonymity(1))
+    )
+    sf.publish(release, tmp_path / "out", ["k-anonymity"])
+    assert printed(tmp_path / "out") == {
+        **dict.fromkeys(("France", "Italy", "Malta"), 2.0),
+        **dict.fromkeys(("Japan", "China"), 2.0),
+        None: 2.0,
+    }
+
+
+def test_branches_are_told_whole_and_only_where_they_are_published(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
+    table = pa.table({"country": ["France", "Italy", "France"]})
+    release = sf.sanitize(table, schema, sf.FullDomain({"country": 1}, sf.KAnonymity(1)))
+    sf.publish(release, tmp_path / "out", ["k-anonymity"])
+    manifest = (tmp_path / "out" / "manifest.json").read_text("utf-8")
+    # Malta occurs in no record, and Asia is no cell
+    assert "Malta" in manifest
+    assert "Asia" not in manifest
+    assert "Japan" not in manifest
+    exact = sf.sanitize(table, schema, sf.AsIs())
+    sf.publish(exact, tmp_path / "exact", ["k-anonymity"])
+    assert "Malta" not in (tmp_path / "exact" / "manifest.json").read_text("utf-8")
+
+
+def test_another_readme_is_noticed(tmp_path: Path) -> None:
+    sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "out", ["k-anonymity"])
+    with (tmp_path / "out" / "README.md").open("a", encoding="utf-8") as file:
+        file.write("trust me\n")
+    assert not sf.verify(tmp_path / "out").holds
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_the_example_in_r_runs(tmp_path: Path) -> None:
+    sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "out", ["k-anonymity"])
+    subprocess.run(["Rscript", "-e", example(tmp_path / "out", "r")], cwd=tmp_path / "out", check=True)
