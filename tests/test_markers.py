@@ -50,7 +50,7 @@ class Ran:
     said: str
 
 
-# One process runs all commands one after another, as starting it is most of the work; what a command says, and
+# One process runs all commands in turn, as starting it is most of the work. What a command says, and
 # what the processes say that it starts, goes to a file.
 COMMANDS = """
 import json, os, sys
