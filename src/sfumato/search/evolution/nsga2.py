@@ -11,7 +11,9 @@ from pymoo.core.crossover import Crossover
 from pymoo.core.mutation import Mutation
 from pymoo.core.problem import Problem
 from pymoo.core.sampling import Sampling
+from pymoo.operators.selection.tournament import TournamentSelection
 
+from sfumato.arrays import Floats, Integers
 from sfumato.search.evolution.run import Judge, Settings
 from sfumato.search.evolution.space import Genes, Space
 
@@ -77,11 +79,36 @@ class _Mutation(Mutation):  # type: ignore[misc]
         return genes
 
 
+def winners(population: Any, pairs: Integers, algorithm: Any, **more: Any) -> Integers:
+    """Return who wins each of some pairs: who violates less, then who dominates, then who is less crowded.
+
+    These are pymoo's rules, and its draws where all is equal, for all pairs at once.
+    """
+    violations, objectives = population.get("CV")[:, 0], population.get("F")
+    crowding = population.get("crowding").astype(np.float64)
+    one, other = pairs.T
+    ahead = (objectives[one] < objectives[other]).any(axis=1)
+    behind = (objectives[other] < objectives[one]).any(axis=1)
+    wins = np.where(ahead == behind, _sign(crowding[one], crowding[other]), np.where(ahead, 1, -1))
+    is_broken = (violations[one] > 0) | (violations[other] > 0)
+    wins = np.where(is_broken, _sign(violations[other], violations[one]), wins)
+    found = np.where(wins > 0, one, other)
+    for place in np.flatnonzero(wins == 0):
+        found[place] = algorithm.random_state.choice(pairs[place])
+    return found[:, np.newaxis]
+
+
+def _sign(some: Floats, others: Floats) -> Integers:
+    """Return 1 where the first is larger, -1 where the second is, else 0: also of two infinite ones."""
+    return (some > others).astype(np.int64) - (some < others)
+
+
 def generations(judge: Judge, settings: Settings, seed: int) -> Iterator[int]:
     """Run generation after generation, yielding the number of each when it is done."""
     algorithm = NSGA2(
         pop_size=settings.population,
         sampling=_Sampling(judge.space),
+        selection=TournamentSelection(func_comp=winners),
         crossover=_Crossover(judge.space, settings.crossover),
         mutation=_Mutation(judge, settings.mutation),
         eliminate_duplicates=False,
