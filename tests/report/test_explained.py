@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -65,8 +67,6 @@ def test_the_example_counts_what_query_counts(how: sf.Sanitizer, first: str, tmp
 
 
 def test_the_example_reads_branches_sets_and_missing_values(tmp_path: Path) -> None:
-    import pyarrow as pa
-
     places = ["France", "Italy", "Japan", "China", None, "France"] * 2
     schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
     release = sf.sanitize(
@@ -81,8 +81,6 @@ def test_the_example_reads_branches_sets_and_missing_values(tmp_path: Path) -> N
 
 
 def test_branches_are_told_whole_and_only_where_they_are_published(tmp_path: Path) -> None:
-    import pyarrow as pa
-
     schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
     table = pa.table({"country": ["France", "Italy", "France"]})
     release = sf.sanitize(table, schema, sf.FullDomain({"country": 1}, sf.KAnonymity(1)))
@@ -95,6 +93,20 @@ def test_branches_are_told_whole_and_only_where_they_are_published(tmp_path: Pat
     exact = sf.sanitize(table, schema, sf.AsIs())
     sf.publish(exact, tmp_path / "exact", ["k-anonymity"])
     assert "Malta" not in (tmp_path / "exact" / "manifest.json").read_text("utf-8")
+
+
+def test_a_branch_that_is_no_cell_is_noticed(tmp_path: Path) -> None:
+    schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
+    table = pa.table({"country": ["France", "Italy", "France"]})
+    release = sf.sanitize(table, schema, sf.FullDomain({"country": 1}, sf.KAnonymity(1)))
+    sf.publish(release, tmp_path / "out", ["k-anonymity"])
+    said = "what is explained of branches are those that the cells have"
+    assert said in [check.what for check in sf.verify(tmp_path / "out") if check.holds]
+    place = tmp_path / "out" / "manifest.json"
+    facts = json.loads(place.read_text("utf-8"))
+    facts["layout"]["attributes"]["country"]["branches"]["Asia"] = ["Japan"]
+    place.write_text(json.dumps(facts), "utf-8")
+    assert said in [check.what for check in sf.verify(tmp_path / "out").failed]
 
 
 def test_another_readme_is_noticed(tmp_path: Path) -> None:

@@ -448,6 +448,13 @@ def _allows(limit: LimitFacts, value: Any) -> bool:
 # The publisher's word
 
 
+def _are_seen(tables: Mapping[str, WrittenTable], name: str, branches: Mapping[str, list[str]]) -> bool:
+    """Return whether every branch is a cell of the attribute, or a part of one."""
+    column = next((table.columns[name] for table in tables.values() if name in table.columns), None)
+    cells = {value for value in column.values if value} if column is not None else set()
+    return all(branch in cells or any(branch in cell for cell in cells) for branch in branches)
+
+
 def _told_cells(seen: PublicView, tables: Mapping[str, WrittenTable], name: str) -> int:
     """Return how many cells of an attribute are not withheld."""
     table = tables[next(iter(tables))]
@@ -477,6 +484,12 @@ def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, Writ
     many = [each.name for each in word.attributes if (each.exact or 0) > _told_cells(seen, tables, each.name)]
     yield Check("no more cells are called exact than are told", f"{many[0]!r} has fewer" if many else "")
     yield Check("roles, kinds and hierarchies of the attributes, and which cells are exact", word=True)
+    told = {name: facts.branches for name, facts in manifest.layout.attributes.items() if facts.branches}
+    if told:
+        unseen = [name for name, branches in told.items() if not _are_seen(tables, name, branches)]
+        problem = f"{unseen[0]!r} has others" if unseen else ""
+        yield Check("what is explained of branches are those that the cells have", problem)
+        yield Check("what the branches stand for", word=True)
     yield Check(f"the original has {manifest.layout.n_original:,} records", word=True)
     yield Check(f"the rows stand for {_STAND_FOR[manifest.layout.kind]}", word=True)
     yield Check(f"the release was made by {manifest.recipe.sanitizer} as the recipe says", word=True)
