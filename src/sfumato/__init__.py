@@ -36,6 +36,7 @@ _HOME = {
     "CompositionLoss": "measures",
     "CorrelationDifference": "measures",
     "Cut": "sanitizers",
+    "DateShift": "sanitizers",
     "Dates": "hierarchy",
     "DeFinettiGain": "measures",
     "Decision": "decision",
