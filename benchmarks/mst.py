@@ -3,9 +3,10 @@
     python benchmarks/mst.py [--opendp PYTHON]
 
 sfumato's `mst` draws from the 45,222 complete records of Adult with six quasi-identifiers and occupation.
-With ``--opendp`` the MST of OpenDP (`pip install "opendp[mbi]"`, the Python of that environment) makes a file of
-the same records with the same epsilon and delta, ages cut into five years and all values told beforehand; both
-are judged by the same measures. OpenDP's "round" is how it ships, "sample" draws every record by itself.
+With ``--opendp`` the MST of OpenDP (`pip install "opendp[mbi]"`, the Python of that environment) makes a
+file of the same records with the rho of the same epsilon and delta, ages cut into five years and all values
+told beforehand; both are judged by the same measures. OpenDP's "round" is how it ships, "sample" draws every
+record by itself.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 import pyarrow.csv
 
 from sfumato import MST, Release, datasets, measure, read_release, sanitize
+from sfumato.sanitizers.noisy_counts import rho_of
 
 EPSILONS = (0.3, 1.0, 2.5)
 DELTA = 1e-6
@@ -30,12 +32,12 @@ import polars as pl
 import opendp.prelude as dp
 
 dp.enable_features("contrib")
-source, target, epsilon, delta, method = sys.argv[1:]
+source, target, rho, method = sys.argv[1:]
 frame = pl.read_csv(source).with_columns((pl.col("age") // 5 * 5 + 2).cast(pl.String))
 began = time.process_time()
 context = dp.Context.compositor(
     data=frame.lazy(), privacy_unit=dp.unit_of(contributions=1),
-    privacy_loss=dp.loss_of(epsilon=float(epsilon), delta=float(delta)), split_evenly_over=1,
+    privacy_loss=dp.loss_of(rho=float(rho)), split_evenly_over=1,
 )
 keys = {name: sorted(set(frame[name])) for name in frame.columns}
 table = context.query().contingency_table(keys=keys, algorithm=dp.mbi.MST()).release()
@@ -66,7 +68,7 @@ def peer(python: Path, epsilon: float, method: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "adult.csv"), Path(folder, "made.csv")
         pyarrow.csv.write_csv(table.to_arrow(), source)
-        command = [python, "-c", PEER, source, target, str(epsilon), str(DELTA), method]
+        command = [python, "-c", PEER, source, target, str(rho_of(epsilon, DELTA)), method]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return f"{'OpenDP ' + method:<24} {epsilon:>8g} {done.stderr.strip().splitlines()[-1]}"

@@ -24,7 +24,6 @@ from sfumato.measures import (
     CompositionLoss,
     CorrelationDifference,
     DeFinettiGain,
-    Delta,
     Discernibility,
     DisclosureQuotient,
     Downcoding,
@@ -51,6 +50,7 @@ from sfumato.measures import (
     NearerKnowledgeGain,
     PopulationUniqueness,
     Precision,
+    PrivacyDelta,
     PrivacyLoss,
     Propensity,
     QuasiIdentifierContribution,
@@ -120,6 +120,8 @@ from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers import (
+    MST,
+    PRAM,
     Anatomy,
     AsIs,
     Bucketize,
@@ -133,8 +135,6 @@ from sfumato.sanitizers import (
     LocalRecoding,
     Microaggregation,
     Mondrian,
-    MST,
-    PRAM,
     RankSwapping,
     Sampling,
     Sanitizer,
@@ -154,6 +154,8 @@ __version__: str
 _HOME: dict[str, str]
 _ROOMS: frozenset[str]
 __all__ = [
+    "MST",
+    "PRAM",
     "AccuracyGain",
     "AdaBoost",
     "Adversary",
@@ -186,7 +188,6 @@ __all__ = [
     "Decision",
     "DecisionStump",
     "DecisionTree",
-    "Delta",
     "DeltaDisclosure",
     "DependentBayes",
     "Discernibility",
@@ -229,7 +230,6 @@ __all__ = [
     "LocalRecoding",
     "LogisticRegression",
     "MInvariance",
-    "MST",
     "Majority",
     "MarketerRisk",
     "MeanNumber",
@@ -245,11 +245,11 @@ __all__ = [
     "NearestNeighbours",
     "NeuralNetwork",
     "OneRule",
-    "PRAM",
     "Picture",
     "PopulationUniqueness",
     "Precision",
     "Prefixes",
+    "PrivacyDelta",
     "PrivacyLoss",
     "PrivacyModel",
     "ProbabilisticDiversity",
