@@ -12,10 +12,10 @@ from sfumato import (
     MST,
     AsIs,
     CartSynthesis,
-    Delta,
     Epsilon,
     Laplace,
     Limit,
+    PrivacyDelta,
     Schema,
     Table,
     ask,
@@ -35,8 +35,8 @@ Bound = tuple[Table, Schema]
 
 def test_they_are_what_the_recipe_says(hospital: Bound) -> None:
     release = sanitize(*hospital, MST(0.7, 1e-8))
-    taken = {each.measure: each for each in measure(release, ["epsilon", "delta"])}
-    assert (taken["epsilon"].value, taken["delta"].value) == (0.7, 1e-8)
+    taken = {each.measure: each for each in measure(release, ["epsilon", "privacy-delta"])}
+    assert (taken["epsilon"].value, taken["privacy-delta"].value) == (0.7, 1e-8)
     assert taken["epsilon"].detail["unit"] == "record"
 
 
@@ -44,7 +44,7 @@ def test_they_are_what_the_recipe_says(hospital: Bound) -> None:
 def test_methods_that_promise_nothing_to_everybody_have_none(hospital: Bound, how: object) -> None:
     release = sanitize(*hospital, how)  # type: ignore[arg-type]
     assert guarantee_of(release) is None
-    for taken in measure(release, [Epsilon(), Delta()]):
+    for taken in measure(release, [Epsilon(), PrivacyDelta()]):
         assert taken.value is None
         assert "promises no differential privacy" in taken.detail["reason"]
 

@@ -24,7 +24,7 @@ from sfumato.measures.fidelity.association import CorrelationDifference
 from sfumato.measures.fidelity.k_marginal import KMarginal
 from sfumato.measures.fidelity.learned import Propensity, TransferLoss
 from sfumato.measures.fidelity.regression import RegressionLoss
-from sfumato.measures.guarantees import Delta, Epsilon
+from sfumato.measures.guarantees import Epsilon, PrivacyDelta
 from sfumato.measures.households import HouseholdRisk
 from sfumato.measures.invariance import MInvariance
 from sfumato.measures.loss import (
@@ -64,7 +64,6 @@ __all__ = [
     "CompositionLoss",
     "CorrelationDifference",
     "DeFinettiGain",
-    "Delta",
     "Discernibility",
     "DisclosureQuotient",
     "Downcoding",
@@ -92,6 +91,7 @@ __all__ = [
     "NearerKnowledgeGain",
     "PopulationUniqueness",
     "Precision",
+    "PrivacyDelta",
     "PrivacyLoss",
     "Propensity",
     "QuasiIdentifierContribution",

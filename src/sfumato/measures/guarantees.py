@@ -91,7 +91,7 @@ class Epsilon(_Promised):
 
 @register
 @dataclass(frozen=True)
-class Delta(_Promised):
+class PrivacyDelta(_Promised):
     """The delta of differential privacy that the method of a release promises beside epsilon.
 
     With probability delta the promise of epsilon may fail. It should be far below one in the number of
@@ -105,12 +105,12 @@ class Delta(_Promised):
     Examples
     --------
     >>> from sfumato import MST, datasets, sanitize
-    >>> Delta().measure(sanitize(*datasets.hospital(), MST(delta=1e-7)))[0].value
+    >>> PrivacyDelta().measure(sanitize(*datasets.hospital(), MST(delta=1e-7)))[0].value
     1e-07
     """
 
     words: ClassVar[Words] = Words(
-        "delta",
+        "delta of differential privacy",
         "The probability with which the promise of epsilon may fail. It is promised by the method and cannot "
         "be measured.",
         "It should be far below one in the number of people.",

@@ -6,6 +6,7 @@ from sfumato.sanitizers.cart_synthesis import CartSynthesis
 from sfumato.sanitizers.cell_suppression import CellSuppression
 from sfumato.sanitizers.clustering import Clustering
 from sfumato.sanitizers.cut import Cut
+from sfumato.sanitizers.date_shift import DateShift
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.sanitizers.local_recoding import LocalRecoding
 from sfumato.sanitizers.microaggregation import Microaggregation
@@ -28,6 +29,7 @@ __all__ = [
     "CellSuppression",
     "Clustering",
     "Cut",
+    "DateShift",
     "FullDomain",
     "Laplace",
     "LocalRecoding",
