@@ -70,9 +70,13 @@ def test_counting_stops_at_enough_and_counts_a_person_once(rng: np.random.Genera
     people = np.sort(rng.integers(0, 10, 30))
     least = np.where(rng.random((8, 3)) < 0.5, rng.integers(0, 4, (8, 3)), -np.inf)
     most = np.where(rng.random((8, 3)) < 0.5, 2.0, np.inf)
+    orders = np.argsort(at.T, axis=1)
     ones, nobody = np.ones(30, dtype=np.int64), np.empty(0, dtype=np.int64)
     fits = ((at[None] >= least[:, None]) & (at[None] <= most[:, None])).all(axis=2)
-    assert count_within(at, at, ones, nobody, least, most, 100).tolist() == fits.sum(axis=1).tolist()
+    assert count_within(at, at, ones, nobody, orders, least, most, 100).tolist() == fits.sum(axis=1).tolist()
     own = [len(set(people[line].tolist())) for line in fits]
-    assert count_within(at, at, ones, people, least, most, 100).tolist() == own
-    assert count_within(at, at, ones, nobody, least, most, 2).tolist() == np.minimum(fits.sum(1), 2).tolist()
+    assert count_within(at, at, ones, people, orders, least, most, 100).tolist() == own
+    assert (
+        count_within(at, at, ones, nobody, orders, least, most, 2).tolist()
+        == np.minimum(fits.sum(1), 2).tolist()
+    )

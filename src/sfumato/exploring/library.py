@@ -15,12 +15,13 @@ from sfumato.exploring.tasks import Try
 from sfumato.facts import Axis
 from sfumato.frontier import Frontier, only_made
 from sfumato.measures.base import Measure
-from sfumato.project.defaults import default_measures
+from sfumato.project.defaults import default_measures, kinds_of
 from sfumato.project.file import search_of
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.schema import Schema
 from sfumato.search.base import Search
+from sfumato.search.sweep import Sweep
 from sfumato.store.base import IN_MEMORY, Store
 from sfumato.store.provenance import source_of
 from sfumato.table import Table
@@ -94,7 +95,7 @@ def explore(
     original = table if isinstance(table, Table) else Table.from_arrow(table)
     bound_table, bound_schema = schema.bind(original)
     tried = [_tried(each, position) for position, each in enumerate(tries, start=1)]
-    asked = _asked(measures, bound_schema)
+    asked = _asked(measures, bound_schema, tried)
     axes = _axes(asked)
     with _opened(store) as kept, kept.exclusive():
         fill(
@@ -128,8 +129,9 @@ def _tried(given: Any, position: int) -> Try:
         raise ParameterError(str(error)) from None
 
 
-def _asked(given: Iterable[Any] | None, schema: Schema) -> list[Measure]:
-    wanted = [m for side in default_measures(schema) for m in side] if given is None else list(given)
+def _asked(given: Iterable[Any] | None, schema: Schema, tried: Sequence[Try]) -> list[Measure]:
+    kinds = kinds_of(each.sanitizer for each in tried if isinstance(each, (Recipe, Sweep)))
+    wanted = [m for side in default_measures(schema, kinds=kinds) for m in side] if given is None else given
     return [each if isinstance(each, Measure) else registry.build_measure(each) for each in wanted]
 
 

@@ -153,11 +153,14 @@ def count_within(
     high: Floats,
     weights: Integers,
     person_of: Integers,
+    orders: Integers,
     least: Floats,
     most: Floats,
     enough: int,
 ) -> Integers:
     """Return for each predicate how many people have a row within its bounds in every column.
+
+    Of the columns the one is looked at first in which the fewest rows begin within the bounds.
 
     Parameters
     ----------
@@ -167,6 +170,8 @@ def count_within(
         How many people each row stands for.
     person_of
         Whose each row is, ascending, where somebody has several; each counts once. Else empty.
+    orders
+        For each column its rows by their low ends.
     least, most
         For each predicate and column the bounds; infinite ones bind nothing.
     enough
@@ -174,29 +179,49 @@ def count_within(
     """
     n_rows, n_columns = low.shape
     counts = np.zeros(len(least), np.int64)
-    used = np.empty(n_columns, np.int64)
     for predicate in range(len(least)):
-        n_used = 0
-        for column in range(n_columns):
-            if least[predicate, column] > -np.inf or most[predicate, column] < np.inf:
-                used[n_used] = column
-                n_used += 1
-        last = -1
-        for row in range(n_rows):
-            place = 0
+        begin, end, by = 0, n_rows, -1
+        if len(person_of) == 0:
+            for column in range(n_columns):
+                first = _first_from(low, orders, column, least[predicate, column], False)
+                last = _first_from(low, orders, column, most[predicate, column], True)
+                if last - first < end - begin:
+                    begin, end, by = first, last, column
+        previous = -1
+        for place in range(begin, end):
+            row = place if by < 0 else orders[by, place]
+            column = 0
             while (
-                place < n_used
-                and low[row, used[place]] >= least[predicate, used[place]]
-                and high[row, used[place]] <= most[predicate, used[place]]
+                column < n_columns
+                and (low[row, column] >= least[predicate, column] or least[predicate, column] == -np.inf)
+                and (high[row, column] <= most[predicate, column] or most[predicate, column] == np.inf)
             ):
-                place += 1
-            if place < n_used:
+                column += 1
+            if column < n_columns:
                 continue
             if len(person_of) == 0:
                 counts[predicate] += weights[row]
-            elif person_of[row] != last:
+            elif person_of[row] != previous:
                 counts[predicate] += 1
-                last = person_of[row]
+                previous = person_of[row]
             if counts[predicate] >= enough:
                 break
     return counts
+
+
+@njit(cache=True)
+def _first_from(low: Floats, orders: Integers, column: int, bound: float, beyond: bool) -> int:
+    """Return where rows, by their low ends, reach a bound or lie beyond it; those nowhere come last."""
+    if bound == -np.inf:
+        return 0
+    if bound == np.inf:
+        return orders.shape[1]
+    begin, end = 0, orders.shape[1]
+    while begin < end:
+        middle = (begin + end) // 2
+        value = low[orders[column, middle], column]
+        if value < bound or (beyond and value == bound):
+            begin = middle + 1
+        else:
+            end = middle
+    return begin

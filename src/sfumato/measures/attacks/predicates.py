@@ -6,6 +6,7 @@ A predicate is a range for each attribute: of numbers, or of places in the order
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from sfumato.measures.attacks.distances import Sight, people_column
 from sfumato.table import Table
 
 _CANDIDATES = 4096
-_MOST_BATCHES = 10
+_MOST_BATCHES = 60
+_IN_VAIN = 3
+"""After so many batches that bring less than one in a thousand, no more are drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +48,12 @@ class Crowd:
 
     def count(self, predicates: Predicates, enough: int = 1 << 62) -> Integers:
         """Return for each predicate how many of them satisfy it, counted until there are enough."""
-        return count_within(
-            self.low, self.high, self.weights, self.person_of, predicates.least, predicates.most, enough
-        )
+        rows = (self.low, self.high, self.weights, self.person_of, self._orders)
+        return count_within(*rows, predicates.least, predicates.most, enough)
+
+    @cached_property
+    def _orders(self) -> Integers:
+        return np.argsort(self.low.T, axis=1, kind="stable")
 
     def singled_out(self, predicates: Predicates) -> Booleans:
         """Return for each predicate whether exactly one of them satisfies it."""
@@ -94,11 +100,14 @@ def learned(seen: Sight, n_attributes: int, n_wanted: int, rng: np.random.Genera
     medians = _medians(seen, crowd)
     found = Predicates(*np.empty((2, 0, len(seen.attributes))))
     chances = crowd.weights / crowd.weights.sum()
+    in_vain = 0
     for _ in range(_MOST_BATCHES):
+        n_before = len(found)
         rows = rng.choice(len(chances), _CANDIDATES, p=chances)
         asked = _some_attributes(_CANDIDATES, len(seen.attributes), n_attributes, rng)
         found = _with_more(found, crowd, _of_rows(crowd, rows, asked, medians))
-        if len(found) >= n_wanted:
+        in_vain = 0 if len(found) - n_before > _CANDIDATES // 1000 else in_vain + 1
+        if len(found) >= n_wanted or in_vain == _IN_VAIN:
             break
     return found.take(rng.permutation(len(found))[:n_wanted])
 
