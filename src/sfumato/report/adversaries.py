@@ -69,7 +69,9 @@ def _against(guards: Guards, attacker: Attacker | None, taken: list[Measurement]
 def attacks_not_tried(candidates: Iterable[Candidate]) -> str:
     """Return in words the attacks of who knows the recipe that nobody tried; empty if all were."""
     taken = {measurement.measure for measurement in _measurements(candidates)}
-    known = [name for name in registry.registered("measure") if adversary_of(name)[1] == RECIPE_READER]
+    # a plug-in that only one side has would make the same report read differently to the other
+    ours = [name for name, cls in registry.registered("measure").items() if not registry.is_plugged_in(cls)]
+    known = [name for name in ours if adversary_of(name)[1] == RECIPE_READER]
     return formatting.joined(formatting.measure_words(name).title for name in known if name not in taken)
 
 
