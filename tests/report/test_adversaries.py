@@ -9,7 +9,7 @@ from sfumato.frontier import Candidate
 from sfumato.measures import Measurement
 from sfumato.measures.scenario.scenario import Adversary, Scenario, User
 from sfumato.recipe import Recipe
-from sfumato.report.adversaries import Against, measures_against, scenario_rows
+from sfumato.report.adversaries import Against, attacks_not_tried, measures_against, scenario_rows
 
 SCENARIO = Scenario(
     "early-detection",
@@ -58,6 +58,8 @@ def test_every_privacy_measure_says_what_it_guards() -> None:
         ("t-closeness", "The inquirer"),
         ("not-installed-here", "The inquirer"),
         ("auxiliary-gain", "The holder of a list"),
+        ("border-gain", "The reader of the recipe"),
+        ("downcoding", "The reader of the recipe"),
         ("anti-utility", "The data miner"),
         ("nearer-knowledge-gain", "The data miner"),
         ("nearer-accuracy-gain", "The data miner"),
@@ -109,3 +111,10 @@ def test_a_scenario_is_told_in_words() -> None:
 
 def test_without_scenarios_none_is_told() -> None:
     assert scenario_rows([candidate("privacy-loss")]) == []
+
+
+def test_attacks_of_who_knows_the_recipe_are_named_until_they_are_tried() -> None:
+    every = ("border-gain", "de-finetti-gain", "downcoding", "minimality-risk")
+    assert attacks_not_tried([candidate("k-anonymity")]).startswith("border gain, deFinetti gain")
+    assert attacks_not_tried([candidate(*every[:3])]) == "minimality risk"
+    assert attacks_not_tried([candidate(*every)]) == ""

@@ -26,7 +26,7 @@ from sfumato.project.file import Publication
 from sfumato.publishing.manifest import intervals_at_values
 from sfumato.release import Release, released
 from sfumato.report import charts, curves, matrix
-from sfumato.report.adversaries import measures_against, scenario_rows
+from sfumato.report.adversaries import attacks_not_tried, measures_against, scenario_rows
 from sfumato.report.markup import html_templates, inline_picture
 from sfumato.report.rows import (
     attribute_rows,
@@ -130,6 +130,7 @@ def report_html(
         "attributes": attribute_rows(schema, table or (release.original if release else None)),
         "as_it_stands": _as_it_stands(frontier),
         "adversaries": measures_against([chosen] if chosen else frontier.candidates),
+        "attacks_not_tried": attacks_not_tried([chosen] if chosen else frontier.candidates),
         "scenarios": scenario_rows([chosen] if chosen else frontier.candidates),
         "terms": {term: said for term, said in TERMS.items() if term != "knee" or frontier.knee()},
         "infeasible": infeasible,

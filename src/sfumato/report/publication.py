@@ -24,7 +24,7 @@ from sfumato.measures.base import Measurement, measure, named, of_one, worst_val
 from sfumato.measures.unprotected import alone_by_insensitive
 from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
 from sfumato.release import Release
-from sfumato.report.adversaries import measures_against, scenario_rows
+from sfumato.report.adversaries import attacks_not_tried, measures_against, scenario_rows
 from sfumato.report.page import (
     SIDES,
     cell_facts,
@@ -71,6 +71,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "n_people": None if manifest.word.people is None else manifest.word.people.original,
         "attributes": list(_attribute_rows(manifest)),
         "adversaries": measures_against([chosen]),
+        "attacks_not_tried": attacks_not_tried([chosen]),
         "scenarios": scenario_rows([chosen]),
         "terms": {term: text for term, text in TERMS.items() if term not in ("knee", "hypervolume")},
         "n_tried": sum(word.tried.values()),

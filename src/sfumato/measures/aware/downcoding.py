@@ -94,7 +94,7 @@ class Downcoding(Measure):
 
 
 @dataclass(frozen=True, eq=False)
-class _Covers:
+class _Whereabouts:
     """Where the smallest and the largest value of a class can be, for each released value of an attribute.
 
     Parameters
@@ -107,7 +107,7 @@ class _Covers:
     highest: tuple[Codes, Codes]
 
 
-def _covers(release: Release) -> Iterator[tuple[str, _Covers]]:
+def _covers(release: Release) -> Iterator[tuple[str, _Whereabouts]]:
     """Yield for each quasi-identifier that is covered what its released values tell."""
     assert release.original is not None
     assert release.recipe is not None
@@ -131,16 +131,16 @@ def _ends(cells: Cells) -> tuple[Codes, Codes]:
     return cells.sets.members[cells.sets.starts[:-1]], cells.sets.members[cells.sets.starts[1:] - 1]
 
 
-def _tight(cells: Cells) -> _Covers:
+def _tight(cells: Cells) -> _Whereabouts:
     first, last = _ends(cells)
-    return _Covers((first, first), (last, last))
+    return _Whereabouts((first, first), (last, last))
 
 
-def _anywhere(cells: Cells) -> _Covers:
-    return _Covers(_ends(cells), _ends(cells))
+def _anywhere(cells: Cells) -> _Whereabouts:
+    return _Whereabouts(_ends(cells), _ends(cells))
 
 
-def _tried(space: PointSpace, place: int, column: Column, cells: Cells) -> _Covers:
+def _tried(space: PointSpace, place: int, column: Column, cells: Cells) -> _Whereabouts:
     """Cover every range of values, and see which of them are released as each released value is."""
     low, high = np.triu_indices(len(column.domain))
     lows, highs = np.zeros((2, len(low), space.points.shape[1]), dtype=np.int32)
@@ -156,7 +156,7 @@ def _tried(space: PointSpace, place: int, column: Column, cells: Cells) -> _Cove
         ends[0][seen], ends[1][seen] = len(column.domain), -1
         np.minimum.at(ends[0], of, values)
         np.maximum.at(ends[1], of, values)
-    return _Covers(lowest, highest)
+    return _Whereabouts(lowest, highest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ class _Placed:
     smaller: np.ndarray
 
     @classmethod
-    def of(cls, release: Release, name: str, covers: _Covers) -> _Placed:
+    def of(cls, release: Release, name: str, told: _Whereabouts) -> _Placed:
         assert release.original is not None
         assert release.rows is not None
         cells, classes = release.cells[name], release.classes
@@ -195,7 +195,7 @@ class _Placed:
         widths = (last - first + 1)[released]
         of_two = [
             ((low[released] <= found) & (found <= high[released]), (high - low + 1)[released])
-            for found, (low, high) in ((smallest, covers.lowest), (largest, covers.highest))
+            for found, (low, high) in ((smallest, told.lowest), (largest, told.highest))
         ]
         holds = of_two[0][0] & of_two[1][0]
         n = np.sum([holds & (width < widths) for _, width in of_two], axis=0)
