@@ -115,7 +115,7 @@ Records = ArrowStream | Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Membership:
+class HouseholdMembers:
     """Which household each record belongs to, the records of equal rows one by one.
 
     Parameters
@@ -133,7 +133,7 @@ class Membership:
         object.__setattr__(self, "row_of", frozen(self.row_of, np.int64))
         object.__setattr__(self, "household_of", frozen(self.household_of, np.int64))
 
-    def take(self, rows: Integers, weights: Integers) -> Membership:
+    def take(self, rows: Integers, weights: Integers) -> HouseholdMembers:
         """Return the membership of the first so many records of these rows, which are numbered from 0."""
         place = np.full(int(self.row_of.max(initial=-1)) + 1, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
@@ -144,7 +144,7 @@ class Membership:
         at = place[self.row_of]
         stays = (at >= 0) & (rank < np.append(weights, 0)[at])
         households = np.unique(self.household_of[stays], return_inverse=True)[1]
-        return Membership(sealed(place[self.row_of[stays]]), sealed(households))
+        return HouseholdMembers(sealed(place[self.row_of[stays]]), sealed(households))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,7 +178,7 @@ class Table:
     weights: Integers = field(repr=False)
     person_of: Integers | None = field(default=None, repr=False)
     survey_weights: Floats | None = field(default=None, repr=False)
-    households: Membership | None = field(default=None, repr=False)
+    households: HouseholdMembers | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))
@@ -410,7 +410,7 @@ def compacted(
     weights: Integers,
     person_of: Integers | None = None,
     survey_weights: Floats | None = None,
-    households: Membership | None = None,
+    households: HouseholdMembers | None = None,
 ) -> Table:
     """Put equal rows (of the same person, where that is known) together and add up their weights."""
     from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
@@ -433,7 +433,7 @@ def compacted(
             None if survey_weights is None else _summed(number, survey_weights, n_distinct),
             None
             if households is None
-            else Membership(sealed(number[households.row_of]), households.household_of),
+            else HouseholdMembers(sealed(number[households.row_of]), households.household_of),
         )
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sfumato import formatting
-from sfumato.exploring.singling_out import SinglingOut, singling_out
+from sfumato.exploring.singling_out import Distinction, singling_out
 from sfumato.measures.base import Measurement, measure
 from sfumato.measures.households import HouseholdRisk
 from sfumato.measures.population import IndividualRisk, PopulationUniqueness
@@ -111,7 +111,7 @@ class Inspection:
     insensitive: tuple[Alone, ...]
     table: Table = field(compare=False)
     schema: Schema = field(compare=False)
-    singling_out: SinglingOut | None = None
+    singling_out: Distinction | None = None
     survey: tuple[str, ...] = ()
     repeated: float = 0.0
 

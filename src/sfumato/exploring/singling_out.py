@@ -70,7 +70,7 @@ class SinglingSet:
 
 
 @dataclass(frozen=True)
-class SinglingOut:
+class Distinction:
     """What tells people apart.
 
     Parameters
@@ -109,7 +109,7 @@ class SinglingOut:
         }
 
 
-def singling_out(table: Table, schema: Schema) -> SinglingOut:
+def singling_out(table: Table, schema: Schema) -> Distinction:
     """Return what each column adds to what tells people apart.
 
     The smallest sets are SUDA's minimal sample uniques: a record is unique in them and in no part of them. As
@@ -150,7 +150,7 @@ def singling_out(table: Table, schema: Schema) -> SinglingOut:
         for name in table.names
         if schema[name].role != "identifying"
     ]
-    return SinglingOut(
+    return Distinction(
         together.share_unique(known), tuple(found), tuple(sets), most_together, together.people is not None
     )
 

@@ -31,6 +31,9 @@ AS_NUMBERS: Written = {"t-closeness": {"distance": "natural"}}
 """What takes the place of t-closeness where some sensitive values are numbers."""
 
 
+_PEOPLE: tuple[RecordKind, ...] = ("people",)
+
+
 def kinds_of(sanitizers: Iterable[str]) -> set[RecordKind]:
     """Return what the rows of releases by these sanitizers stand for.
 
@@ -43,7 +46,7 @@ def kinds_of(sanitizers: Iterable[str]) -> set[RecordKind]:
 
 
 def default_measures(
-    schema: Schema, *, size_is_known: bool = False, kinds: Collection[RecordKind] = ("people",)
+    schema: Schema, *, size_is_known: bool = False, kinds: Collection[RecordKind] = _PEOPLE
 ) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
     """Return the privacy and the utility measures of a project that names none, the axes first.
 

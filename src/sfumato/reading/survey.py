@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.arrays import Floats, sealed
 from sfumato.errors import SchemaError, suggestion
-from sfumato.table import Membership, Table, number
+from sfumato.table import HouseholdMembers, Table, number
 
 
 def surveyed(
@@ -72,7 +72,7 @@ def _weights(table: Table, name: str, decimal: str, thousands: str) -> Floats:
     return sealed(each * table.weights)
 
 
-def _membership(table: Table, name: str) -> Membership:
+def _membership(table: Table, name: str) -> HouseholdMembers:
     """Return the household of each record; a record that lacks one is taken to live alone."""
     column = table[name]
     row_of = np.repeat(np.arange(table.n_rows), table.weights)
@@ -80,4 +80,4 @@ def _membership(table: Table, name: str) -> Membership:
     if column.missing_code is not None:
         alone = np.flatnonzero(household_of == column.missing_code)
         household_of[alone] = len(column.domain) + np.arange(len(alone))
-    return Membership(sealed(row_of), sealed(np.unique(household_of, return_inverse=True)[1]))
+    return HouseholdMembers(sealed(row_of), sealed(np.unique(household_of, return_inverse=True)[1]))

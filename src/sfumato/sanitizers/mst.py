@@ -117,7 +117,7 @@ class MST:
         # a bound schema forgets the column where everybody has one record, which nobody may know
         return "record" if (schema.given or schema).person is None else "person"
 
-    def _notes(self, schema: Schema, told: Told) -> Iterator[str]:
+    def _notes(self, schema: Schema, told: Fitting) -> Iterator[str]:
         of_whom = {
             "record": "one record is in the table (records are taken for people)",
             "person": f"one person is in the table, up to {self.records_per_person} of whose records count,",
@@ -199,7 +199,7 @@ class Coding:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Fitting:
     """What the noisy counts tell.
 
     Parameters
@@ -217,7 +217,7 @@ class Told:
     model: TreeModel
 
 
-def counted(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> Told:
+def counted(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> Fitting:
     """Spend a budget on noisy counts of values and of pairs of values along a spanning tree.
 
     Parameters
@@ -254,7 +254,7 @@ def counted(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int
         )
         for one, other in tree
     }
-    return Told(total, known, fitted(total, single, pairs))
+    return Fitting(total, known, fitted(total, single, pairs))
 
 
 def spanning_tree(

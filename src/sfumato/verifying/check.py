@@ -77,7 +77,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Findings:
+class FolderChecks:
     """What became of the statements of a folder, and the tables that were read, if they could be."""
 
     checks: list[Check]
@@ -91,7 +91,7 @@ class Findings:
 
 def check_folder(
     folder: Path, manifest: Manifest, tables: Mapping[str, WrittenTable] | None = None
-) -> Findings:
+) -> FolderChecks:
     """Check everything but the report, the signature and the certificate, which need more than the data.
 
     Parameters
@@ -105,7 +105,7 @@ def check_folder(
     checks = [*_file_checks(folder, manifest)]
     if any(check.problem for check in checks):
         # what is not the published data need not be looked into
-        return Findings(checks)
+        return FolderChecks(checks)
     try:
         if tables is None:
             tables = read_tables(folder, table_names(manifest.layout))
@@ -120,7 +120,7 @@ def check_folder(
         ]
     except VerificationFailed as error:
         checks.append(Check("the published data is what the manifest describes", str(error)))
-    return Findings(checks, tables)
+    return FolderChecks(checks, tables)
 
 
 # Files

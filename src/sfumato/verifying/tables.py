@@ -87,7 +87,7 @@ class WrittenTable:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _CountedRows:
     """Some rows by the codes of their cells, and how many records each stands for."""
 
     columns: Sequence[Integers]
@@ -127,15 +127,15 @@ def first_rows(number: Integers, n_different: int) -> Integers:
     return first
 
 
-def _put_together(parts: Iterable[Sequence[Integers]]) -> _Rows | None:
+def _put_together(parts: Iterable[Sequence[Integers]]) -> _CountedRows | None:
     """Put equal rows of all parts together, in the order in which they first occur; ``None`` of no part.
 
     It is done whenever there are twice as many rows as after the last time, and of a few rows not at all.
     """
-    held: list[_Rows] = []
+    held: list[_CountedRows] = []
     n_held, most, are_few = 0, _FEW, True
     for columns in parts:
-        held.append(_Rows(columns, np.ones(len(columns[0]), dtype=np.int64)))
+        held.append(_CountedRows(columns, np.ones(len(columns[0]), dtype=np.int64)))
         n_held += len(columns[0])
         if n_held > most:
             held = [_merged(_joined(held))]
@@ -146,18 +146,18 @@ def _put_together(parts: Iterable[Sequence[Integers]]) -> _Rows | None:
     return _joined(held) if are_few else _merged(_joined(held))
 
 
-def _joined(parts: Sequence[_Rows]) -> _Rows:
+def _joined(parts: Sequence[_CountedRows]) -> _CountedRows:
     columns = [np.concatenate(each) for each in zip(*(part.columns for part in parts), strict=True)]
-    return _Rows(columns, np.concatenate([part.counts for part in parts]))
+    return _CountedRows(columns, np.concatenate([part.counts for part in parts]))
 
 
-def _merged(rows: _Rows) -> _Rows:
+def _merged(rows: _CountedRows) -> _CountedRows:
     columns, counts = rows.columns, rows.counts
     number, n_different = numbered(columns, len(counts))
     if n_different == len(counts):
         return rows
     first = first_rows(number, n_different)
-    return _Rows([codes[first] for codes in columns], summed(number, counts, n_different))
+    return _CountedRows([codes[first] for codes in columns], summed(number, counts, n_different))
 
 
 # CSV
@@ -194,13 +194,13 @@ def _part_by_part(file: BinaryIO) -> WrittenTable | None:
     return None if rows is None else _table(known.header, known.values, rows)
 
 
-def _table(header: Iterable[str], values: Iterable[Iterable[Value]], rows: _Rows) -> WrittenTable:
+def _table(header: Iterable[str], values: Iterable[Iterable[Value]], rows: _CountedRows) -> WrittenTable:
     columns = zip(header, values, rows.columns, strict=True)
     return WrittenTable({name: FileColumn(tuple(own), codes) for name, own, codes in columns}, rows.counts)
 
 
 @dataclass(frozen=True)
-class _Part:
+class _FilePart:
     """Some whole records of a file: their bytes, and where their cells end."""
 
     written: bytes
@@ -212,7 +212,7 @@ class _Part:
         return np.frombuffer(self.written, dtype=np.uint8)
 
 
-def _parts(file: BinaryIO) -> Iterator[_Part]:
+def _parts(file: BinaryIO) -> Iterator[_FilePart]:
     """Cut a file where records end."""
     left = b""
     while more := file.read(max(_PART, len(left))):
@@ -222,7 +222,7 @@ def _parts(file: BinaryIO) -> Iterator[_Part]:
         lines = np.flatnonzero(letters[ends] == _LINE_END)
         if len(lines):
             ends = ends[: lines[-1] + 1]
-            yield _Part(left, ends)
+            yield _FilePart(left, ends)
             left = left[ends[-1] + 1 :]
     if left:
         raise _CloserLook
@@ -290,7 +290,7 @@ class _KnownCells:
             present = np.flatnonzero(codes >= 0)
             yield [said[number] for number in present[np.argsort(codes[present])].tolist()]
 
-    def columns_of(self, part: _Part) -> list[Integers]:
+    def columns_of(self, part: _FilePart) -> list[Integers]:
         """Return the codes of each column; none where the part is nothing but the header."""
         import pyarrow as pa
 
@@ -452,7 +452,7 @@ def _differs(parts: Iterable[Any], schema: Any, written: WrittenTable) -> str:
     except _OtherRecords:
         return other
     cells = zip(said, written.columns.values(), strict=True)
-    texts = _Rows([each.place_of[column.codes] for each, column in cells], written.counts)
+    texts = _CountedRows([each.place_of[column.codes] for each, column in cells], written.counts)
     return "" if typed is not None and _hold_the_same(typed, texts) else other
 
 
@@ -511,7 +511,7 @@ class _Said:
         return place_of
 
 
-def _hold_the_same(some: _Rows, others: _Rows) -> bool:
+def _hold_the_same(some: _CountedRows, others: _CountedRows) -> bool:
     """Return whether two tables have the same records, each as often, in whatever order."""
     pairs = [*zip(some.columns, others.columns, strict=True), (some.counts, others.counts)]
     if all(np.array_equal(one, other) for one, other in pairs):

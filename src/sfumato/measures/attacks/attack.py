@@ -55,7 +55,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class AttackTried:
     """What one attacker got from those by whom the best attacker is chosen, and from those who judge it."""
 
     attacker: str
@@ -63,7 +63,7 @@ class Attempt:
     judged: Outcome
 
 
-def worst(attempts: Iterable[Attempt]) -> Attempt:
+def worst(attempts: Iterable[AttackTried]) -> AttackTried:
     """Return the attempt of the attacker who did best in the trial, the first of several."""
     return max(attempts, key=lambda attempt: attempt.trial.risk.value)
 
@@ -75,7 +75,7 @@ def attempted(
     outside: Booleans | None,
     guessing: Booleans | Floats,
     compare: Callable[[Rate, Rate], Risk] = risk,
-) -> Attempt:
+) -> AttackTried:
     """Return what an attacker got, given for each person whether the attack succeeded.
 
     Parameters
@@ -103,7 +103,7 @@ def attempted(
         )
         for here, there in zip(own, others, strict=True)
     ]
-    return Attempt(attacker, *outcomes)
+    return AttackTried(attacker, *outcomes)
 
 
 def _parts(listed: Listed) -> tuple[slice, slice]:
@@ -156,7 +156,7 @@ class AttackMeasure(Measure):
         """Return what the attack gets in a setting."""
 
     def told(
-        self, setting: Setting, attempts: Iterable[Attempt], known: str, attribute: str | None = None
+        self, setting: Setting, attempts: Iterable[AttackTried], known: str, attribute: str | None = None
     ) -> Measurement:
         """Return the measurement of the worst attacker."""
         found = worst(attempts)

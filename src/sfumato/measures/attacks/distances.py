@@ -145,7 +145,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class SeenRelease:
     """What an attacker sees of a release who compares some of its attributes with what is known of people.
 
     Parameters
@@ -222,9 +222,9 @@ class Boxes:
     weights: Integers
 
 
-def sight(release: Release, names: Sequence[str]) -> Sight:
+def sight(release: Release, names: Sequence[str]) -> SeenRelease:
     """Return what an attacker sees who knows these attributes of people."""
-    return Sight(release, tuple(Compared(name, release.schema, release.cells[name]) for name in names))
+    return SeenRelease(release, tuple(Compared(name, release.schema, release.cells[name]) for name in names))
 
 
 def known_attributes(release: Release, given: Sequence[str], secret: str | None = None) -> tuple[str, ...]:

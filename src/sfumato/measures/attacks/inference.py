@@ -13,10 +13,10 @@ from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.facts import Attacker, AttributeName, Guards, MinerName, Words
 from sfumato.kernels.attacking import nearest_rows, nearest_votes
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, Attempt, attempted
+from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, attempted
 from sfumato.measures.attacks.distances import (
     Compared,
-    Sight,
+    SeenRelease,
     known_attributes,
     people_column,
     places_among,
@@ -102,7 +102,7 @@ class Inference(AttackMeasure):
             spoken_of = name if name in release.schema.sensitive else None
             yield self.told(setting, self.attempts(setting, name, known), ", ".join(known), spoken_of)
 
-    def attempts(self, setting: Setting, name: str, known: tuple[str, ...]) -> Iterator[Attempt]:
+    def attempts(self, setting: Setting, name: str, known: tuple[str, ...]) -> Iterator[AttackTried]:
         """Yield what each attacker gets who guesses an attribute."""
         secret, seen = _Secret.of(setting.release, name), sight(setting.release, known)
         everybody = [each for each in (setting.inside, setting.outside) if each is not None]
@@ -113,7 +113,7 @@ class Inference(AttackMeasure):
             yield attempted(attacker, setting, right[0], right[1] if len(right) > 1 else None, commonest)
 
     def _guesses(
-        self, seen: Sight, secret: _Secret, everybody: list[Listed]
+        self, seen: SeenRelease, secret: _Secret, everybody: list[Listed]
     ) -> Iterator[tuple[str, list[Floats]]]:
         """Yield who guesses, and the guesses about each list of people, as places in the domain."""
         rng = np.random.default_rng([self.seed, 3])
@@ -204,7 +204,7 @@ class _Beliefs:
     weights: Floats
 
 
-def _beliefs(seen: Sight, secret: _Secret) -> _Beliefs:
+def _beliefs(seen: SeenRelease, secret: _Secret) -> _Beliefs:
     release, boxes = seen.release, seen.boxes
     labels = labels_of(release, secret.compared.name, "category", "released", 0)
     shares = labels.shares
@@ -224,7 +224,7 @@ def _beliefs(seen: Sight, secret: _Secret) -> _Beliefs:
 
 
 def _voted(
-    seen: Sight, secret: _Secret, listed: Listed, rng: np.random.Generator
+    seen: SeenRelease, secret: _Secret, listed: Listed, rng: np.random.Generator
 ) -> tuple[Integers, Integers]:
     """Return for each person the value of a nearest record, and the likeliest among all of them."""
     beliefs, boxes = _beliefs(seen, secret), seen.boxes
@@ -240,7 +240,7 @@ def _voted(
     return drawn, likeliest
 
 
-def _shown(seen: Sight, listed: Listed) -> Integers:
+def _shown(seen: SeenRelease, listed: Listed) -> Integers:
     """Return for each person the nearest released row, of several the one that says most."""
     boxes = seen.boxes
     order = np.argsort(seen.volumes[boxes.first], kind="stable")
@@ -251,5 +251,5 @@ def _shown(seen: Sight, listed: Listed) -> Integers:
     return found
 
 
-def _names(seen: Sight) -> tuple[str, ...]:
+def _names(seen: SeenRelease) -> tuple[str, ...]:
     return tuple(each.name for each in seen.attributes)

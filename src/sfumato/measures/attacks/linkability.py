@@ -12,7 +12,7 @@ from sfumato.arrays import Booleans, Integers
 from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, AttributeName, Words
 from sfumato.kernels.attacking import draw_nearest
-from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, Attempt, attempted
+from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, attempted
 from sfumato.measures.attacks.distances import known_attributes, sight
 from sfumato.measures.attacks.setting import Listed, Setting
 from sfumato.measures.base import Measurement, NotApplicable
@@ -86,7 +86,7 @@ class Linkability(AttackMeasure):
         known = " | ".join(", ".join(names) for names in sources)
         return [self.told(setting, [self.attempt(setting, sources)], known)]
 
-    def attempt(self, setting: Setting, sources: tuple[tuple[str, ...], tuple[str, ...]]) -> Attempt:
+    def attempt(self, setting: Setting, sources: tuple[tuple[str, ...], tuple[str, ...]]) -> AttackTried:
         """Return what the one attacker gets."""
         n_near = min(self.neighbours, setting.release.n_records)
         inside = self._linked(setting, setting.inside, sources, n_near, 1)

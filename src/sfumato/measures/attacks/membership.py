@@ -12,8 +12,8 @@ from sfumato.arrays import Booleans, Floats
 from sfumato.cells import exact_cells
 from sfumato.facts import Attacker, Words
 from sfumato.kernels.attacking import densities, nearest_rows
-from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, Attempt, attempted
-from sfumato.measures.attacks.distances import Sight, known_attributes, people_column, sight
+from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, attempted
+from sfumato.measures.attacks.distances import SeenRelease, known_attributes, people_column, sight
 from sfumato.measures.attacks.rates import advantage
 from sfumato.measures.attacks.setting import Listed, Setting
 from sfumato.measures.base import Measurement, NotApplicable
@@ -82,7 +82,7 @@ class Membership(AttackMeasure):
         return [self.told(setting, attempts, ", ".join(known))]
 
 
-def _attempts(setting: Setting, outside: Listed, seen: Sight) -> Iterator[Attempt]:
+def _attempts(setting: Setting, outside: Listed, seen: SeenRelease) -> Iterator[AttackTried]:
     fits = [_fits(seen, each) for each in (setting.inside, outside)]
     yield _attempt("some record fits", setting, *fits)
     ratios = _ratios(setting, outside, seen)
@@ -91,20 +91,20 @@ def _attempts(setting: Setting, outside: Listed, seen: Sight) -> Iterator[Attemp
     yield _attempt("density of records", setting, *(ratio > threshold for ratio in ratios))
 
 
-def _attempt(attacker: str, setting: Setting, inside: Booleans, outside: Booleans) -> Attempt:
+def _attempt(attacker: str, setting: Setting, inside: Booleans, outside: Booleans) -> AttackTried:
     """Return what was said; without the release it is said as often of everybody as of strangers."""
     anyway = np.full(len(inside), outside.mean())
     return attempted(attacker, setting, inside, outside, anyway, advantage)
 
 
-def _fits(seen: Sight, listed: Listed) -> Booleans:
+def _fits(seen: SeenRelease, listed: Listed) -> Booleans:
     fits = np.empty(len(listed.rows), dtype=np.bool_)
     for some, far in seen.far(listed):
         fits[some] = nearest_rows(far, seen.boxes.rows)[0] <= _FITS
     return fits
 
 
-def _ratios(setting: Setting, outside: Listed, seen: Sight) -> tuple[Floats, Floats]:
+def _ratios(setting: Setting, outside: Listed, seen: SeenRelease) -> tuple[Floats, Floats]:
     """Return for each person how dense released records lie around, compared with people outside."""
     others = setting.reference or _as_table(outside)
     names = [each.name for each in seen.attributes]
@@ -129,7 +129,7 @@ def _as_table(listed: Listed) -> Table:
     return listed.table.part(rows, weights)
 
 
-def _density(seen: Sight, listed: Listed) -> Floats:
+def _density(seen: SeenRelease, listed: Listed) -> Floats:
     """Return for each person how dense records lie around; a set is thinned out over all its values."""
     boxes = seen.boxes
     weights = boxes.weights / seen.volumes[boxes.first] / boxes.weights.sum()

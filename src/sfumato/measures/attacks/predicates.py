@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.kernels.attacking import count_within
 from sfumato.kernels.grouping import number_rows
-from sfumato.measures.attacks.distances import Sight, people_column
+from sfumato.measures.attacks.distances import SeenRelease, people_column
 from sfumato.table import Table
 
 _CANDIDATES = 4096
@@ -60,7 +60,7 @@ class Crowd:
         return self.count(predicates, 2) == 1
 
 
-def released_crowd(seen: Sight) -> Crowd:
+def released_crowd(seen: SeenRelease) -> Crowd:
     """Return the records of a release; one satisfies a predicate if its whole set does."""
     codes = [each.cells.codes[seen.boxes.first] for each in seen.attributes]
     low = [each.ranges.low[code] for each, code in zip(seen.attributes, codes, strict=True)]
@@ -69,7 +69,7 @@ def released_crowd(seen: Sight) -> Crowd:
     return Crowd(np.stack(low, axis=1), np.stack(high, axis=1), seen.boxes.weights, nobody)
 
 
-def people_crowd(seen: Sight, table: Table) -> Crowd:
+def people_crowd(seen: SeenRelease, table: Table) -> Crowd:
     """Return the people of a table, those who look alike put together unless they have several records."""
     columns = [people_column(table, each.name) for each in seen.attributes]
     people = table.person_of if table.person_of is not None else np.zeros(table.n_rows, dtype=np.int64)
@@ -90,7 +90,7 @@ def people_crowd(seen: Sight, table: Table) -> Crowd:
     return Crowd(at, at, weights[group_of[first]], whose)
 
 
-def learned(seen: Sight, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
+def learned(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
     """Return different predicates on so many attributes that exactly one released record satisfies.
 
     They come from released records. A number is asked to be at least or at most the record's, whichever is
@@ -112,7 +112,7 @@ def learned(seen: Sight, n_attributes: int, n_wanted: int, rng: np.random.Genera
     return found.take(rng.permutation(len(found))[:n_wanted])
 
 
-def rare_values(seen: Sight, n_wanted: int, rng: np.random.Generator) -> Predicates:
+def rare_values(seen: SeenRelease, n_wanted: int, rng: np.random.Generator) -> Predicates:
     """Return predicates on one attribute: values of a single released record, the least and the largest."""
     crowd = released_crowd(seen)
     n_attributes = len(seen.attributes)
@@ -129,7 +129,7 @@ def rare_values(seen: Sight, n_wanted: int, rng: np.random.Generator) -> Predica
     return found.take(rng.permutation(len(found))[:n_wanted])
 
 
-def at_random(seen: Sight, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
+def at_random(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
     """Return predicates that ask for values drawn from all that there are, not from a record."""
     crowd = released_crowd(seen)
     asked = _some_attributes(n_wanted, len(seen.attributes), n_attributes, rng)
@@ -145,7 +145,7 @@ def _some_attributes(n: int, n_all: int, n_chosen: int, rng: np.random.Generator
     return rng.permuted(np.tile(np.arange(n_all) < n_chosen, (n, 1)), axis=1)
 
 
-def _medians(seen: Sight, crowd: Crowd) -> Floats:
+def _medians(seen: SeenRelease, crowd: Crowd) -> Floats:
     """Return the median of each attribute of numbers; not a number for the others."""
     medians = np.full(len(seen.attributes), np.nan)
     for place, each in enumerate(seen.attributes):

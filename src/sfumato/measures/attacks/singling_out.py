@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.facts import Attacker, Words
-from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, Attempt, Outcome
-from sfumato.measures.attacks.distances import Sight, known_attributes, sight
+from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, Outcome
+from sfumato.measures.attacks.distances import SeenRelease, known_attributes, sight
 from sfumato.measures.attacks.predicates import at_random, learned, people_crowd, rare_values
 from sfumato.measures.attacks.rates import Rate, rate
 from sfumato.measures.attacks.setting import Setting
@@ -83,7 +83,7 @@ class SinglingOut(AttackMeasure):
         attempts = self.attempts(setting, sight(setting.release, known))
         return [self.told(setting, attempts, ", ".join(known))]
 
-    def attempts(self, setting: Setting, seen: Sight) -> Iterator[Attempt]:
+    def attempts(self, setting: Setting, seen: SeenRelease) -> Iterator[AttackTried]:
         """Yield what each attacker gets."""
         assert setting.release.original is not None
         rng = np.random.default_rng([self.seed, 4])
@@ -111,7 +111,7 @@ class SinglingOut(AttackMeasure):
                 )
             ]
             name = "rare and extreme values" if by_value else f"combinations of {n_used} attributes"
-            yield Attempt(name, *outcomes)
+            yield AttackTried(name, *outcomes)
 
 
 def _control_rate(counts: Integers, sizes: tuple[int, int], n_tries: int) -> Rate:

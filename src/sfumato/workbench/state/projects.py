@@ -16,7 +16,7 @@ from sfumato.workbench.addresses import named
 from sfumato.workbench.state.works import Key, Works
 
 if TYPE_CHECKING:
-    from sfumato.exploring.singling_out import SinglingOut
+    from sfumato.exploring.singling_out import Distinction
     from sfumato.project.file import Project
     from sfumato.reading.guess import Guess
     from sfumato.schema import Schema
@@ -81,7 +81,7 @@ class Look:
     hindrance: SfumatoError | None
 
     @cached_property
-    def singling_out(self) -> SinglingOut | None:
+    def singling_out(self) -> Distinction | None:
         """What each column adds to what tells people apart, if every column has a role."""
         from sfumato.exploring.singling_out import singling_out
 
