@@ -43,8 +43,10 @@ WORD = {
     ("layout", "n_original"),
     ("requirements",),
     ("layout", "attributes", "diagnosis"),
+    ("layout", "attributes", "age"),
     # the forger mends these
     ("files", "report.html"),
+    ("files", "README.md"),
     ("files", "report-ema.html"),
     ("files", "datapackage.json"),
 }
