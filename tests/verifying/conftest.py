@@ -142,6 +142,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     (folder / "datapackage.json").write_text(json.dumps(package), "utf-8")
     (folder / "report.html").write_text("<p>", "utf-8")
+    (folder / "README.md").write_text("#", "utf-8")
     files = {
         place.name: {"sha256": hashlib.sha256(place.read_bytes()).hexdigest(), "bytes": place.stat().st_size}
         for place in folder.iterdir()

@@ -16,7 +16,7 @@ from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.kernels.estimating import add_up
 from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.receiving.counting import all_in_cells, in_cells
-from sfumato.receiving.records import Sight
+from sfumato.receiving.records import QueryLines
 
 _MOST_COLUMNS = 6
 """Where sensitive values are of more kinds than this to a query, groups are not looked into."""
@@ -30,7 +30,7 @@ class Bounds:
     most: Floats = field(repr=False)
 
 
-def of_counts(holds: Booleans, sight: Sight, kept: Sequence[int]) -> Bounds:
+def of_counts(holds: Booleans, sight: QueryLines, kept: Sequence[int]) -> Bounds:
     """Return the least and the most number of records, each record by itself.
 
     Parameters
@@ -51,7 +51,7 @@ def of_counts(holds: Booleans, sight: Sight, kept: Sequence[int]) -> Bounds:
 
 
 def _certain(
-    holds: Booleans, sight: Sight, kept: Sequence[int]
+    holds: Booleans, sight: QueryLines, kept: Sequence[int]
 ) -> Iterator[tuple[slice, Booleans, Booleans]]:
     """Yield for some lines whether they count for certain, and whether they may count, in each cell."""
     lines = [line[0] for line in sight.lines]
@@ -63,7 +63,9 @@ def _certain(
         yield part, found == ways, found > 0
 
 
-def of_numbers(holds: Booleans, sight: Sight, kept: Sequence[int], summed: int, *, averaged: bool) -> Bounds:
+def of_numbers(
+    holds: Booleans, sight: QueryLines, kept: Sequence[int], summed: int, *, averaged: bool
+) -> Bounds:
     """Return the least and the most that the sum, or the mean, of the numbers of the records can be.
 
     Each record by itself may count or not, where it may, and have any number that it may have.
@@ -117,7 +119,9 @@ def _largest_mean(amounts: Floats, certain: Booleans, numbers: Floats) -> float:
     return float(np.nan if np.isnan(reached).any() else reached.max())
 
 
-def of_groups(holds: Booleans, sight: Sight, kept: Sequence[int], sensitive: Sequence[int]) -> Bounds | None:
+def of_groups(
+    holds: Booleans, sight: QueryLines, kept: Sequence[int], sensitive: Sequence[int]
+) -> Bounds | None:
     """Return the least and the most number of records, where sensitive values are told for groups.
 
     The values of a group are given to its records, each to one: as many records can be made to count as the
@@ -182,7 +186,7 @@ class _Exchange:
     inside: Sequence[int]
 
     @classmethod
-    def of(cls, sight: Sight, n_axes: int, inside: Sequence[int]) -> _Exchange:
+    def of(cls, sight: QueryLines, n_axes: int, inside: Sequence[int]) -> _Exchange:
         """Take the lines of groups apart again."""
         assert sight.unit_of is not None
         assert sight.value_of is not None

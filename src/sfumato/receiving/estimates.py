@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.kernels.estimating import add_up
 from sfumato.receiving.counting import all_in_cells, in_cells
-from sfumato.receiving.records import Sight
+from sfumato.receiving.records import QueryLines
 
 _MOST_NUMBERS = 50_000_000
 
@@ -37,7 +37,7 @@ class Moments:
         return np.maximum(of_sum - 2 * mean * of_both + mean**2 * of_number, 0.0)
 
 
-def moments(holds: Booleans, sight: Sight, kept: Sequence[int], summed: int | None) -> Moments:
+def moments(holds: Booleans, sight: QueryLines, kept: Sequence[int], summed: int | None) -> Moments:
     """Add up the records, each by itself: what it is in truth is taken to say nothing of the others.
 
     Parameters
@@ -62,7 +62,7 @@ def moments(holds: Booleans, sight: Sight, kept: Sequence[int], summed: int | No
     return Moments(*(_both([np.ravel(each) for each in sums]) for sums in (totals, covariances)))
 
 
-def _powers(sight: Sight, summed: int | None) -> list[list[Floats]]:
+def _powers(sight: QueryLines, summed: int | None) -> list[list[Floats]]:
     """Return the lines with the shares, and where numbers are added up with them and their squares."""
     n_powers = 1 if summed is None else 3
     return [
@@ -88,7 +88,7 @@ def _add(sums: list[Floats], more: list[Floats]) -> None:
     sums[:] = more if not sums else [one + other for one, other in zip(sums, more, strict=True)]
 
 
-def exchanged(holds: Booleans, sight: Sight, kept: Sequence[int], summed: int | None) -> Moments | None:
+def exchanged(holds: Booleans, sight: QueryLines, kept: Sequence[int], summed: int | None) -> Moments | None:
     """Add up the records when the sensitive values of each group are exchanged at random.
 
     What they are is not independent then: the values of a group are all given away. The variance is that of
@@ -110,7 +110,7 @@ def exchanged(holds: Booleans, sight: Sight, kept: Sequence[int], summed: int | 
     return Moments(_both(totals), _both([one + other for one, other in zip(between, within, strict=True)]))
 
 
-def _off_means(sight: Sight, each: Floats) -> Floats:
+def _off_means(sight: QueryLines, each: Floats) -> Floats:
     """Return each line less the mean of its record, the mean of its value, plus that of its group."""
     return (
         each
@@ -120,7 +120,7 @@ def _off_means(sight: Sight, each: Floats) -> Floats:
     )
 
 
-def _mean(sight: Sight, number: Integers | None, each: Floats) -> Floats:
+def _mean(sight: QueryLines, number: Integers | None, each: Floats) -> Floats:
     assert number is not None
     n_parts = int(number.max()) + 1
     sums = np.stack([add_up(number, sight.amounts * column, n_parts) for column in each.T], axis=1)

@@ -18,7 +18,7 @@ from sfumato.release import Release
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class QueryLines:
     """Some records that look alike to a query: how many there are, and where in the regions they lie.
 
     Parameters
@@ -37,7 +37,7 @@ class Sight:
     value_of: Integers | None = field(default=None, repr=False)
     group_of: Integers | None = field(default=None, repr=False)
 
-    def loosened(self) -> Sight:
+    def loosened(self) -> QueryLines:
         """Return every record of a group as if it could have any value of it, whatever the others have.
 
         The tables of each attribute are where it may lie, and the smallest and the largest number there.
@@ -51,7 +51,7 @@ class Sight:
             for table, (total, part) in enumerate(zip(widest, line, strict=True)):
                 (np.minimum if table == 1 else np.maximum).at(total, self.unit_of, part)
             lines.append(widest)
-        return Sight(add_up(self.unit_of, self.amounts, n_units), lines)
+        return QueryLines(add_up(self.unit_of, self.amounts, n_units), lines)
 
 
 _NARROWEST = (0.0, np.inf, -np.inf)
@@ -83,7 +83,7 @@ class AskedRecords:
         others = len(self.regions) - len(self.sensitive)
         return self.release.group_of is not None and bool(self.sensitive) and others > 0
 
-    def seen(self, tables: Sequence[Floats]) -> Sight:
+    def seen(self, tables: Sequence[Floats]) -> QueryLines:
         """Return the records line by line, for each attribute what a table says of their labels.
 
         Parameters
@@ -99,9 +99,9 @@ class AskedRecords:
         line_of, n_lines = number_rows(codes, spans, self.release.n_rows)
         first = first_row_of_group(line_of, n_lines)
         amounts = add_up(line_of, self.release.weights.astype(np.float64), n_lines)
-        return Sight(amounts, [table[:, code[first]] for table, code in zip(tables, codes, strict=True)])
+        return QueryLines(amounts, [table[:, code[first]] for table, code in zip(tables, codes, strict=True)])
 
-    def _seen_in_groups(self, tables: Sequence[Floats]) -> Sight:
+    def _seen_in_groups(self, tables: Sequence[Floats]) -> QueryLines:
         """Return every record of a group with every sensitive value of it, as if exchanged at random."""
         estimate, labels = _by_group(self.release, [each.name for each in self.regions])
         units, places, amounts = estimate.entries
@@ -111,9 +111,9 @@ class AskedRecords:
         for each, table in zip(self.regions, tables, strict=True):
             of_unit = estimate.spreads[outside.index(each.name)].label_of if each.name in outside else None
             lines.append(table[:, of_unit[units] if of_unit is not None else labels[each.name][values]])
-        return Sight(amounts, lines, units, places, estimate.mixture_of[units])
+        return QueryLines(amounts, lines, units, places, estimate.mixture_of[units])
 
-    def read(self, how: Reconstruction) -> Sight:
+    def read(self, how: Reconstruction) -> QueryLines:
         """Return the records line by line, each with the share that is read into each region.
 
         Parameters
@@ -176,7 +176,7 @@ def _units(
     return estimate, {name: release.cells[name].codes[example] for name in sensitive}
 
 
-def _fitted(release: Release, regions: Sequence[Regions]) -> Sight:
+def _fitted(release: Release, regions: Sequence[Regions]) -> QueryLines:
     """Read a release by maximum entropy: every quasi-identifier has its part in the fit."""
     asked = {each.name: each for each in regions}
     sensitive = [name for name in asked if name in release.schema.sensitive]
@@ -199,7 +199,7 @@ def _fitted(release: Release, regions: Sequence[Regions]) -> Sight:
         spread = estimate.spreads[names.index(each.name)]
         table = _shares(spread, each) if each.is_apart else each.even
         lines.append(table[:, spread.label_of[units]])
-    return Sight(amounts, lines)
+    return QueryLines(amounts, lines)
 
 
 def _thought_of(regions: Regions) -> Integers:

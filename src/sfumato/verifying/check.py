@@ -490,6 +490,9 @@ def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, Writ
         problem = f"{unseen[0]!r} has others" if unseen else ""
         yield Check("what is explained of branches are those that the cells have", problem)
         yield Check("what the branches stand for", word=True)
+    whole = [name for name, facts in manifest.layout.attributes.items() if facts.whole]
+    if whole:
+        yield Check(f"all numbers are whole of {', '.join(whole)}", word=True)
     yield Check(f"the original has {manifest.layout.n_original:,} records", word=True)
     yield Check(f"the rows stand for {_STAND_FOR[manifest.layout.kind]}", word=True)
     yield Check(f"the release was made by {manifest.recipe.sanitizer} as the recipe says", word=True)
