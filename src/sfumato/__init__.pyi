@@ -120,6 +120,8 @@ from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers import (
+    MST,
+    PRAM,
     Anatomy,
     AsIs,
     Bucketize,
@@ -133,8 +135,6 @@ from sfumato.sanitizers import (
     LocalRecoding,
     Microaggregation,
     Mondrian,
-    MST,
-    PRAM,
     RankSwapping,
     Sampling,
     Sanitizer,
@@ -154,6 +154,8 @@ __version__: str
 _HOME: dict[str, str]
 _ROOMS: frozenset[str]
 __all__ = [
+    "MST",
+    "PRAM",
     "AccuracyGain",
     "AdaBoost",
     "Adversary",
@@ -228,7 +230,6 @@ __all__ = [
     "LocalRecoding",
     "LogisticRegression",
     "MInvariance",
-    "MST",
     "Majority",
     "MarketerRisk",
     "MeanNumber",
@@ -244,7 +245,6 @@ __all__ = [
     "NearestNeighbours",
     "NeuralNetwork",
     "OneRule",
-    "PRAM",
     "Picture",
     "PopulationUniqueness",
     "Precision",
