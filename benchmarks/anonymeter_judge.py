@@ -36,7 +36,7 @@ SECRET = "occupation"
 RELEASES = ("as-is", "synthetic")
 ATTACKS = 1000
 NEIGHBOURS = 10
-"""With one neighbour only, neither program links more than a handful."""
+"""Of equally near records each program takes others; with several neighbours that matters less."""
 
 THEIRS = """
 import json, sys, warnings

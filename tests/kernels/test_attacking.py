@@ -74,7 +74,7 @@ def test_counting_stops_at_enough_and_counts_a_person_once(rng: np.random.Genera
     ones, nobody = np.ones(30, dtype=np.int64), np.empty(0, dtype=np.int64)
     fits = ((at[None] >= least[:, None]) & (at[None] <= most[:, None])).all(axis=2)
     assert count_within(at, at, ones, nobody, orders, least, most, 100).tolist() == fits.sum(axis=1).tolist()
-    own = [len(set(people[line].tolist())) for line in np.asarray(fits)]
+    own = [len(set(people[line].tolist())) for line in np.atleast_2d(fits)]
     assert count_within(at, at, ones, people, orders, least, most, 100).tolist() == own
     assert (
         count_within(at, at, ones, nobody, orders, least, most, 2).tolist()

@@ -25,13 +25,11 @@ UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "to
 OF_SAMPLES: tuple[Written, ...] = ("journalist-risk", "population-uniqueness")
 OF_HOUSEHOLDS: tuple[Written, ...] = ("household-risk",)
 OF_PEOPLE: tuple[Written, ...] = ("trace-risk",)
+PEOPLE: tuple[RecordKind, ...] = ("people",)
 OF_EVERY_KIND: tuple[Written, ...] = ("attack-risk",)
 """The first axis where releases are tried whose rows do not stand for people one by one."""
 AS_NUMBERS: Written = {"t-closeness": {"distance": "natural"}}
 """What takes the place of t-closeness where some sensitive values are numbers."""
-
-
-_PEOPLE: tuple[RecordKind, ...] = ("people",)
 
 
 def kinds_of(sanitizers: Iterable[str]) -> set[RecordKind]:
@@ -46,7 +44,7 @@ def kinds_of(sanitizers: Iterable[str]) -> set[RecordKind]:
 
 
 def default_measures(
-    schema: Schema, *, size_is_known: bool = False, kinds: Collection[RecordKind] = _PEOPLE
+    schema: Schema, *, size_is_known: bool = False, kinds: Collection[RecordKind] = PEOPLE
 ) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
     """Return the privacy and the utility measures of a project that names none, the axes first.
 
@@ -57,7 +55,7 @@ def default_measures(
     all kinds alike.
     """
     privacy, utility = _of_people(schema, size_is_known)
-    return (privacy if set(kinds) <= {"people"} else (*OF_EVERY_KIND, *privacy)), utility
+    return (privacy if set(kinds) <= {*PEOPLE} else (*OF_EVERY_KIND, *privacy)), utility
 
 
 def _of_people(schema: Schema, size_is_known: bool) -> tuple[tuple[Written, ...], tuple[Written, ...]]:

@@ -25,7 +25,7 @@ class AttackRisk(AttackMeasure):
     It is the one privacy axis for releases of every kind: generalised, perturbed and synthetic ones. The
     attack with the largest value is named in the detail, beside the values of all; the interval is that of
     this attack. As it is the largest of several figures from samples, it is a little too large rather than
-    too small: on a release that gives nothing away, by about half the reach of an interval.
+    too small where a release gives nothing away.
 
     Parameters
     ----------

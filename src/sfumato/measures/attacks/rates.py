@@ -36,7 +36,7 @@ def rate(n_right: float, n_tries: int) -> Rate:
     --------
     >>> found = rate(50, 100)
     >>> found.value, found.middle, round(found.reach, 4)
-    (0.5, 0.5, 0.0961)
+    (0.5, 0.5, 0.0962)
     """
     square = NORMAL_95**2
     total = n_tries + square
