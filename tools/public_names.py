@@ -27,13 +27,26 @@ def stub() -> str:
         homes.setdefault(f"sfumato.{home}", []).append(name)
     imports = [_import("sfumato", sorted(sfumato._ROOMS))]
     imports += [_import(home, names) for home, names in sorted(homes.items())]
-    listed = "".join(f'    "{name}",\n' for name in sfumato.__all__)
+    listed = "".join(f'    "{name}",\n' for name in sorted(sfumato.__all__, key=_listed))
     return "\n".join([_HEAD, "", *imports, "", "__version__: str", *_TABLES, f"__all__ = [\n{listed}]", ""])
+
+
+def _rank(name: str) -> int:
+    """Return where the formatter puts a name: capitals first, then classes, then the rest."""
+    return 0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2
+
+
+def _placed(name: str) -> tuple[int, str]:
+    return _rank(name), name.lower()
+
+
+def _listed(name: str) -> tuple[int, str]:
+    return _rank(name), name
 
 
 def _import(home: str, names: list[str]) -> str:
     """Import names as the formatter writes it: in one line if they fit, else one in each line."""
-    ordered = sorted(names, key=lambda name: (not name[0].isupper(), name.lower()))
+    ordered = sorted(names, key=_placed)
     line = f"from {home} import {', '.join(ordered)}"
     if len(line) <= _WIDTH:
         return line

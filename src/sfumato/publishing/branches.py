@@ -2,8 +2,10 @@
 
 ``[20, 30)`` and ``130*`` say by themselves what they stand for; ``Europe`` does not. A reader is told the
 leaves that the owner's hierarchy has below it, all of them, whether they occur in the data or not: which of
-them do occur would be a fact of the data. A hierarchy that sfumato makes from the values of the data, by
-widths, prefixes or dates, is never listed.
+them do occur would be a fact of the data. Where all leaves of a hierarchy occur, it was written from the
+data, as `sfumato new` does, and that a leaf is there tells that somebody has it: then leaves are left out that
+nobody is released with. A hierarchy that sfumato makes from the values of the data, by widths, prefixes or
+dates, is never listed.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from sfumato.hierarchy import ROOT, Hierarchy, HierarchySource, Label, Nested
 from sfumato.ranges import OR_MISSING
 from sfumato.release import Release
 from sfumato.spellings import interval_ends, set_parts
+from sfumato.table import text
 
 
 def published_branches(release: Release, name: str) -> dict[str, list[str]]:
@@ -47,8 +50,24 @@ def published_branches(release: Release, name: str) -> dict[str, list[str]]:
     cells = release.cells[name]
     labels = [cells.labels[code] for code in np.unique(cells.codes)]
     parts = dict.fromkeys(part for label in labels for part in _parts(label))
-    below = {part: _below(hierarchy, part) for part in sorted(parts)}
+    secret = _only_left_out(release, name, hierarchy)
+    below = {part: [leaf for leaf in _below(hierarchy, part) if leaf not in secret] for part in sorted(parts)}
     return {part: leaves for part, leaves in below.items() if leaves not in ([], [part])}
+
+
+def _only_left_out(release: Release, name: str, hierarchy: Hierarchy) -> frozenset[str]:
+    """Return the leaves that nobody is released with, where the hierarchy has no others than the data."""
+    table = release.original
+    if table is None:
+        return frozenset()
+    occurring = {text(table[name].domain[code]) or "" for code in np.unique(table[name].codes)}
+    leaves = {label or "" for label in hierarchy.labels[0]}
+    if not leaves <= occurring:
+        return frozenset()
+    if release.rows is None:
+        return frozenset(leaves - {label or "" for label in release.cells[name].labels})
+    kept = {text(table[name].domain[code]) or "" for code in np.unique(table[name].codes[release.rows])}
+    return frozenset(leaves - kept)
 
 
 def _listed(source: HierarchySource | None) -> Hierarchy | None:
