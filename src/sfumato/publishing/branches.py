@@ -3,9 +3,9 @@
 ``[20, 30)`` and ``130*`` say by themselves what they stand for; ``Europe`` does not. A reader is told the
 leaves that the owner's hierarchy has below it, all of them, whether they occur in the data or not: which of
 them do occur would be a fact of the data. Where all leaves of a hierarchy occur, it was written from the
-data, as `sfumato new` does, and that a leaf is there tells that somebody has it: then leaves are left out that
-nobody is released with. A hierarchy that sfumato makes from the values of the data, by widths, prefixes or
-dates, is never listed.
+data, as `sfumato new` does, and that a leaf is there tells that somebody has it: then leaves are left out
+that nobody is released with. A hierarchy that sfumato makes from the values of the data, by widths, prefixes
+or dates, is never listed.
 """
 
 from __future__ import annotations
