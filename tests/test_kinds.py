@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sfumato import AsIs, Laplace, Release, Schema, Table, datasets, measure, publish, sanitize, verify
+from sfumato import MST, AsIs, Laplace, Release, Schema, Table, datasets, measure, publish, sanitize, verify
 from sfumato.errors import DataError, MethodFailed
 from sfumato.external import read_release
 from sfumato.facts import EVERY_KIND, RecordKind
@@ -159,3 +159,12 @@ class TestPublished:
         (claim,) = [claim for claim in manifest.claims if claim.measure == "k-anonymity"]
         assert claim.applicable == (kind == "people")
         assert read_release(tmp_path / "out", table, schema).kind == kind
+
+    def test_with_differential_privacy_the_number_of_people_is_told_with_noise(self, tmp_path: Path) -> None:
+        table, schema = datasets.hospital()
+        release = sanitize(table, schema, MST(epsilon=0.5, n_records=20))
+        assert release.n_original == table.n_records
+        publish(release, tmp_path / "out")
+        assert read_manifest(tmp_path / "out").layout.n_original == release.told_original
+        assert all(check.holds for check in verify(tmp_path / "out"))
+        assert read_release(tmp_path / "out", table, schema).kind == "synthetic"

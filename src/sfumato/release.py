@@ -64,6 +64,9 @@ class Release:
         values that were changed (``perturbed``); or nobody (``synthetic``).
     sampled
         Whether the records were drawn at random from all of them, so that a reader counts each for several.
+    told_original
+        The number of original records that readers are told, where the true one would say too much: with
+        differential privacy a count with noise.
     """
 
     schema: Schema
@@ -79,6 +82,7 @@ class Release:
     earlier: tuple[Earlier, ...] = field(default=(), repr=False)
     kind: RecordKind = "people"
     sampled: bool = False
+    told_original: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))

@@ -64,7 +64,7 @@ class Layout:
         """Describe a release."""
         return cls(
             attributes={name: _facts(release, name) for name in release.schema.released},
-            n_original=release.n_original,
+            n_original=release.n_original if release.told_original is None else release.told_original,
             form=release.form,
             group=None if release.group_of is None else release.group_column,
             person=release.person_column if release.schema.pseudonym and release.people is not None else None,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from string import Template
 
 from sfumato.formatting import joined
-from sfumato.verifying.documents import Manifest
+from sfumato.verifying.documents import LayoutFacts, Manifest
 from sfumato.verifying.records import table_names
 
 _STANDS_FOR = {
@@ -122,13 +122,18 @@ def readme(manifest: Manifest) -> str:
     return "\n".join(_lines(manifest)) + "\n"
 
 
+def _about(layout: LayoutFacts) -> str:
+    """Return the number of original records; of made-up ones it may be told with noise."""
+    return f"{'about ' if layout.kind == 'synthetic' else ''}{layout.n_original:,}"
+
+
 def _lines(manifest: Manifest) -> Iterator[str]:
     layout = manifest.layout
     tables = table_names(layout)
     yield "# How to read this folder\n"
     yield (
-        f"{_STANDS_FOR[layout.kind]} The original has {layout.n_original:,} records; what was left out is in "
-        "no file.\n"
+        f"{_STANDS_FOR[layout.kind]} The original has {_about(layout)} records; what was left out is in no "
+        "file.\n"
     )
     yield f"- {joined(f'`{name}.csv`' for name in tables)}: the data; `.parquet` holds the same."
     if layout.group is not None:

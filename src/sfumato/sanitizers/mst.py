@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -102,12 +102,14 @@ class MST:
         sensitivity = self.records_per_person if self._unit(schema) == "person" else 1
         half = self.delta / 2
         told = counted(keys, rho_of(self.epsilon, half), half, sensitivity)
-        n_records = self.n_records or max(round(told.total), 1)
+        n_original = max(round(told.total), 1)
+        n_records = self.n_records or n_original
         cells = {
             each.name: each.cells(schema, known[drawn], rng)
             for each, known, drawn in zip(codings, told.known, told.model.drawn(n_records, rng), strict=True)
         }
-        return made_up(table, schema, cells, tuple(self._notes(schema, told)))
+        release = made_up(table, schema, cells, tuple(self._notes(schema, told)))
+        return replace(release, told_original=n_original)
 
     def guarantee(self, schema: Schema) -> Guarantee:
         """Return what is promised to everybody, whatever their records are."""
