@@ -15,7 +15,7 @@ from sfumato.exploring.tasks import Try
 from sfumato.facts import Axis
 from sfumato.frontier import Frontier, only_made
 from sfumato.measures.base import Measure
-from sfumato.project.defaults import default_measures, kinds_of
+from sfumato.project.defaults import default_measures
 from sfumato.project.file import search_of
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import Sanitizer
@@ -130,8 +130,8 @@ def _tried(given: Any, position: int) -> Try:
 
 
 def _asked(given: Iterable[Any] | None, schema: Schema, tried: Sequence[Try]) -> list[Measure]:
-    kinds = kinds_of(each.sanitizer for each in tried if isinstance(each, (Recipe, Sweep)))
-    wanted = [m for side in default_measures(schema, kinds=kinds) for m in side] if given is None else given
+    names = [each.sanitizer for each in tried if isinstance(each, (Recipe, Sweep))]
+    wanted = [m for side in default_measures(schema, tried=names) for m in side] if given is None else given
     return [each if isinstance(each, Measure) else registry.build_measure(each) for each in wanted]
 
 

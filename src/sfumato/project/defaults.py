@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sfumato import registry
-from sfumato.facts import RecordKind
 from sfumato.schema import Schema
 
 Written = str | Mapping[str, Any]
@@ -25,26 +24,15 @@ UTILITY_MEASURES: tuple[Written, ...] = ("general-loss", "suppression-loss", "to
 OF_SAMPLES: tuple[Written, ...] = ("journalist-risk", "population-uniqueness")
 OF_HOUSEHOLDS: tuple[Written, ...] = ("household-risk",)
 OF_PEOPLE: tuple[Written, ...] = ("trace-risk",)
-PEOPLE: tuple[RecordKind, ...] = ("people",)
+OF_PROMISES: tuple[Written, ...] = ("epsilon",)
 OF_EVERY_KIND: tuple[Written, ...] = ("attack-risk",)
 """The first axis where releases are tried whose rows do not stand for people one by one."""
 AS_NUMBERS: Written = {"t-closeness": {"distance": "natural"}}
 """What takes the place of t-closeness where some sensitive values are numbers."""
 
 
-def kinds_of(sanitizers: Iterable[str]) -> set[RecordKind]:
-    """Return what the rows of releases by these sanitizers stand for.
-
-    Examples
-    --------
-    >>> sorted(kinds_of(["mondrian", "laplace"]))
-    ['people', 'perturbed']
-    """
-    return {getattr(registry.find("sanitizer", name), "kind", "people") for name in sanitizers}
-
-
 def default_measures(
-    schema: Schema, *, size_is_known: bool = False, kinds: Collection[RecordKind] = PEOPLE
+    schema: Schema, *, size_is_known: bool = False, tried: Iterable[str] = ()
 ) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
     """Return the privacy and the utility measures of a project that names none, the axes first.
 
@@ -52,10 +40,31 @@ def default_measures(
     not by which of them occur. Where it is known of how large a population the records are a sample, who
     lives together, or whose a record is, the risks that follow are measured as well. Where some
     of the releases are perturbed or synthetic, the first axis of privacy is the attack risk, which judges
-    all kinds alike.
+    all kinds alike; where some are differentially private, epsilon is told.
+
+    Parameters
+    ----------
+    schema
+        What each attribute is.
+    size_is_known
+        Whether it is known of how many people the records are a sample.
+    tried
+        The sanitizers that are tried.
+
+    Examples
+    --------
+    >>> from sfumato import datasets
+    >>> _, schema = datasets.hospital()
+    >>> [default_measures(schema, tried=tried)[0][0] for tried in (["mondrian"], ["mondrian", "laplace"])]
+    ['privacy-loss', 'attack-risk']
     """
+    methods = [registry.find("sanitizer", name) for name in tried]
     privacy, utility = _of_people(schema, size_is_known)
-    return (privacy if set(kinds) <= {*PEOPLE} else (*OF_EVERY_KIND, *privacy)), utility
+    if any(getattr(method, "kind", "people") != "people" for method in methods):
+        privacy = (*OF_EVERY_KIND, *privacy)
+    if any(hasattr(method, "guarantee") for method in methods):
+        privacy = (*privacy, *OF_PROMISES)
+    return privacy, utility
 
 
 def _of_people(schema: Schema, size_is_known: bool) -> tuple[tuple[Written, ...], tuple[Written, ...]]:

@@ -20,7 +20,7 @@ from sfumato.files import why_unreadable
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
 from sfumato.measures.base import of_one
 from sfumato.project.budget import seconds_of
-from sfumato.project.defaults import Written, default_measures, kinds_of
+from sfumato.project.defaults import Written, default_measures
 from sfumato.project.policies import limits_of
 from sfumato.project.scenarios import in_scenario, scenario_of
 from sfumato.project.sections import Section, section
@@ -336,7 +336,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     measure = section(_Measure, file.measure, "measure")
     scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
     tried = [block["sanitizer"] for block in file.try_ if isinstance(block.get("sanitizer"), str)]
-    defaults = default_measures(schema, size_is_known=population.size is not None, kinds=kinds_of(tried))
+    defaults = default_measures(schema, size_is_known=population.size is not None, tried=tried)
     privacy, utility = (
         tuple(in_scenario(written, scenarios, where) for written in listed or default)
         for where, listed, default in (
