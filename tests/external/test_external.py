@@ -142,7 +142,12 @@ class TestRowsAndColumns:
         order = random.Random(1).sample(range(10), 10)
         names = ["illness", "note", "town", "age"]
         shuffled = {name: [changed()[name][place] for place in order] for name in names}
-        names = [*registry.registered("measure"), *registry.registered("model")]
+        drawing = ("sfumato.measures.attacks", "sfumato.measures.fidelity")
+        names = [
+            name
+            for name in (*registry.registered("measure"), *registry.registered("model"))
+            if not type(registry.build_measure(name)).__module__.startswith(drawing)
+        ]
         assert measure(read(shuffled), names) == measure(read(changed()), names)
 
     def test_equal_rows_are_put_together(self) -> None:

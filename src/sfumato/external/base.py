@@ -87,7 +87,7 @@ def read_release(
     if match is not None and stated == "synthetic":
         raise DataError("made-up records are nobody's; leave out match, or say another kind")
     rows = None if match is None else matched_rows(records, original, bound, schema, match)
-    written = {name: _written(records, name, bound, bound_schema) for name in columns.attributes}
+    written = {name: _written(records, name, bound, bound_schema, stated) for name in columns.attributes}
     keep, told = _kept_rows(written, bound_schema, records.weights, suppressed)
     cells, more = _cells(written, bound, bound_schema, records.weights, keep)
     assumed, why = (
@@ -181,9 +181,14 @@ def _check_number(
         )
 
 
-def _written(records: Table, name: str, bound: Table, schema: Schema) -> WrittenColumn:
+def _written(
+    records: Table, name: str, bound: Table, schema: Schema, kind: RecordKind | None
+) -> WrittenColumn:
     spellings = Spellings(bound[name], schema.hierarchy(name), schema.decimal, schema.thousands)
-    return WrittenColumn.of(name, records[name], records.weights, spellings, bound.weights)
+    # made-up and changed records may be missing more often than the original's
+    may_grow = kind in ("perturbed", "synthetic") and bound[name].has_missing
+    weights = None if may_grow else bound.weights
+    return WrittenColumn.of(name, records[name], records.weights, spellings, weights)
 
 
 def _kept_rows(

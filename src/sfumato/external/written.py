@@ -43,17 +43,26 @@ class WrittenColumn:
 
     @classmethod
     def of(
-        cls, name: str, column: Column, weights: Integers, spellings: Spellings, original_weights: Integers
+        cls,
+        name: str,
+        column: Column,
+        weights: Integers,
+        spellings: Spellings,
+        original_weights: Integers | None,
     ) -> WrittenColumn:
         """Make the labels plain, and decide what a missing cell is.
 
-        It is the missing value where the original has as many of them, else a suppressed cell: then
-        some of them are, and a reader cannot tell which.
+        It is the missing value where the original has as many of them (or any, where its weights are not
+        given), else a suppressed cell: then some of them are, and a reader cannot tell which.
         """
         codes, labels = _merged(column.codes, [spellings.plain(text(value)) for value in column.domain])
         notes = _spelt_otherwise(name, [text(value) for value in column.domain], spellings)
         n_missing = _n_missing(codes, labels, weights)
-        n_original = _n_missing(spellings.column.codes, spellings.column.domain, original_weights)
+        n_original = (
+            n_missing
+            if original_weights is None
+            else _n_missing(spellings.column.codes, spellings.column.domain, original_weights)
+        )
         if n_missing <= n_original:
             withheld = np.array([label == ROOT for label in labels])
             return cls(name, codes, labels, spellings, withheld, notes)

@@ -349,10 +349,11 @@ class KLDivergence(_ResearchLoss):
         """Return the divergence over the distinct rows of the original."""
         truth = true_estimate(table, release.schema, name)
         estimate = reconstructed(release, name, self.reconstruction)
-        if release.n_suppressed > 0:
-            estimate = estimate.with_suppressed(float(truth.weights.sum() - estimate.weights.sum()))
-        elif release.kind == "synthetic":
+        if release.sampled or release.kind == "synthetic":
+            # they count for all, and one more record keeps what was not drawn from being impossible
             estimate = estimate.with_suppressed(1.0)
+        elif release.n_suppressed > 0:
+            estimate = estimate.with_suppressed(float(truth.weights.sum() - estimate.weights.sum()))
         baseline = _information(truth, blind_estimate(truth))
         return self.taken(_information(truth, estimate), attribute=name, baseline=baseline)
 
