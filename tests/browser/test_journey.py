@@ -161,6 +161,7 @@ def test_from_a_file_to_a_published_folder(
     assert page.url.endswith("/published/for~20the~20public")
     folder = tmp_path / "for the public"
     assert sorted(path.name for path in folder.iterdir()) == [
+        "README.md",
         "certificate.json",
         "data.csv",
         "data.parquet",

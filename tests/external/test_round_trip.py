@@ -40,8 +40,8 @@ BY_RECORD = ("sfumato.measures.worst_group", *DRAWING)
 MEASURES = [
     name
     for name in (*registry.registered("measure"), *registry.registered("model"))
-    if (asked := registry.build_measure(name)).needs != "records"
-    and not type(asked).__module__.startswith(BY_RECORD)
+    if (each := registry.build_measure(name)).needs != "records"
+    and not type(each).__module__.startswith(BY_RECORD)
 ]
 
 

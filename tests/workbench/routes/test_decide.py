@@ -113,7 +113,7 @@ def test_exactly_what_the_command_line_writes_is_written(
     assert run(arguments) == 0
     names = sorted(path.name for path in ours.iterdir())
     assert names == sorted(path.name for path in other.iterdir())
-    assert len(names) == 6
+    assert len(names) == 7
     for name in names:
         assert (ours / name).read_bytes() == (other / name).read_bytes(), name
 

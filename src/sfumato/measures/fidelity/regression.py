@@ -23,7 +23,7 @@ from sfumato.registry import register
 from sfumato.release import Release
 
 _MOST_CATEGORIES = 12
-_RIDGE = 1e-9
+_SAME = 1e-10
 _NO_ERROR = 1e-6
 """Below this a standard error is rounding: the coefficient is exact."""
 
@@ -170,7 +170,8 @@ def _frequent(records: SingleValues, name: str) -> Sequence[int]:
 
 def _least_squares(columns: Floats, outcome: Floats) -> _Coefficients:
     squares = columns.T @ columns
-    inverse = np.linalg.inv(squares + _RIDGE * len(outcome) * np.eye(len(squares)))
+    # attributes that say the same share what they explain
+    inverse = np.linalg.pinv(squares, rcond=_SAME, hermitian=True)
     value = inverse @ (columns.T @ outcome)
     left = outcome - columns @ value
     freedom = max(1, len(outcome) - len(value))
