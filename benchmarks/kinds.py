@@ -56,7 +56,7 @@ TRIED: tuple[tuple[str, str, Sanitizer], ...] = (
 )
 COLOURS = ("#777777", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#e377c2", "#bcbd22", "#17becf")
 COLOURS = (*COLOURS, "#d62728", "#000000")
-WIDTH, HEIGHT, MARGIN = 460, 360, 56
+WIDTH, HEIGHT, MARGIN = 460, 360, 64
 
 
 @dataclass(frozen=True)
@@ -119,24 +119,25 @@ def picture(points: list[Point]) -> str:
 
 
 def plane(points: list[Point], colour: dict[str, str], figure: str, title: str, left: int) -> str:
-    """Draw one plane; what is lost stands on a scale of roots, so that small losses are told apart."""
+    """Draw one plane, both scales by roots, so that what is small is told apart."""
     most = max(getattr(point, figure) for point in points)
     right, bottom = left + WIDTH - 16, HEIGHT - MARGIN
 
     def across(value: float) -> float:
-        return left + MARGIN + value * (right - left - MARGIN)
+        return left + MARGIN + math.sqrt(value) * (right - left - MARGIN)
 
     def up(value: float) -> float:
         return bottom - math.sqrt(min(value, most) / most) * (bottom - 20)
 
     marks = [
         f'<path d="M{across(0)} 20V{bottom}H{right}" fill="none" stroke="#444"/>',
-        f'<text x="{across(0.5)}" y="{HEIGHT - 14}" text-anchor="middle">attack risk</text>',
+        f'<text x="{across(0.25)}" y="{HEIGHT - 14}" text-anchor="middle">attack risk</text>',
         f'<text x="{left + 14}" y="{HEIGHT / 2}" text-anchor="middle" '
         f'transform="rotate(-90 {left + 14} {HEIGHT / 2})">{title}</text>',
     ]
-    for tick in (0, 0.25, 0.5, 0.75, 1):
+    for tick in (0, 0.01, 0.05, 0.1, 0.25, 0.5, 1):
         marks.append(f'<text x="{across(tick)}" y="{bottom + 16}" text-anchor="middle">{tick:g}</text>')
+    for tick in (0, 0.25, 0.5, 0.75, 1):
         value = most * tick * tick
         shown = f"{value:.0%}" if figure == "error" else f"{value:.2g}"
         marks.append(f'<text x="{across(0) - 6}" y="{up(value) + 4}" text-anchor="end">{shown}</text>')
