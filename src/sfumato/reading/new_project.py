@@ -117,24 +117,23 @@ def project_text(
 
     Parameters
     ----------
-        data_path
-            The file with the records, as the project file should name it.
-        guesses
-            One for each column.
-        missing_values, decimal, thousands
-            How the file spells missing values, and the marks in its numbers.
-        dialect
-            ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
+    data_path
+        The file with the records, as the project file should name it.
+    guesses
+        One for each column.
+    missing_values, decimal, thousands
+        How the file spells missing values, and the marks in its numbers.
+    dialect
+        ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
 
     Examples
     --------
-        >>> from sfumato import Table
-        >>> from sfumato.reading.databases import is_address
-    from sfumato.reading.guess import guess
-        >>> table = Table.from_arrow({"age": ["31", "42", "57"], "diagnosis": ["E11.9", "I10", "E11.9"]})
-        >>> written = project_text("patients.csv", guess(table))
-        >>> 'role = "sensitive"' in written
-        True
+    >>> from sfumato import Table
+    >>> from sfumato.reading.guess import guess
+    >>> table = Table.from_arrow({"age": ["31", "42", "57"], "diagnosis": ["E11.9", "I10", "E11.9"]})
+    >>> written = project_text("patients.csv", guess(table))
+    >>> 'role = "sensitive"' in written
+    True
     """
     guesses = tuple(guesses)
     roles = {column.role for column in guesses}

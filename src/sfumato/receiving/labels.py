@@ -80,7 +80,7 @@ class Wording:
     --------
     >>> ages = Wording(("[20, 30)", "35", "*"), whole=True)
     >>> ages.is_numeric, ages.range
-    (True, (20.0, 35.0))
+    (True, (20, 35))
     """
 
     labels: tuple[Label, ...]
