@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,11 +11,13 @@ import numpy as np
 import pytest
 
 from sfumato import MST, AsIs, Laplace, Release, Schema, Table, datasets, measure, publish, sanitize, verify
+from sfumato.arrays import Integers
 from sfumato.errors import DataError, MethodFailed
 from sfumato.external import read_release
 from sfumato.facts import EVERY_KIND, RecordKind
 from sfumato.measures.estimation.reconstruction import uniform_estimate
-from sfumato.release import released, synthetic
+from sfumato.release import made_up, released
+from sfumato.sanitizers.changed_records import with_codes
 from sfumato.verifying.documents import read_manifest
 
 Bound = tuple[Table, Schema]
@@ -27,38 +30,43 @@ def hospital() -> Bound:
     return schema.bind(table)
 
 
-def made_up(bound: Bound, n_records: int = 30, seed: int = 0) -> Release:
+def drawn(bound: Bound, n_records: int = 30, seed: int = 0) -> Release:
     table, schema = bound
     rng = np.random.default_rng(seed)
     codes = {name: rng.integers(0, len(table[name].domain), n_records) for name in schema.released}
-    return synthetic(table, schema, codes)
+    return with_values(bound, codes)
+
+
+def with_values(bound: Bound, codes: Mapping[str, Integers]) -> Release:
+    table, schema = bound
+    return made_up(table, schema, {name: with_codes(table[name], codes[name]) for name in schema.released})
 
 
 class TestSyntheticRecords:
     def test_equal_ones_are_put_together_and_none_is_lost(self, hospital: Bound) -> None:
         table, schema = hospital
         codes = {name: np.array([0, 1, 0, 0]) % len(table[name].domain) for name in schema.released}
-        release = synthetic(table, schema, codes)
+        release = with_values(hospital, codes)
         assert (release.n_rows, release.n_records, release.weights.tolist()) == (2, 4, [3, 1])
 
     def test_nobody_is_suppressed_however_many_there_are(self, hospital: Bound) -> None:
-        assert made_up(hospital, 5).n_suppressed == made_up(hospital, 50).n_suppressed == 0
+        assert drawn(hospital, 5).n_suppressed == drawn(hospital, 50).n_suppressed == 0
 
     def test_class_measures_do_not_apply_and_say_why(self, hospital: Bound) -> None:
-        for taken in measure(made_up(hospital), OF_CLASSES):
+        for taken in measure(drawn(hospital), OF_CLASSES):
             assert taken.value is None
             assert "made up" in taken.detail["reason"]
 
     def test_a_researcher_counts_each_for_as_many_as_there_were(self, hospital: Bound) -> None:
         table, _ = hospital
         for n_records in (6, 12, 60):
-            estimate = uniform_estimate(made_up(hospital, n_records), "diagnosis")
+            estimate = uniform_estimate(drawn(hospital, n_records), "diagnosis")
             assert estimate.weights.sum() == pytest.approx(table.n_records)
 
     def test_twice_the_original_loses_nothing(self, hospital: Bound) -> None:
         table, schema = hospital
         rows = np.tile(np.repeat(np.arange(table.n_rows), table.weights), 2)
-        twice = synthetic(table, schema, {name: table[name].codes[rows] for name in schema.released})
+        twice = with_values(hospital, {name: table[name].codes[rows] for name in schema.released})
         names: list[Any] = ["utility-loss", {"query-error": {"queries": 50}}]
         assert [taken.value for taken in measure(twice, names)] == pytest.approx([0, 0])
         assert np.isfinite(measure(twice, ["kl-divergence"])[0].value or 0.0)
@@ -79,7 +87,7 @@ class _Liar:
     """Declares people and makes them up."""
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        return made_up((table, schema))
+        return drawn((table, schema))
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ class _Knowing:
     kind: ClassVar[RecordKind] = "synthetic"
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        release = made_up((table, schema))
+        release = drawn((table, schema))
         return replace(release, rows=np.zeros(release.n_rows, dtype=np.int64))
 
 
@@ -107,7 +115,7 @@ class TestSoundness:
 
 class TestFilesOfOtherPrograms:
     def exact(self, bound: Bound, n_records: int) -> dict[str, list[object]]:
-        return made_up(bound, n_records).to_arrow().to_pydict()
+        return drawn(bound, n_records).to_arrow().to_pydict()
 
     def test_more_rows_than_the_original_are_refused_with_the_remedy(self, hospital: Bound) -> None:
         with pytest.raises(DataError, match="--kind synthetic"):
@@ -149,7 +157,7 @@ class TestPublished:
         table, schema = datasets.hospital()
         method = AsIs() if kind == "people" else Laplace(1.0) if kind == "perturbed" else None
         if method is None:
-            release = replace(made_up(schema.bind(table)), recipe=sanitize(table, schema, AsIs()).recipe)
+            release = replace(drawn(schema.bind(table)), recipe=sanitize(table, schema, AsIs()).recipe)
         else:
             release = sanitize(table, schema, method)
         publish(release, tmp_path / "out")

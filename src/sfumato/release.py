@@ -435,25 +435,6 @@ def released(
     )
 
 
-def synthetic(
-    table: Table, schema: Schema, codes: Mapping[str, Integers], notes: tuple[str, ...] = ()
-) -> Release:
-    """Make a release of records that stand for nobody.
-
-    Parameters
-    ----------
-    table, schema
-        The bound table and schema that the values are taken from.
-    codes
-        For each released attribute one code of the original's domain for each record.
-    notes
-        What a reader should know.
-    """
-    each = {name: replace(table[name], codes=codes[name].astype(np.int32)) for name in schema.released}
-    cells = {name: exact_cells(column, np.arange(len(column.codes))) for name, column in each.items()}
-    return made_up(table, schema, cells, notes)
-
-
 def made_up(table: Table, schema: Schema, cells: Mapping[str, Cells], notes: tuple[str, ...] = ()) -> Release:
     """Make a release of records that stand for nobody from their cells, those of equal records put together.
 

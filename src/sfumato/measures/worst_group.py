@@ -28,15 +28,18 @@ from sfumato.registry import register
 from sfumato.release import Release, without_rows
 from sfumato.table import Table, text
 
+_DETAILS = {"group": Detail("the group"), "best": Detail("of the best-off group")}
 
+
+@dataclass(frozen=True)
 class _WorstGroup(Measure):
     """A measure taken for each value of an attribute; the value is that of the group that does worst."""
 
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
-    # fields of the two measures that are registered
-    attribute: str
-    of: str
-    smallest: int
+    attribute: AttributeName = ""
+    of: MeasureName = "utility-loss"
+    smallest: int = 100
+
+    better: ClassVar[Better] = "lower"
 
     def __post_init__(self) -> None:
         if self.smallest < 1:
@@ -116,18 +119,14 @@ class WorstGroupLoss(_WorstGroup):
     0.0
     """
 
-    attribute: AttributeName = ""
-    of: MeasureName = "utility-loss"
-    smallest: int = 100
-
     axis: ClassVar[Axis] = "utility"
-    better: ClassVar[Better] = "lower"
+    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
     words: ClassVar[Words] = Words(
         "loss of the worst-off group",
         "What is lost for the group of people, of all values of an attribute, who lose most.",
         "Near the loss of the best-off group: nobody pays for the others.",
         "as the measure that is taken",
-        details={"group": Detail("the group"), "best": Detail("of the best-off group")},
+        details=_DETAILS,
     )
 
     def of_group(self, release: Release, table: Table, name: str, members: Booleans) -> Release | None:
@@ -178,13 +177,9 @@ class WorstGroupRisk(_WorstGroup):
     1.0
     """
 
-    attribute: AttributeName = ""
     of: MeasureName = "privacy-loss"
-    smallest: int = 100
 
     axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-    judges: ClassVar[tuple[RecordKind, ...]] = ("people",)
     guards: ClassVar[Guards] = "attribute"
     words: ClassVar[Words] = Words(
         "risk of the worst-off group",
@@ -192,7 +187,7 @@ class WorstGroupRisk(_WorstGroup):
         "least.",
         "Near the risk of the best-off group: all are protected alike.",
         "as the measure that is taken",
-        details={"group": Detail("the group"), "best": Detail("of the best-off group")},
+        details=_DETAILS,
     )
 
     def of_group(self, release: Release, table: Table, name: str, members: Booleans) -> Release | None:

@@ -37,7 +37,8 @@ from sfumato.errors import DataError, ParameterError
 from sfumato.measures.attacks.membership import best_threshold
 from sfumato.measures.attacks.setting import drawn_people, setting_of
 from sfumato.measures.attacks.singling_out import chance_of_one
-from sfumato.release import synthetic
+from sfumato.release import made_up
+from sfumato.sanitizers.changed_records import with_codes
 
 ATTACKS = ("singling-out", "linkability", "inference", "membership")
 QUICK = {
@@ -135,11 +136,11 @@ def test_the_risk_is_the_share_of_the_records_that_are_copies(seed: int, share: 
     table, schema = bound()
     rng = np.random.default_rng(seed)
     copied = rng.random(table.n_rows) < share
-    codes = {
-        name: np.where(copied, table[name].codes, rng.permutation(table[name].codes))
+    cells = {
+        name: with_codes(table[name], np.where(copied, table[name].codes, rng.permutation(table[name].codes)))
         for name in schema.released
     }
-    found = measure(synthetic(table, schema, codes), [Inference(miners=(), people=1000)])[0]
+    found = measure(made_up(table, schema, cells), [Inference(miners=(), people=1000)])[0]
     assert found.value is not None
     # without a control group: of those who are not copied, one in six is guessed right anyway
     assert found.value == pytest.approx(share, abs=0.15)

@@ -28,7 +28,8 @@ from sfumato import (
 from sfumato.errors import ParameterError
 from sfumato.measures.fidelity.association import association
 from sfumato.measures.fidelity.records import SingleValues, original_records, released_records
-from sfumato.release import synthetic
+from sfumato.release import made_up
+from sfumato.sanitizers.changed_records import with_codes
 
 Bound = tuple[Table, Schema]
 FAITHFUL = ["propensity", "correlation-difference", "regression-loss", "transfer-loss"]
@@ -60,11 +61,11 @@ def independent(bound: Bound, n_records: int = 600) -> Release:
     """Return synthetic records of which every attribute is drawn by itself."""
     table, schema = bound
     rng = np.random.default_rng(5)
-    return synthetic(
+    return made_up(
         table,
         schema,
         {
-            n: rng.choice(table[n].codes, n_records, p=table.weights / table.n_records)
+            n: with_codes(table[n], rng.choice(table[n].codes, n_records, p=table.weights / table.n_records))
             for n in schema.released
         },
     )

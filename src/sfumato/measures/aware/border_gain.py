@@ -9,9 +9,9 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import Cells, ValueSets
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
-from sfumato.measures.aware.reader import RECIPE_READER
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.facts import Detail, Words
+from sfumato.measures.aware.reader import RecipeReaderMeasure
+from sfumato.measures.base import Measurement, NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -21,7 +21,7 @@ _FEWEST = 3
 
 @register
 @dataclass(frozen=True)
-class BorderGain(Measure):
+class BorderGain(RecipeReaderMeasure):
     """How much oftener records lie at an end of their interval than if the interval said nothing.
 
     The smallest interval (or set of neighbours) around the values of a class ends at two of them, so that
@@ -50,11 +50,6 @@ class BorderGain(Measure):
     0.0
     """
 
-    axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-    guards: ClassVar[Guards] = "attribute"
-    needs: ClassVar[Needs] = "records"
-    against: ClassVar[Attacker] = RECIPE_READER
     words: ClassVar[Words] = Words(
         "border gain",
         "How much oftener people lie at an end of the interval (or set) that is released for them than they "

@@ -10,9 +10,9 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Integers
 from sfumato.cells import Cells
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
-from sfumato.measures.aware.reader import RECIPE_READER
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.facts import Detail, Words
+from sfumato.measures.aware.reader import RecipeReaderMeasure
+from sfumato.measures.base import Measurement, NotApplicable
 from sfumato.models.anonymity import KAnonymity
 from sfumato.registry import register
 from sfumato.release import Release
@@ -25,7 +25,7 @@ _MOST_VALUES = 512
 
 @register
 @dataclass(frozen=True)
-class Downcoding(Measure):
+class Downcoding(RecipeReaderMeasure):
     """The share of the records that who knows the recipe can place in a smaller cell, with certainty.
 
     A method that releases the smallest cover of each class (of intervals, of sets or of nodes) would have
@@ -54,11 +54,6 @@ class Downcoding(Measure):
     0.333
     """
 
-    axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-    guards: ClassVar[Guards] = "attribute"
-    needs: ClassVar[Needs] = "records"
-    against: ClassVar[Attacker] = RECIPE_READER
     words: ClassVar[Words] = Words(
         "downcoding",
         "The share of the people for whom an adversary who knows the method finds a smaller interval, set or "

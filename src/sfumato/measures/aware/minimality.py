@@ -14,10 +14,10 @@ from sfumato.arrays import Integers
 from sfumato.cells import level_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
+from sfumato.facts import Detail, Words
 from sfumato.kernels.grouping import sum_by_group
-from sfumato.measures.aware.reader import RECIPE_READER
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.aware.reader import RecipeReaderMeasure
+from sfumato.measures.base import Measurement, NotApplicable
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release, holds
@@ -28,7 +28,7 @@ Counts = tuple[int, ...]
 
 @register
 @dataclass(frozen=True)
-class MinimalityRisk(Measure):
+class MinimalityRisk(RecipeReaderMeasure):
     """How sure an adversary is of a person's value who knows that the next finer release would have failed.
 
     A search takes the finest levels on which a model of the sensitive attribute holds. Whoever knows that,
@@ -64,11 +64,6 @@ class MinimalityRisk(Measure):
 
     ways: int = 20_000
 
-    axis: ClassVar[Axis] = "privacy"
-    better: ClassVar[Better] = "lower"
-    guards: ClassVar[Guards] = "attribute"
-    needs: ClassVar[Needs] = "records"
-    against: ClassVar[Attacker] = RECIPE_READER
     words: ClassVar[Words] = Words(
         "minimality risk",
         "How sure an adversary can be of somebody's sensitive value who knows everybody's quasi-identifiers "

@@ -1,8 +1,11 @@
-"""The adversary of this room."""
+"""The adversary of this room, and what its measures have in common."""
 
 from __future__ import annotations
 
-from sfumato.facts import Attacker
+from typing import ClassVar
+
+from sfumato.facts import Attacker, Axis, Better, Guards, Needs
+from sfumato.measures.base import Measure
 
 RECIPE_READER = Attacker(
     "The reader of the recipe",
@@ -10,3 +13,13 @@ RECIPE_READER = Attacker(
     "what the original must have been like for it to come out so.",
 )
 """Whoever knows how the release was made: the recipe is published with it."""
+
+
+class RecipeReaderMeasure(Measure):
+    """What is learned of people's values by knowing how a release was made."""
+
+    axis: ClassVar[Axis] = "privacy"
+    better: ClassVar[Better] = "lower"
+    guards: ClassVar[Guards] = "attribute"
+    needs: ClassVar[Needs] = "records"
+    against: ClassVar[Attacker] = RECIPE_READER

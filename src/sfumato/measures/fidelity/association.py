@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Codes, Floats
-from sfumato.errors import ParameterError
-from sfumato.facts import EVERY_KIND, Axis, Better, RecordKind, Words
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.fidelity.records import (
-    SingleValues,
-    compared_attributes,
-    original_records,
-    released_records,
-)
+from sfumato.facts import Words
+from sfumato.measures.base import Measurement
+from sfumato.measures.fidelity.base import FidelityMeasure
+from sfumato.measures.fidelity.records import SingleValues
 from sfumato.registry import register
 from sfumato.release import Release
 
 
 @register
 @dataclass(frozen=True)
-class CorrelationDifference(Measure):
+class CorrelationDifference(FidelityMeasure):
     """How far the correlation of two attributes in the release lies from that in the original, on average.
 
     The mean over all pairs of attributes of the absolute difference. Two numbers: Pearson's correlation; two
@@ -51,9 +47,6 @@ class CorrelationDifference(Measure):
 
     seed: int = 0
 
-    axis: ClassVar[Axis] = "utility"
-    better: ClassVar[Better] = "lower"
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
     words: ClassVar[Words] = Words(
         "correlation difference",
         "How far the correlation of two attributes in the release lies from that in the original, on average "
@@ -64,29 +57,20 @@ class CorrelationDifference(Measure):
         baseline="with every attribute drawn by itself",
     )
 
-    def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise ParameterError(f"seed must be at least 0, not {self.seed}")
-
-    def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the mean difference, with the worst pair in the detail."""
-        names = compared_attributes(release, 2)
-        pairs = list(itertools.combinations(names, 2))
-        true = original_records(release, names, self.seed)
-        made = released_records(release, names, self.seed)
+    def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterator[Measurement]:
+        """Yield the mean difference, with the worst pair in the detail."""
+        pairs = list(itertools.combinations(true.codes, 2))
         in_original = np.array([association(true, *pair) for pair in pairs])
         apart = np.abs(in_original - [association(made, *pair) for pair in pairs])
         worst = int(apart.argmax())
-        return (
-            self.taken(
-                float(apart.mean()),
-                baseline=float(np.abs(in_original).mean()),
-                detail={
-                    "pairs": len(pairs),
-                    "worst": float(apart[worst]),
-                    "worst-pair": ", ".join(pairs[worst]),
-                },
-            ),
+        yield self.taken(
+            float(apart.mean()),
+            baseline=float(np.abs(in_original).mean()),
+            detail={
+                "pairs": len(pairs),
+                "worst": float(apart[worst]),
+                "worst-pair": ", ".join(pairs[worst]),
+            },
         )
 
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Codes, Floats
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, Detail, RecordKind, Words
-from sfumato.measures.base import Measure, Measurement, NotApplicable
-from sfumato.measures.fidelity.records import (
-    SingleValues,
-    compared_attributes,
-    original_records,
-    released_records,
-)
+from sfumato.facts import Detail, Words
+from sfumato.measures.base import Measurement
+from sfumato.measures.fidelity.base import FidelityMeasure, TargetMeasure
+from sfumato.measures.fidelity.records import SingleValues
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -30,7 +25,7 @@ _SHARE_OF_RECORDS = 200
 
 @register
 @dataclass(frozen=True)
-class Propensity(Measure):
+class Propensity(FidelityMeasure):
     """How well a decision tree tells released records from original ones: the standardised pMSE.
 
     A tree learns from two parts of three, of all records of both tables together, which of them are released,
@@ -57,9 +52,6 @@ class Propensity(Measure):
 
     seed: int = 0
 
-    axis: ClassVar[Axis] = "utility"
-    better: ClassVar[Better] = "lower"
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
     words: ClassVar[Words] = Words(
         "propensity score",
         "How well a decision tree tells released records from original ones (pMSE, divided by the most that "
@@ -70,22 +62,21 @@ class Propensity(Measure):
         sentence="a decision tree tells released records from original ones to {}",
     )
 
-    def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise ParameterError(f"seed must be at least 0, not {self.seed}")
+    @property
+    def fewest_attributes(self) -> int:
+        """One is enough to look different."""
+        return 1
 
-    def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the score."""
-        names = compared_attributes(release, 1)
-        true = original_records(release, names, self.seed)
-        made = released_records(release, names, self.seed)
+    def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterator[Measurement]:
+        """Yield the score."""
+        names = tuple(true.codes)
         known = np.concatenate([_features(true, names), _features(made, names)])
         is_released = np.repeat([0.0, 1.0], [true.n_records, made.n_records])
         share = made.n_records / len(is_released)
         found = self._told(known, is_released)
         value = float(((found - share) ** 2).mean() / (share * (1 - share)))
         # a tree that sees no difference answers with the share of its own part of the records
-        return (self.taken(0.0 if value < 1e-3 / len(found) else min(1.0, value)),)
+        yield self.taken(0.0 if value < 1e-3 / len(found) else min(1.0, value))
 
     def _told(self, known: Floats, is_released: Floats) -> Floats:
         """Return for each record the probability that a tree gives it which has not seen it."""
@@ -102,7 +93,7 @@ class Propensity(Measure):
 
 @register
 @dataclass(frozen=True)
-class TransferLoss(Measure):
+class TransferLoss(TargetMeasure):
     """How much less often a tree that learned from the release is right about the original.
 
     A decision tree learns the target from the released records and predicts it for the original ones; the
@@ -128,12 +119,6 @@ class TransferLoss(Measure):
     0.0
     """
 
-    target: AttributeName = ""
-    seed: int = 0
-
-    axis: ClassVar[Axis] = "utility"
-    better: ClassVar[Better] = "lower"
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
     words: ClassVar[Words] = Words(
         "transfer loss",
         "How much less often a decision tree that learned from the release is right about the original than "
@@ -146,26 +131,8 @@ class TransferLoss(Measure):
         details={"accuracy": Detail("right, learned from the release")},
     )
 
-    def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise ParameterError(f"seed must be at least 0, not {self.seed}")
-
-    def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the loss for the target, or for each sensitive attribute."""
-        names = compared_attributes(release, 2)
-        targets = [self.target] if self.target else [n for n in release.schema.sensitive if n in names]
-        if not targets:
-            raise NotApplicable("no sensitive attribute differs between people; name a target")
-        for target in targets:
-            if target not in names:
-                raise ParameterError(f"target: no attribute {target!r} to learn{suggestion(target, names)}")
-        true = original_records(release, names, self.seed)
-        made = released_records(release, names, self.seed)
-        return tuple(self._of_target(release, true, made, target) for target in targets)
-
-    def _of_target(
-        self, release: Release, true: SingleValues, made: SingleValues, target: str
-    ) -> Measurement:
+    def of_target(self, release: Release, true: SingleValues, made: SingleValues, target: str) -> Measurement:
+        """Return the loss for one target."""
         names = [name for name in true.codes if name != target]
         asked, answer = _features(true, names), true.codes[target]
         least = max(1, min(_LEAST_LEAF, true.n_records // _SHARE_OF_RECORDS))

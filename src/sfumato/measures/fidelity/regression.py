@@ -9,15 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, Detail, RecordKind, Words
-from sfumato.measures.base import Measure, Measurement, NotApplicable
-from sfumato.measures.fidelity.records import (
-    SingleValues,
-    compared_attributes,
-    original_records,
-    released_records,
-)
+from sfumato.facts import Detail, Words
+from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.fidelity.base import TargetMeasure
+from sfumato.measures.fidelity.records import SingleValues
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.registry import register
 from sfumato.release import Release
@@ -30,7 +25,7 @@ _NO_ERROR = 1e-6
 
 @register
 @dataclass(frozen=True)
-class RegressionLoss(Measure):
+class RegressionLoss(TargetMeasure):
     """How little the confidence intervals of regression coefficients overlap, release against original.
 
     A linear regression of the target on all other attributes, least squares: numbers in units of the
@@ -58,12 +53,6 @@ class RegressionLoss(Measure):
     0.0
     """
 
-    target: AttributeName = ""
-    seed: int = 0
-
-    axis: ClassVar[Axis] = "utility"
-    better: ClassVar[Better] = "lower"
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
     words: ClassVar[Words] = Words(
         "regression loss",
         "How little the confidence intervals of regression coefficients from the release and from the "
@@ -76,26 +65,8 @@ class RegressionLoss(Measure):
         details={"difference": Detail("mean difference of coefficients", "number")},
     )
 
-    def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise ParameterError(f"seed must be at least 0, not {self.seed}")
-
-    def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the loss for the target, or for each sensitive attribute."""
-        names = compared_attributes(release, 2)
-        targets = [self.target] if self.target else [n for n in release.schema.sensitive if n in names]
-        if not targets:
-            raise NotApplicable("no sensitive attribute differs between people; name a target")
-        for target in targets:
-            if target not in names:
-                raise ParameterError(f"target: no attribute {target!r} to explain{suggestion(target, names)}")
-        true = original_records(release, names, self.seed)
-        made = released_records(release, names, self.seed)
-        return tuple(self._of_target(release, true, made, target) for target in targets)
-
-    def _of_target(
-        self, release: Release, true: SingleValues, made: SingleValues, target: str
-    ) -> Measurement:
+    def of_target(self, release: Release, true: SingleValues, made: SingleValues, target: str) -> Measurement:
+        """Return the loss for one target."""
         others = [name for name in true.codes if name != target]
         design = _Design.of(true, others, target)
         first, second, mixed = (

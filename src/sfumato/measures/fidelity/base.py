@@ -1,0 +1,73 @@
+"""What every measure of fidelity does: lay single released values beside single original ones."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.errors import ParameterError, suggestion
+from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, RecordKind
+from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.fidelity.records import (
+    SingleValues,
+    compared_attributes,
+    original_records,
+    released_records,
+)
+from sfumato.release import Release
+
+
+class FidelityMeasure(Measure):
+    """A comparison of the records of a release with those of the original, fair to every kind of release."""
+
+    axis: ClassVar[Axis] = "utility"
+    better: ClassVar[Better] = "lower"
+    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise ParameterError(f"seed must be at least 0, not {self.seed}")
+
+    @property
+    def fewest_attributes(self) -> int:
+        """How many attributes must differ between people."""
+        return 2
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return what the comparison says."""
+        names = compared_attributes(release, self.fewest_attributes)
+        true = original_records(release, names, self.seed)
+        made = released_records(release, names, self.seed)
+        return tuple(self.compared(release, true, made))
+
+    @abstractmethod
+    def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterable[Measurement]:
+        """Return the measurements, given the records of the original and of the release."""
+
+
+@dataclass(frozen=True)
+class TargetMeasure(FidelityMeasure):
+    """A comparison of what is learned about one attribute from the others."""
+
+    target: AttributeName = ""
+    seed: int = 0
+
+    def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterable[Measurement]:
+        """Return the measurement for the target, or for each sensitive attribute."""
+        targets = [self.target] if self.target else [n for n in release.schema.sensitive if n in true.codes]
+        if not targets:
+            raise NotApplicable("no sensitive attribute differs between people; name a target")
+        for target in targets:
+            if target not in true.codes:
+                raise ParameterError(
+                    f"target: no attribute {target!r} to learn{suggestion(target, true.codes)}"
+                )
+            yield self.of_target(release, true, made, target)
+
+    @abstractmethod
+    def of_target(self, release: Release, true: SingleValues, made: SingleValues, target: str) -> Measurement:
+        """Return the measurement of one target."""
