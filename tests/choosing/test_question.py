@@ -13,7 +13,6 @@ from sfumato.choosing.question import (
     SHORT_NAMES,
     Bound,
     Goal,
-    Misread,
     Question,
     full_name,
     label_of,
@@ -22,6 +21,7 @@ from sfumato.choosing.question import (
     resolve,
     unmeasured,
 )
+from sfumato.choosing.tokens import Misread
 from sfumato.errors import ParameterError
 from sfumato.measures import Measurement
 from sfumato.registry import build_measure

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.choosing.question import Misread
+from sfumato.choosing.tokens import Misread
 from sfumato.errors import ParameterError
 from sfumato.measures.estimation.queries import satisfied_queries
 from sfumato.measures.estimation.reconstruction import reconstructed, true_estimate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.choosing.question import Misread
+from sfumato.choosing.tokens import Misread
 from sfumato.receiving.language import CellTest, Joined, Not, Span, parse_query
 
 READ = {

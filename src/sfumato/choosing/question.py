@@ -18,30 +18,13 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from sfumato import formatting, registry
+from sfumato.choosing.tokens import Language, TokenReader, TypedToken
 from sfumato.errors import ParameterError, suggestion
 from sfumato.facts import Better
 from sfumato.measures.base import Measurement, by_attribute, named
-
-
-class Misread(ParameterError):
-    """A question that cannot be read; it knows at which letters.
-
-    Parameters
-    ----------
-    message
-        What was expected.
-    start, end
-        The letters that are not, from ``start`` up to before ``end``.
-    """
-
-    def __init__(self, message: str, start: int, end: int) -> None:
-        super().__init__(message)
-        self.start = start
-        self.end = end
-
 
 Aim = Literal["max", "min", "best"]
 Sign = Literal["<=", "<", ">=", ">", "="]
@@ -70,9 +53,11 @@ SHORT_NAMES = {
 
 EXAMPLE = "max k where loss <= 25% and suppression <= 10%"
 
-_LONGEST = 2_000
-_TOKEN = re.compile(
-    r"""\s*(?:
+_LANGUAGE = Language(
+    "question",
+    EXAMPLE,
+    re.compile(
+        r"""\s*(?:
     (?P<number>[-\u2212]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])|[-\u2212]?\.\d+(?![\w.])|∞)
     | (?P<sign><=|>=|==|=<|=>|≤|≥|<|>|=|at\s+most\b|at\s+least\b)
     | (?P<percent>%|percent\b|per\s+cent\b)
@@ -81,7 +66,8 @@ _TOKEN = re.compile(
     | (?P<word>[^\W\d][\w-]*)
     | "(?P<quoted>[^"]+)"
     )""",
-    re.VERBOSE | re.IGNORECASE,
+        re.VERBOSE | re.IGNORECASE,
+    ),
 )
 _SIGNS: dict[str, Sign] = {
     **{sign: sign for sign in get_args(Sign)},
@@ -193,10 +179,7 @@ def parse(text: str) -> Question:
     text
         For example ``max k where loss <= 25% and suppression <= 10%``.
     """
-    if len(text) > _LONGEST:
-        said = f"the question has {len(text):,} letters, more than {_LONGEST:,}; write it like: {EXAMPLE}"
-        raise Misread(said, _LONGEST, len(text))
-    return _Reader(_tokens(text), len(text)).question()
+    return _QuestionReader(_LANGUAGE, text).question()
 
 
 def places_of(question: str, measure: str) -> tuple[int, int] | None:
@@ -315,36 +298,8 @@ def _checked(bound: Bound) -> Bound:
     return bound
 
 
-class _QuestionToken(NamedTuple):
-    kind: str
-    text: str
-    start: int
-    end: int
-
-
-def _tokens(text: str, offset: int = 0) -> list[_QuestionToken]:
-    found: list[_QuestionToken] = []
-    place = 0
-    while text[place:].strip():
-        match = _TOKEN.match(text, place)
-        if match is None:
-            sign = text[place:].split()[0][:20]
-            start = offset + text.index(sign, place)
-            said = f"cannot read {sign!r} in the question; write it like: {EXAMPLE}"
-            raise Misread(said, start, start + len(sign))
-        kind = str(match.lastgroup)
-        start, end = match.span(kind)
-        found.append(_QuestionToken(kind, " ".join(match.group(kind).split()), offset + start, offset + end))
-        place = match.end()
-    return found
-
-
-class _Reader:
-    """Reads tokens one after the other."""
-
-    def __init__(self, tokens: list[_QuestionToken], length: int) -> None:
-        self._tokens = [*tokens, _QuestionToken("end", "", length, length)]
-        self._place = 0
+class _QuestionReader(TokenReader):
+    """Reads a question."""
 
     def question(self) -> Question:
         goals = [self._goal()]
@@ -369,7 +324,7 @@ class _Reader:
         measure = self._measure(bounded=True)
         if self._kind != "sign":
             raise self._unexpected(f"<=, >=, <, >, =, `at most` or `at least` after {measure!r}")
-        sign = _SIGNS[self._next().casefold()]
+        sign = _SIGNS[" ".join(self._next().casefold().split())]
         if self._kind != "number":
             raise self._unexpected(f"a number after {measure!r} {sign}")
         written = self._next().replace(",", "").replace("\u2212", "-")
@@ -397,30 +352,7 @@ class _Reader:
             name, _, number = text.partition("=")
             sign = start + len(name)
             self._tokens[self._place : self._place + 1] = [
-                _QuestionToken("word", name, start, sign),
-                _QuestionToken("sign", "=", sign, sign + 1),
-                *_tokens(number, sign + 1),
+                TypedToken("word", name, start, sign),
+                TypedToken("sign", "=", sign, sign + 1),
+                *_LANGUAGE.tokens(number, sign + 1),
             ]
-
-    @property
-    def _kind(self) -> str:
-        return self._tokens[self._place].kind
-
-    @property
-    def _text(self) -> str:
-        return self._tokens[self._place].text
-
-    def _next(self) -> str:
-        text = self._text
-        self._place += 1
-        return text
-
-    def _takes(self, kind: str, text: str | None = None) -> bool:
-        found = self._kind == kind and (text is None or self._text.casefold() == text)
-        self._place += found
-        return found
-
-    def _unexpected(self, wanted: str) -> Misread:
-        got = f"{self._text!r}" if self._kind != "end" else "the end"
-        _, _, start, end = self._tokens[self._place]
-        return Misread(f"expected {wanted}, got {got}; write a question like: {EXAMPLE}", start, end)

@@ -22,9 +22,9 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
-from sfumato.choosing.question import Misread
+from sfumato.choosing.tokens import Language, TokenReader
 from sfumato.table import number
 
 Sought = Literal["count", "share", "sum", "mean"]
@@ -32,18 +32,22 @@ TestSign = Literal["=", "<", "<=", ">", ">=", "in", "range", "missing"]
 
 QUERY_EXAMPLE = "count where age >= 40 and sex = Female by occupation"
 _SOUGHT: tuple[Sought, ...] = get_args(Sought)
-_LONGEST = 2_000
 _DEEPEST = 20
-_TOKEN = re.compile(
-    r"""\s*(?:
+_LANGUAGE = Language(
+    "query",
+    QUERY_EXAMPLE,
+    re.compile(
+        r"""\s*(?:
     '(?P<single>[^']*)' | "(?P<double>[^"]*)"
     | (?P<sign><=|>=|!=|<>|==|≤|≥|≠|<|>|=)
     | (?P<mark>[(),\[\]])
     | (?P<word>[^\s(),\[\]<>=!≤≥≠'"]+)
     )""",
-    re.VERBOSE,
+        re.VERBOSE,
+    ),
 )
 _SIGNS = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!=", "<>": "!="}
+_WRITTEN = ("word", "single", "double")
 _KEYWORDS = frozenset({"where", "by", "and", "or", "not", "in", "is", "of"})
 
 
@@ -173,10 +177,7 @@ def parse_query(text: str) -> Query:
     text
         For example ``count where age >= 40 and sex = Female by occupation``.
     """
-    if len(text) > _LONGEST:
-        said = f"the query has {len(text):,} letters, more than {_LONGEST:,}; write it like: {QUERY_EXAMPLE}"
-        raise Misread(said, _LONGEST, len(text))
-    return _QueryReader([*_tokens(text)], len(text)).query()
+    return _QueryReader(_LANGUAGE, text).query()
 
 
 def _tests(condition: Condition) -> Iterator[CellTest]:
@@ -204,36 +205,10 @@ def _plain(end: float) -> str:
     return f"{end:.15g}" if math.isfinite(end) else "∞" if end > 0 else "-∞"
 
 
-class _QueryToken(NamedTuple):
-    kind: str
-    text: str
-    start: int
-    end: int
+class _QueryReader(TokenReader):
+    """Reads a query."""
 
-
-def _tokens(text: str) -> Iterator[_QueryToken]:
-    place = 0
-    while text[place:].strip():
-        match = _TOKEN.match(text, place)
-        if match is None:
-            sign = text[place:].split()[0][:20]
-            start = text.index(sign, place)
-            said = f"cannot read {sign!r} in the query; write it like: {QUERY_EXAMPLE}"
-            raise Misread(said, start, start + len(sign))
-        kind = str(match.lastgroup)
-        start, end = match.span(kind)
-        is_quoted = kind in ("single", "double")
-        yield _QueryToken("quoted" if is_quoted else kind, match.group(kind), start, end)
-        place = match.end()
-
-
-class _QueryReader:
-    """Reads tokens one after the other."""
-
-    def __init__(self, tokens: list[_QueryToken], length: int) -> None:
-        self._tokens = [*tokens, _QueryToken("end", "", length, length)]
-        self._place = 0
-        self._depth = 0
+    _depth = 0
 
     def query(self) -> Query:
         what = self._sought()
@@ -352,39 +327,16 @@ class _QueryReader:
         return float(value)
 
     def _value(self, wanted: str) -> str:
-        if self._kind not in ("word", "quoted"):
+        if self._kind not in _WRITTEN:
             raise self._unexpected(f"{wanted} (one with signs of the language stands in quotation marks)")
         return self._next()
 
     def _name(self, wanted: str) -> str:
         is_keyword = self._kind == "word" and self._text.casefold() in _KEYWORDS
-        if self._kind not in ("word", "quoted") or is_keyword:
+        if self._kind not in _WRITTEN or is_keyword:
             raise self._unexpected(wanted)
         return self._next()
 
     @property
-    def _kind(self) -> str:
-        return self._tokens[self._place].kind
-
-    @property
-    def _text(self) -> str:
-        return self._tokens[self._place].text
-
-    @property
     def _last_end(self) -> int:
         return self._tokens[self._place - 1].end
-
-    def _next(self) -> str:
-        text = self._text
-        self._place += 1
-        return text
-
-    def _takes(self, kind: str, text: str) -> bool:
-        found = self._kind == kind and self._text.casefold() == text
-        self._place += found
-        return found
-
-    def _unexpected(self, wanted: str) -> Misread:
-        got = f"{self._text!r}" if self._kind != "end" else "the end"
-        _, _, start, end = self._tokens[self._place]
-        return Misread(f"expected {wanted}, got {got}; write a query like: {QUERY_EXAMPLE}", start, end)

@@ -9,7 +9,7 @@ from typing import NoReturn
 import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.choosing.question import Misread
+from sfumato.choosing.tokens import Misread
 from sfumato.errors import ParameterError, suggestion
 from sfumato.hierarchy import Label
 from sfumato.receiving.labels import Wording

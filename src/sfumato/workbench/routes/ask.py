@@ -13,7 +13,6 @@ from sfumato.choosing.answer import Answer, LimitWorth, Step
 from sfumato.choosing.question import (
     EXAMPLE,
     SHORT_NAMES,
-    Misread,
     full_name,
     guards_attributes,
     label_of,
@@ -21,6 +20,7 @@ from sfumato.choosing.question import (
     places_of,
     unmeasured,
 )
+from sfumato.choosing.tokens import Misread
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, broken_limits
 from sfumato.measures.base import Measurement, by_attribute, label_apart
