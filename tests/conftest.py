@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -63,15 +64,12 @@ LONGEST = (
     "miners/test_runner.py",
     "measures/test_workload.py",
     "verifying/test_tampering.py",
-    "models/test_by_brute_force.py",
     "plugin/test_plugin.py",
     "plugin/test_misbehaving.py",
-    "models/test_bounds.py",
     "search/lattice/test_optimum.py",
     "search/evolution/test_problems.py",
     "report/test_page.py",
     "vectors/test_arx_optima.py",
-    "contracts/test_models.py",
     "models/test_pycanon.py",
 )
 
@@ -97,6 +95,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # xdist would begin with the files that have most tests
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
+    """Look for examples in the docstrings of the library alone: those of tests have none."""
+    found = yield
+    inside = Path(__file__).parent in file_path.parents
+    return [each for each in found if not (inside and isinstance(each, DoctestModule))]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -24,7 +24,16 @@ from sfumato import (
     Table,
     sanitize,
 )
-from sfumato.cells import Cells, block_cells, exact_cells, level_cells, range_cells, suppressed_cells
+from sfumato.cells import (
+    Cells,
+    RangeSets,
+    ValueSets,
+    block_cells,
+    exact_cells,
+    level_cells,
+    range_cells,
+    suppressed_cells,
+)
 from sfumato.table import Column, text
 
 SECRET = "SECRETVALUE"
@@ -474,6 +483,34 @@ def test_arrays_are_read_only() -> None:
     for array in (cells.codes, cells.sets.starts, cells.sets.members, cells.sets.sizes):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 5
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(sorted), min_size=1, max_size=6))
+def test_ranges_say_the_same_as_the_sets_that_list_all_their_members(ends: list[list[int]]) -> None:
+    listed = [list(range(first, last + 1)) for first, last in ends]
+    starts = np.cumsum([0, *map(len, listed)])
+    sizes = np.array([len(each) for each in listed])
+    plain = ValueSets(starts, np.concatenate(listed), sizes, 10)
+    ranges = RangeSets(np.array(ends)[:, 0], np.array(ends)[:, 1], sizes, 10)
+    assert (ranges.overlap, ranges.exact) == (plain.overlap, plain.exact)
+    assert [ranges.of(i).tolist() for i in range(len(ends))] == listed
+    assert [plain.of(i).tolist() for i in range(len(ends))] == listed
+    for n_values in (9, 10):
+        assert ranges.within(n_values) == plain.within(n_values) == (max(map(max, ends)) < n_values)
+    pairs = np.array(list(itertools.product(range(len(ends)), range(10))), dtype=np.int32)
+    held = [code in listed[label] for label, code in pairs.tolist()]
+    assert ranges.contain(*pairs.T).tolist() == plain.contain(*pairs.T).tolist() == held
+    assert "members" not in vars(ranges)
+    assert (ranges.starts.tolist(), ranges.members.tolist()) == (starts.tolist(), plain.members.tolist())
+    assert not ranges.members.flags.writeable
+
+
+def test_intervals_of_many_numbers_do_not_list_their_members() -> None:
+    table, schema = Schema.of(when="quasi-identifying").bind(Table.from_arrow({"when": list(range(2000))}))
+    cells = sanitize(table, schema, Mondrian(KAnonymity(500))).cells["when"]
+    assert isinstance(cells.sets, RangeSets)
+    assert "members" not in vars(cells.sets)
+    assert [len(each) for each in members(cells)] == [500] * 4
 
 
 def test_no_value_is_shown() -> None:

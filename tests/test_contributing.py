@@ -23,6 +23,7 @@ KINDS = (
     "a page of the workbench",
     "a way to write an interval or a set",
     "a place where the data lives (an engine)",
+    "another reading of a paper",
 )
 
 

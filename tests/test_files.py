@@ -279,3 +279,17 @@ def test_records_are_written_as_rows_are(
     write_rows(expected, [table.column_names, *(row[:n_columns] for row in rows)])
     write_records(written, table)
     assert written.getvalue() == expected.getvalue().encode()
+
+
+def test_very_many_encoded_records_are_written_as_the_standard_library_writes_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sfumato.files._ROWS_AT_ONCE", 7)
+    names = ["Ada", None, 'a "b"', "c,d", "", "e\rf"] * 4
+    encoded = pa.chunked_array([names[:10], names[10:]], pa.string()).dictionary_encode()
+    narrow = pa.DictionaryArray.from_arrays(pa.array([0, None] * 12, pa.int8()), pa.array([1815]))
+    table = pa.table({"name": encoded, "born": narrow})
+    written, expected = io.BytesIO(), io.StringIO(newline="")
+    write_records(written, table)
+    write_rows(expected, [["name", "born"], *zip(names, [1815, None] * 12, strict=True)])
+    assert written.getvalue().decode() == expected.getvalue()

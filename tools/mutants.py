@@ -71,7 +71,7 @@ class Room:
     @property
     def files(self) -> list[Path]:
         """The modules, as they lie in the repository."""
-        places = [ROOT / "src" / "sfumato" / name for name in self.sources]
+        places = [place for name in self.sources for place in sorted((ROOT / "src" / "sfumato").glob(name))]
         return [
             file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))
         ]
@@ -102,6 +102,7 @@ ROOMS = {
             "tests/verifying/test_folder.py",
             "tests/verifying/test_levels.py",
             "tests/verifying/test_records.py",
+            "tests/verifying/test_tables.py",
             "tests/verifying/test_signature.py::TestByHand",
             "tests/verifying/test_signature.py::TestReadingKeys",
             "tests/publishing/test_verify.py",
@@ -109,14 +110,58 @@ ROOMS = {
         ("tests/verifying", "tests/publishing"),
     ),
     "measures": Room(
-        ("measures",),
+        ("measures/*.py",),
         (
             "tests/measures/test_base.py",
             "tests/measures/test_percentiles.py",
             "tests/measures/test_worked_examples.py",
-            "tests/measures/scenario/test_expressions.py",
+            "tests/measures/test_loss.py",
+            "tests/measures/test_composition.py",
+            "tests/measures/test_worst_group.py",
         ),
         ("src/sfumato/measures", "tests/measures", "tests/contracts/test_measures.py"),
+    ),
+    "attacks": Room(
+        ("measures/attacks",),
+        ("src/sfumato/measures/attacks", "tests/measures/attacks"),
+        ("tests/contracts/test_measures.py",),
+    ),
+    "aware": Room(
+        ("measures/aware",),
+        ("src/sfumato/measures/aware", "tests/measures/aware"),
+        ("tests/contracts/test_measures.py",),
+    ),
+    "fidelity": Room(
+        ("measures/fidelity",),
+        ("src/sfumato/measures/fidelity", "tests/measures/fidelity"),
+        ("tests/contracts/test_measures.py",),
+    ),
+    "scenario": Room(
+        ("measures/scenario", "measures/estimation"),
+        ("tests/measures/scenario/test_expressions.py",),
+        (
+            "src/sfumato/measures/scenario",
+            "src/sfumato/measures/estimation",
+            "tests/measures/scenario",
+            "tests/measures/estimation",
+        ),
+    ),
+    "receiving": Room(
+        ("receiving",), ("src/sfumato/receiving", "tests/receiving"), ("tests/cli/test_ask.py",)
+    ),
+    "borders": Room(
+        ("sanitizers/borders.py",),
+        ("src/sfumato/sanitizers/borders.py", "tests/sanitizers/test_borders.py"),
+        ("tests/sanitizers", "tests/measures/aware"),
+    ),
+    "release": Room(("release.py",), ("tests/test_release.py", "tests/test_kinds.py"), ("tests/contracts",)),
+    "tokens": Room(
+        ("choosing/tokens.py",),
+        ("tests/choosing/test_question.py", "tests/receiving/test_language.py"),
+        ("tests/choosing", "tests/receiving"),
+    ),
+    "applying": Room(
+        ("applying",), ("src/sfumato/applying", "tests/applying"), ("tests/cli", "tests/publishing")
     ),
 }
 
@@ -139,9 +184,9 @@ _NOTHING = Known({}, {}, [], [], [], {})
 class Trial:
     """A pytest plug-in that, in place of running the tests, tries every mutant on them."""
 
-    def __init__(self, room: Room, tried: Sequence[Mutation], options: argparse.Namespace) -> None:
-        self.room, self.tried, self.options = room, tried, options
-        self.results = _read_results(room.sources[0])
+    def __init__(self, name: str, tried: Sequence[Mutation], options: argparse.Namespace) -> None:
+        self.name, self.room, self.tried, self.options = name, ROOMS[name], tried, options
+        self.results = _read_results(name)
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
 
     def pytest_collection(self) -> None:
@@ -159,7 +204,7 @@ class Trial:
         """Look which tests run which lines, then try one mutant after the other."""
         for file in self.room.files:
             importlib.import_module(_module_name(file))
-        known = _looked(session, self.room, self.folder)
+        known = _looked(session, self.name, self.folder)
         for failed in known.failed:
             print(f"left out, because it fails without any change: {failed}")
         _warm(known)
@@ -190,11 +235,11 @@ class Trial:
             place = self.folder / f"mutant-{number}"
             running[_forked(mutation, items, functions, limit, place)] = mutation
             if number % 20 == 0:
-                _save(self.room.sources[0], self.results)
+                _save(self.name, self.results)
                 print(f"{number} of {len(waiting)}", Counter(self.results.values()), flush=True)
         while running:
             self._collect(running)
-        _save(self.room.sources[0], self.results)
+        _save(self.name, self.results)
 
     def _collect(self, running: dict[int, Mutation]) -> None:
         pid, status = os.wait()
@@ -237,9 +282,9 @@ class Stopwatch:
             self.failed.add(report.nodeid)
 
 
-def _looked(session: pytest.Session, room: Room, folder: Path) -> Known:
+def _looked(session: pytest.Session, name: str, folder: Path) -> Known:
     """Return what is known of the room's tests; run those that were changed since, or all if the code was."""
-    place = RESULTS / f"{room.sources[0]}-tests.json"
+    room, place = ROOMS[name], RESULTS / f"{name}-tests.json"
     before = Known(**json.loads(place.read_text("utf-8"))) if place.exists() else _NOTHING
     contents = {str(file): _content(file) for file in [*room.files, *{item.path for item in session.items}]}
     if any(before.contents.get(str(file)) != contents[str(file)] for file in room.files):
@@ -560,7 +605,7 @@ def main() -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     if not options.report:
         for name in names:
-            _try_room(ROOMS[name], _drawn(name, options), options)
+            _try_room(name, _drawn(name, options), options)
     sys.exit(report(names) > 0)
 
 
@@ -574,11 +619,12 @@ def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
     return [each for each in drawn if results.get(each.name) in wanted]
 
 
-def _try_room(room: Room, tried: Sequence[Mutation], options: argparse.Namespace) -> None:
+def _try_room(name: str, tried: Sequence[Mutation], options: argparse.Namespace) -> None:
     if not tried:
         return
+    room = ROOMS[name]
     tests = (*room.tests, *room.more) if options.more else room.tests
-    pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[Trial(room, tried, options)])
+    pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[Trial(name, tried, options)])
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ from sfumato.measures import (
     WorstGroupRisk,
     measure,
 )
+from sfumato.measures.by_group import ByGroup, measure_by
 from sfumato.measures.scenario.expressions import Expression
 from sfumato.measures.scenario.scenario import Adversary, Scenario, User
 from sfumato.miners import (
@@ -112,6 +113,7 @@ from sfumato.models import (
 from sfumato.project.file import Project, Publication
 from sfumato.publishing.publish import Evidence, publish
 from sfumato.publishing.verify import Verification, verify
+from sfumato.reading.codebook import Codebook, read_codebook
 from sfumato.reading.read import read
 from sfumato.receiving.answer import QueryAnswer, query
 from sfumato.receiving.challenge import Challenge, challenge
@@ -171,12 +173,14 @@ __all__ = [
     "BetaLikeness",
     "BorderGain",
     "Bucketize",
+    "ByGroup",
     "Candidate",
     "CartSynthesis",
     "CellSuppression",
     "Challenge",
     "Check",
     "Clustering",
+    "Codebook",
     "Comparison",
     "CompositionK",
     "CompositionLoss",
@@ -311,9 +315,11 @@ __all__ = [
     "freeze",
     "inspect",
     "measure",
+    "measure_by",
     "publish",
     "query",
     "read",
+    "read_codebook",
     "read_release",
     "register",
     "sanitize",

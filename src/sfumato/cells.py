@@ -61,10 +61,74 @@ class ValueSets:
         """Whether two released values may stand for the same original one."""
         return len(np.unique(self.members)) < len(self.members)
 
+    def within(self, n_values: int) -> bool:
+        """Return whether all sets are listed, of codes of a domain that has so many values."""
+        if self.starts[-1] != len(self.members):
+            return False
+        return not self.members.size or (int(self.members.min()) >= 0 and int(self.members.max()) < n_values)
+
+    def of(self, code: int) -> Codes:
+        """Return what one released value stands for."""
+        return self.members[self.starts[code] : self.starts[code + 1]]
+
     def contain(self, released: Codes, original: Codes) -> Booleans:
         """Return for each pair whether the released value may stand for the original one."""
         member_keys = np.repeat(np.arange(len(self.sizes)), np.diff(self.starts)) * (1 << 32) + self.members
         return np.isin(released.astype(np.int64) * (1 << 32) + original, member_keys)
+
+
+class RangeSets(ValueSets):
+    """Sets of neighbours in the domain: their members are listed when somebody asks for them.
+
+    Ten thousand intervals of eighty thousand numbers have nearly a hundred million members.
+
+    Parameters
+    ----------
+    first, last
+        Released value ``i`` stands for the domain codes from ``first[i]`` to ``last[i]``.
+    sizes, n_leaves
+        As of all sets.
+    """
+
+    first: Codes
+    last: Codes
+
+    def __init__(self, first: Integers, last: Integers, sizes: Integers, n_leaves: int) -> None:
+        facts = {
+            "first": frozen(first, np.int32),
+            "last": frozen(last, np.int32),
+            "starts": sealed(np.concatenate([[0], np.cumsum(last - first + 1, dtype=np.int64)])),
+            "sizes": frozen(sizes, np.int64),
+            "n_leaves": n_leaves,
+        }
+        self.__dict__.update(facts)
+
+    @cached_property
+    def members(self) -> Codes:
+        """All codes, set after set."""
+        members = np.ones(self.starts[-1], dtype=np.int32)
+        members[self.starts[:-1]] = self.first - np.concatenate([[0], self.last[:-1]])
+        return sealed(np.cumsum(members, dtype=np.int32, out=members))
+
+    @property
+    def overlap(self) -> bool:
+        """Whether two released values may stand for the same original one."""
+        order = np.argsort(self.first)
+        return bool((self.first[order][1:] <= self.last[order][:-1]).any())
+
+    def within(self, n_values: int) -> bool:
+        """Return whether all sets are listed, of codes of a domain that has so many values."""
+        return bool(
+            (self.first >= 0).all() and (self.first <= self.last).all() and (self.last < n_values).all()
+        )
+
+    def of(self, code: int) -> Codes:
+        """Return what one released value stands for."""
+        return np.arange(self.first[code], self.last[code] + 1, dtype=np.int32)
+
+    def contain(self, released: Codes, original: Codes) -> Booleans:
+        """Return for each pair whether the released value may stand for the original one."""
+        return (self.first[released] <= original) & (original <= self.last[released])
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,16 +233,8 @@ def range_cells(
 
 
 def _covered_cells(codes: Codes, covers: _Covers, column: Column, hierarchy: Hierarchy) -> Cells:
-    sets = ValueSets(*_ranges(covers.first, covers.last), covers.sizes, hierarchy.n_leaves)
+    sets = RangeSets(covers.first, covers.last, covers.sizes, hierarchy.n_leaves)
     return merged_cells(codes, covers.labels, column.domain, sets)
-
-
-def _ranges(first: Integers, last: Integers) -> tuple[Integers, Codes]:
-    """List the codes from each first one to its last: where each list starts (and the last ends), and all."""
-    starts = np.concatenate([[0], np.cumsum(last - first + 1)])
-    members = np.ones(starts[-1], dtype=np.int32)
-    members[starts[:-1]] = first - np.concatenate([[0], last[:-1]])
-    return starts, np.cumsum(members, dtype=np.int32, out=members)
 
 
 def block_cells(column: Column, hierarchy: Hierarchy, block_of: Integers, rows: Integers) -> Cells:

@@ -213,7 +213,7 @@ def count_classes(
         )
         for name, (codes, prior) in sensitive.items()
     }
-    sizes = sum_by_group(class_of, n_classes, weights)
+    sizes = sealed(sum_by_group(class_of, n_classes, weights))
     if people is None:
         return EquivalenceClasses(class_of, sizes, counted)
     # who was counted by their values need not be counted again
@@ -237,7 +237,8 @@ def count_sensitive(
     from sfumato.kernels.people import value_people
 
     if people is None:
-        return SensitiveCounts(*value_counts(class_of, n_classes, codes, len(prior), weights), prior, domain)
+        found = value_counts(class_of, n_classes, codes, len(prior), weights)
+        return SensitiveCounts(sealed(found[0]), sealed(found[1]), sealed(found[2]), prior, domain)
     starts, values, having, contributions, sizes, different = value_people(
         class_of, n_classes, people.person_of, people.n_people, codes, len(prior), weights
     )

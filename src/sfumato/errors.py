@@ -13,6 +13,7 @@
     │   └── MethodFailed      a method that raises, or returns what cannot be used
     ├── PolicyNotMet          exit 2: the release exists but may not be published
     ├── VerificationFailed    exit 2: a published folder is not what its manifest says
+    ├── RunsDiffer            exit 2: a reproduction came out otherwise than another one
     └── Infeasible            exit 3: no release can satisfy what was asked
 
 A message is one line and never shows a record's value.
@@ -71,6 +72,12 @@ class PolicyNotMet(SfumatoError):
 
 class VerificationFailed(SfumatoError):
     """A published folder that is not what its manifest says."""
+
+    exit_code = 2
+
+
+class RunsDiffer(SfumatoError):
+    """A reproduction that came out otherwise than the one that it was compared with."""
 
     exit_code = 2
 

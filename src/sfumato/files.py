@@ -146,19 +146,25 @@ def write_records(file: BinaryIO, table: pa.Table, *, header: bool = True) -> No
         write_rows(head, [table.column_names])
         file.write(head.getvalue().encode())
     nothing = pa.scalar("", pa.large_string())
-    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-        ends = [","] * (batch.num_columns - 1) + ["\n"]
-        fields = [
-            _fields(column, end, alone=batch.num_columns == 1)
-            for column, end in zip(batch.columns, ends, strict=True)
+    ends = [","] * (table.num_columns - 1) + ["\n"]
+    are_encoded = all(map(pa.types.is_dictionary, table.schema.types))
+    # what is encoded already has its different fields once for all rows, and few of them
+    for part in table.to_batches(max_chunksize=None if are_encoded else _ROWS_AT_ONCE):
+        columns = [
+            _fields(column, end, alone=table.num_columns == 1)
+            for column, end in zip(part.columns, ends, strict=True)
         ]
-        lines = pc.binary_join_element_wise(*fields, nothing)
-        bounds = np.frombuffer(lines.buffers()[1], dtype=np.int64)[lines.offset :]
-        file.write(lines.buffers()[2][bounds[0] : bounds[len(lines)]])
+        for first in range(0, part.num_rows, _ROWS_AT_ONCE):
+            fields = (different.take(places[first : first + _ROWS_AT_ONCE]) for different, places in columns)
+            lines = pc.binary_join_element_wise(*fields, nothing)
+            bounds = np.frombuffer(lines.buffers()[1], dtype=np.int64)[lines.offset :]
+            file.write(lines.buffers()[2][bounds[0] : bounds[len(lines)]])
 
 
-def _fields(column: pa.Array, end: str, *, alone: bool) -> pa.Array:
-    """Return a column as it stands in a CSV file, each field with the sign that ends it.
+def _fields(column: pa.Array, end: str, *, alone: bool) -> tuple[pa.Array, pa.Array]:
+    """Return the different fields of a column as they stand in a CSV file, and which of them each row has.
+
+    Each has the sign that ends it.
 
     A missing value that is alone in its row is quoted: the row would be empty.
     """
@@ -171,7 +177,8 @@ def _fields(column: pa.Array, end: str, *, alone: bool) -> pa.Array:
     quoted = pc.binary_join_element_wise(quote, pc.replace_substring(texts, '"', '""'), quote, nothing)
     needs_quotes = pc.match_substring_regex(texts, '^$|[",\r\n]' if alone else '[",\r\n]')
     fields = pc.binary_join_element_wise(pc.if_else(needs_quotes, quoted, texts), sign, nothing)
-    return pc.fill_null(fields.take(encoded.indices), ('""' if alone else "") + end)
+    missing = pa.array([('""' if alone else "") + end], pa.large_string())
+    return pa.concat_arrays([fields, missing]), pc.fill_null(encoded.indices.cast(pa.int32()), len(fields))
 
 
 def _onto_disk(place: Path) -> None:

@@ -188,6 +188,28 @@ class Frontier:
         row = self._columns.knee(self.axes)
         return None if row is None else self.candidates[row]
 
+    def worst_of(self, attribute: str) -> Frontier:
+        """Return the same candidates along the same measures, each for the group that does worst on it.
+
+        Parameters
+        ----------
+        attribute
+            The attribute whose values make the groups. Each axis must have been measured by it, as
+            ``by = ["race"]`` in a project file asks for, or `worst-group-loss` and `worst-group-risk`.
+        """
+        from sfumato.measures.worst_group import compares
+
+        labels = {compares(m): m.label for c in self.candidates for m in c.measurements}
+        for axis in self.axes:
+            if (attribute, axis) not in labels:
+                known = sorted({pair[0] for pair in labels if pair and pair[1] == axis})
+                near = suggestion(attribute, known)
+                raise ParameterError(
+                    f"{axis!r} was not measured by {attribute!r}{near}; under [measure] write "
+                    f"by = [{attribute!r}] and explore again"
+                )
+        return replace(self, axes=tuple(labels[attribute, axis] for axis in self.axes))
+
     def within(self, limits: Mapping[str, Limit]) -> tuple[Candidate, ...]:
         """Return the candidates that keep all limits."""
         if not limits:

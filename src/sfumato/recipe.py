@@ -102,6 +102,6 @@ def _without_defaults(
     kind: Literal["sanitizer", "model"], name: str, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Leave out the parameters at their defaults; those of a method that is not known all stay."""
-    known = registry.registered(kind).get(name)
+    known = registry.find(kind, name)
     defaults = {} if known is None else registry.defaults_of(known)
     return {key: value for key, value in given.items() if key not in defaults or value != defaults[key]}

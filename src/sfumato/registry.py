@@ -23,6 +23,10 @@ _KIND_OF_METHOD: dict[str, Kind] = {
     "estimator": "miner",
 }
 _ROOMS = ("sfumato.models", "sfumato.sanitizers", "sfumato.measures", "sfumato.search", "sfumato.miners")
+# What is found by its name and never listed: it serves one purpose, and nobody should choose it for another.
+_UNLISTED: dict[tuple[Kind, str], str] = {
+    ("sanitizer", "seeded-laplace"): "sfumato.reproduce.seeded_noise.SeededLaplace",
+}
 # What a class of a kind must declare beside its method.
 _FACTS: dict[Kind, tuple[str, ...]] = {
     "model": ("guards", "monotone", "better", "parameter"),
@@ -85,16 +89,17 @@ def registered(kind: Kind) -> dict[str, type[Any]]:
 def find(kind: Kind, name: str) -> type[Any] | None:
     """Return the class of this name, if there is one."""
     _load()
-    return _registered[kind].get(name)
+    module, _, unlisted = _UNLISTED.get((kind, name), "").rpartition(".")
+    return getattr(import_module(module), unlisted) if unlisted else _registered[kind].get(name)
 
 
 def look_up(kind: Kind, name: str) -> type[Any]:
     """Return the class of this name, or say which name is near."""
-    known = registered(kind)
-    if name not in known:
-        hint = suggestion(name, known)
+    found = find(kind, name)
+    if found is None:
+        hint = suggestion(name, registered(kind))
         raise ParameterError(f"no {kind} {name!r}{hint} (sfumato methods lists them all)")
-    return known[name]
+    return found
 
 
 def kind_of(cls: type[Any]) -> Kind | None:
@@ -270,7 +275,7 @@ def phrase(sanitizer: str, parameters: Mapping[str, Any]) -> str:
 
 
 def _recipe_words(sanitizer: str, parameters: Mapping[str, Any]) -> list[str]:
-    known = registered("sanitizer").get(sanitizer)
+    known = find("sanitizer", sanitizer)
     words = []
     for name, given in parameters.get("model", {}).items():
         words += _model_words(name, given)

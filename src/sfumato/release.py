@@ -139,7 +139,7 @@ class Release:
         class_of, n_classes = number_rows(
             [cell.codes for cell in cells], [len(cell.labels) for cell in cells], self.n_rows
         )
-        return self._counted(class_of, n_classes)
+        return self._counted(sealed(class_of), n_classes)
 
     @cached_property
     def groups(self) -> EquivalenceClasses:
@@ -147,7 +147,7 @@ class Release:
         if self.group_of is None:
             return self.classes
         group_of, n_groups = number_rows([self.group_of], [int(self.group_of.max()) + 1], self.n_rows)
-        return self._counted(group_of, n_groups)
+        return self._counted(sealed(group_of), n_groups)
 
     def _counted(self, class_of: Integers, n_classes: int) -> EquivalenceClasses:
         sensitive, domains = self._sensitive(), self._domains()

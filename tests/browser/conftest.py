@@ -6,11 +6,13 @@ The browser is the system's Chromium; `make test` installs it where it is missin
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,11 +22,29 @@ pytest.importorskip("playwright.sync_api")
 from playwright import sync_api as playwright
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from sfumato.workbench.routes import PAGES
+
 ARTEFACTS = Path(__file__).parents[2] / "test-artefacts"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # the first page that measures anything may have to wait for kernels to be compiled
 PATIENCE = 120_000
 SIZES = {"desktop": (1280, 900), "narrow": (360, 740)}
+
+# Each workbench is a process of its own, but all begin where this one has come: most of a start is imports.
+PROCESSES = multiprocessing.get_context("forkserver")
+ROOMS = ("measures", "miners", "models", "sanitizers", "search", "workbench.server")
+IMPORTED = [
+    *(f"sfumato.{room}" for room in ROOMS),
+    *(f"sfumato.workbench.routes.{page}" for page in PAGES),
+    *("matplotlib.figure", "numba", "pyarrow.csv", "pyarrow.parquet", "uvicorn"),
+]
+PROGRAM = """\
+import os, sys
+os.dup2(said.fileno(), 2)
+sys.argv = ["sfumato", *words]
+from sfumato.cli import main
+main()
+"""
 
 Photograph = Callable[..., None]
 
@@ -48,30 +68,31 @@ class Serve:
     """Starts workbenches, each in a process of its own."""
 
     def __init__(self) -> None:
-        self._running: list[subprocess.Popen[str]] = []
+        self._running: list[tuple[ForkServerProcess, Connection]] = []
+        PROCESSES.set_forkserver_preload(IMPORTED)
 
     def __call__(self, place: Path, *options: str) -> str:
         """Serve a folder or a project file, and return the address that is said."""
-        program = "from sfumato.cli import main; main()"
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, "workbench", str(place), "--no-browser", *options],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self._running.append(process)
-        assert process.stderr
-        for line in process.stderr:
-            address = re.search(r"http://\S+", line)
-            if address:
-                return address[0]
+        words = ["workbench", str(place), "--no-browser", *options]
+        heard, said = PROCESSES.Pipe(duplex=False)
+        process = PROCESSES.Process(target=exec, args=(PROGRAM, {"said": said, "words": words}))
+        process.start()
+        said.close()
+        self._running.append((process, heard))  # who says something wants to be heard to the end
+        with os.fdopen(os.dup(heard.fileno())) as lines:
+            for line in lines:
+                address = re.search(r"http://\S+", line)
+                if address:
+                    return address[0]
         raise AssertionError("the workbench said no address")
 
     def kill(self) -> None:
         """End all of them at once, as a power cut would."""
         while self._running:
-            process = self._running.pop()
+            process, heard = self._running.pop()
             process.kill()
-            process.communicate()
+            process.join()
+            heard.close()
 
 
 @pytest.fixture

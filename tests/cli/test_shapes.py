@@ -114,6 +114,20 @@ def test_publishing(sfumato: Run, printed: Printed, project: Path, tmp_path: Pat
     posed = sfumato("challenge", chosen, out.with_name("posed"), "--targets", "10", "-P", project, "--json")
     facts = printed("challenge", posed[1])
     assert (facts["targets"], facts["control"], facts["records"]) == (10, 5, 55)
+    guesses = tmp_path / "guesses.csv"
+    guesses.write_text(
+        "target,question,answer\n" + "".join(f"{number},in-the-data,yes\n" for number in range(1, 11))
+    )
+    scoring = (
+        "score",
+        out.with_name("posed"),
+        guesses,
+        out.with_name("posed-answers.json"),
+    )
+    found = printed("score", sfumato(*scoring, "--json")[1])["scores"][0]
+    assert (found["guesses"], found["rate"], found["risk"]) == (5, 1.0, pytest.approx(0.0))
+    code, _, failed = sfumato(*scoring[:3], out / "manifest.json", "--json")
+    assert (code, printed("error", failed)["exit-code"]) == (1, 1)
     asked = printed("query", sfumato("query", out, "count by illness", "--json")[1])
     assert sum(row["value"] for row in asked["rows"]) == asked["records"] == 60
     (out / "data.csv").write_text("age\n1\n", encoding="utf-8")
@@ -127,6 +141,19 @@ def test_making(sfumato: Run, printed: Printed, project: Path, tmp_path: Path) -
     made = sfumato("sanitize", target, "mondrian", "model.k-anonymity.k=3", "-P", project, "--json")
     assert printed("sanitize", made[1])["output"] == [str(target)]
     assert printed("measure", sfumato("measure", target, "-P", project, "--json")[1])["records"] == 60
+    by_sex = (
+        "--measure",
+        "general-loss",
+        "--by",
+        "town",
+        "--smallest",
+        "1",
+        "--picture",
+        tmp_path / "by.svg",
+    )
+    judged = printed("measure", sfumato("measure", target, "-P", project, *by_sex, "--json")[1])["by"]
+    assert sum(group["records"] for group in judged["groups"]) == 60
+    assert (tmp_path / "by.svg").read_text("utf-8").startswith("<svg")
 
 
 def test_every_command_prints_a_shape_of_its_name() -> None:

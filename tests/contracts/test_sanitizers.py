@@ -409,9 +409,11 @@ def test_the_order_of_the_written_records_tells_nothing(name: str) -> None:
         return  # nobody's records are in nobody's place
     for how in (working, *choices(working)):
         in_place = 0
-        for seed in range(150):
-            written = sanitize(*bound, how, seed=seed).to_arrow()["line"].to_pylist()
-            in_place += sum(was == now for was, now in zip(lines, written, strict=False))
+        for seed in range(30):
+            release = sanitize(*bound, how, seed=seed)
+            # each writing draws its order anew, so that a release is good for several
+            for written in (release.to_arrow()["line"].to_pylist() for _ in range(5)):
+                in_place += sum(was == now for was, now in zip(lines, written, strict=False))
         # of a shuffled list one record in the mean stays where it was; of one shuffled twice alike, two
         share = len(written) / len(lines)
         assert 0.6 * share < in_place / 150 < 1.4 * share

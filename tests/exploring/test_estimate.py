@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from sfumato.datasets import hospital
+from sfumato.exploring import workers
 from sfumato.exploring.estimate import Costs
 from sfumato.exploring.workers import Task
 from sfumato.recipe import Recipe
+from sfumato.release import Release
 from sfumato.sanitizers import CellSuppression, LocalRecoding
+from sfumato.sanitizers.base import sanitize
+from sfumato.schema import Schema
 from sfumato.store.base import IN_MEMORY, Store
 from sfumato.store.costs import MAKING, Cost
+from sfumato.table import Table
 
 
 def task(sanitizer: str, *asked: str) -> Task:
     return Task(sanitizer, Recipe(sanitizer), tuple((key, key) for key in asked))
+
+
+def test_what_is_loaded_is_not_taken_for_the_cost_of_a_small_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def slow_at_first(table: Table, schema: Schema, recipe: Recipe) -> Release:
+        made.append(table.n_rows)
+        time.sleep(0.3 if len(made) == 1 else 0)
+        return sanitize(table, schema, recipe)
+
+    monkeypatch.setattr(workers, "_loaded", set())
+    monkeypatch.setattr(workers, "sanitize", slow_at_first)
+    table, schema = hospital()
+    found = workers.make(Task("a", Recipe("as-is").normalized(), ()), *schema.bind(table))
+    assert made == [table.n_rows, table.n_rows]
+    assert found.seconds[MAKING] < 0.3
 
 
 def test_the_longest_time_is_taken_for_loading_and_left_out() -> None:

@@ -51,7 +51,10 @@ def test_counts_what_would_be_made_and_tries_methods_on_a_sample(
     assert contents(project.path.parent) == before, "nothing is written"
 
 
-def test_takes_what_methods_cost_before_where_that_is_known(project: Project, tmp_path: Path) -> None:
+def test_takes_what_methods_cost_before_where_that_is_known(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forecast_module, "_slowness", lambda clock, work: 3.0)
     with Store(tmp_path / "kept.sqlite") as store:
         table, _ = project.read()
         for sanitizer, seconds in {"as-is": 10.0, "mondrian": 100.0}.items():
@@ -59,13 +62,14 @@ def test_takes_what_methods_cost_before_where_that_is_known(project: Project, tm
                 store.keep_costs("another table", 2 * table.n_rows, sanitizer, {MAKING: seconds})
         found = forecast(project, store, workers=2)
     assert found.n_sampled == 0
-    # half the rows, so half the time, by two at once, and four seconds to start
-    assert found.seconds == pytest.approx(4.0 + (5.0 + 2 * 50.0) / 2)
+    # half the rows, so half the time, by two at once, and four seconds to start, thrice as long when busy
+    assert found.seconds == pytest.approx(3 * 4.0 + (5.0 + 2 * 50.0) / 2)
 
 
 def test_with_a_budget_counts_what_is_tried_in_gaps_but_never_exceeds_it(
-    project: Project, tmp_path: Path
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(forecast_module, "_slowness", lambda clock, work: 1.0)
     with Store(tmp_path / "kept.sqlite") as store:
         table, _ = project.read()
         for sanitizer, seconds in {"as-is": 1.0, "mondrian": 3.0}.items():

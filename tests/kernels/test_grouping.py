@@ -38,6 +38,17 @@ def coded_columns(draw: st.DrawFn) -> tuple[list[np.ndarray], list[int], int]:
     return columns, cardinalities, n_rows
 
 
+@pytest.mark.parametrize("n_different", [2**16 - 1, 2**16, 2**16 + 1, 250_000])
+def test_very_many_different_rows_are_numbered_as_few_are(n_different: int) -> None:
+    rng = np.random.default_rng(n_different)
+    key = rng.permutation(n_different) * 9_999_999
+    rows = np.concatenate([rng.integers(0, n_different, 5_000), np.arange(n_different)])
+    columns = [key[rows] // 2**31, key[rows] % 2**31]
+    numbers, found = number_rows(columns, [2**31, 2**31], len(rows))
+    assert found == n_different
+    assert numbers.tolist() == numbers_by_dictionary(columns, len(rows))
+
+
 @given(coded_columns())
 def test_equal_rows_get_equal_numbers_in_the_order_of_their_first_occurrence(drawn) -> None:
     columns, cardinalities, n_rows = drawn

@@ -12,7 +12,7 @@ import pytest
 from sfumato import KAnonymity, Mondrian, Schema, Table, sanitize
 from sfumato.measures import UtilityLoss, measure
 from sfumato.measures.attribution import group_origins, population_origins, value_origins
-from sfumato.measures.base import NotApplicable
+from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
 from sfumato.sanitizers import Anatomy, AsIs, Sanitizer, SuppressQuasiIdentifiers
 

@@ -171,4 +171,5 @@ def test_what_is_wrong_is_said_in_one_line(
 
 def test_noise_cannot_be_matched(hospital: Bound) -> None:
     noisy = only(sanitize(*hospital, Laplace(1.0)), AuxiliaryGain())
-    assert "not sets" in noisy.detail["reason"]
+    assert not noisy.applicable
+    assert "`inference` takes the nearest records" in noisy.detail["reason"]

@@ -9,10 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import jensenshannon
 
 from sfumato import (
     Attribute,
     Clustering,
+    CompositionK,
+    CompositionLoss,
     Cut,
     FullDomain,
     Intervals,
@@ -28,6 +33,8 @@ from sfumato import (
     measure,
     sanitize,
 )
+from sfumato.errors import ParameterError
+from sfumato.measures.composition import classes_of_people
 from sfumato.release import Earlier, without_rows
 
 AGES = [21, 22, 23, 24, 25, 26]
@@ -249,3 +256,60 @@ def test_a_release_counts_however_many_came_before_it() -> None:
     assert _taken(few, "composition-k") == _taken(many, "composition-k")
     assert _taken(few, "composition-loss") == _taken(many, "composition-loss")
     assert _taken(many, "composition-k").value == 2
+
+
+def test_losses_of_all_people_together_are_counted_by_hand() -> None:
+    # 21 and 22 are together in both, 23 is alone, and 24 to 26 are like everybody
+    both = _with(_cut("01000"), _cut("00100"))
+    everybody = [1 / 3, 1 / 3, 1 / 3]
+    two, one = (jensenshannon(each, everybody) ** 2 for each in ([1 / 2, 1 / 2, 0], [0, 0, 1]))
+    found = _taken(both, "composition-loss")
+    assert found.attribute == "disease"
+    assert found.detail["mean"] == pytest.approx((2 * two + one) / 6)
+    for threshold, share in ((0.0, 3 / 6), (float(two) + 1e-6, 1 / 6), (0.7, 0.0)):
+        (taken,) = measure(both, [CompositionLoss(threshold)])
+        assert taken.detail["share-at-risk"] == pytest.approx(share)
+    for k, below in ((1, 0), (2, 1 / 6), (3, 3 / 6), (4, 1)):
+        (company,) = measure(both, [CompositionK(k)])
+        assert company.detail["share-below-k"] == pytest.approx(below)
+
+
+@given(
+    now=st.lists(st.integers(0, 6), max_size=6),
+    then=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=9),
+)
+def test_whoever_had_the_same_classes_then_has_the_same_one_now(
+    now: list[int], then: list[tuple[int, int]]
+) -> None:
+    found = classes_of_people(
+        np.array(now, dtype=np.int64),
+        np.array([person for person, _ in then], dtype=np.int64),
+        np.array([where for _, where in then], dtype=np.int64),
+    ).tolist()
+    sets = {person: frozenset(where for who, where in then if who == person) for person in now}
+    for person, label in zip(now, found, strict=True):
+        # who was nowhere is nowhere, and a single class keeps its number
+        assert (label == -1) == (not sets[person])
+        if len(sets[person]) == 1:
+            assert label in sets[person]
+        for other, its in zip(now, found, strict=True):
+            assert (label == its) == (sets[person] == sets[other])
+
+
+def test_an_earlier_release_without_records_tells_nothing() -> None:
+    now, nobody = _cut("00100"), without_rows(_cut("00100"), np.ones(6, dtype=np.bool_))
+    found = _taken(_with(now, nobody), "composition-k")
+    assert (found.value, found.detail["share-in-earlier"]) == (3, 0)
+
+
+def test_what_cannot_be_asked_of_several_releases() -> None:
+    with pytest.raises(ParameterError, match="k must be at least 1, not 0"):
+        CompositionK(0)
+    for threshold in (-0.1, math.nan):
+        with pytest.raises(ParameterError, match="threshold must be at least 0"):
+            CompositionLoss(threshold)
+    ages = Schema((SCHEMA["age"],))
+    (taken,) = measure(
+        sanitize({"age": AGES}, ages, Cut({"age": "00100"}, KAnonymity(2))), ["composition-loss"]
+    )
+    assert "no sensitive attribute" in taken.detail["reason"]

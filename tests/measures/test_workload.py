@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from sfumato import (
     Anatomy,
     AsIs,
+    Clustering,
     FullDomain,
     KAnonymity,
     Mondrian,
@@ -20,12 +21,14 @@ from sfumato import (
     SuppressSensitive,
     Table,
     WorkloadUtility,
+    datasets,
     measure,
     registry,
     sanitize,
 )
 from sfumato.errors import ParameterError
 from sfumato.measures.workload import trivial_features
+from sfumato.miners import accuracy, predict
 
 Bound = tuple[Table, Schema]
 
@@ -89,6 +92,19 @@ def test_what_is_withheld_is_not_learned_from(needing_both: Bound) -> None:
     assert list(dict(trivial_features(schema, "q"))) == ["sensitive attributes"]
 
 
+@pytest.mark.parametrize("cells", ["shares", "labels"])
+def test_miners_see_cells_as_they_are_told_to(cells: Any) -> None:
+    table, schema = datasets.adult(quasi_identifiers=("age", "education", "race"), sensitive=("salary",))
+    release = sanitize(table.part(np.arange(300), table.weights[:300]), schema, Clustering(KAnonymity(4)))
+    right = {
+        how: accuracy(release, predict(release, "salary", "naive-bayes", folds=4, cells=how))
+        for how in (cast(Any, "shares"), cast(Any, "labels"))
+    }
+    taken = gain(release, miners=("naive-bayes",), cells=cells)
+    assert right["shares"] != right["labels"]
+    assert taken.detail["accuracy"] == right[cells]
+
+
 def test_an_independent_target_gains_nothing() -> None:
     rng = np.random.default_rng(1)
     columns = {name: rng.integers(0, 3, 1500).astype(str) for name in ("q", "s", "target")}
@@ -150,6 +166,7 @@ def test_without_its_rows_a_release_is_judged_by_a_target_that_was_released_exac
         ({"miners": ()}, "at least one"),
         ({"folds": 1}, "folds must be at least 2"),
         ({"time_limit": 0}, "time-limit must be above 0"),
+        ({"cells": "names"}, "cells cannot be 'names'; allowed are shares, labels"),
     ],
 )
 def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> None:

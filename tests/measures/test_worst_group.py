@@ -62,7 +62,7 @@ def test_small_groups_are_left_out() -> None:
         release(Mondrian(KAnonymity(2))),
         [{"worst-group-loss": {"attribute": "town", "of": "general-loss", "smallest": 3}}],
     )
-    assert (found.detail["group"], found.detail["groups"]) == ("A", 1)
+    assert (found.detail["group"], list(found.detail["groups"])) == ("A", ["A"])
     (none,) = measure(release(AsIs()), ["worst-group-loss"])
     assert none.value is None
 
@@ -76,7 +76,17 @@ def test_synthetic_records_are_grouped_by_what_they_say() -> None:
     assert found.value == 0.0
 
 
-@pytest.mark.parametrize("of", ["k-anonymity", "privacy-loss", "worst-group-loss", "k-marginal"])
+def test_the_worst_group_has_the_least_where_higher_is_better() -> None:
+    made = release(Mondrian(KAnonymity(2)))
+    (found,) = measure(
+        made, [{"worst-group-risk": {"attribute": "town", "of": "k-anonymity", "smallest": 1}}]
+    )
+    assert found.better == "higher"
+    assert found.value == min(found.detail["groups"].values()) == made.classes.sizes.min()
+    assert found.detail["best"] == max(found.detail["groups"].values())
+
+
+@pytest.mark.parametrize("of", ["k-anonymity", "privacy-loss", "worst-group-loss"])
 def test_only_losses_have_a_group_that_loses_most(of: str) -> None:
     with pytest.raises(ParameterError, match="no measure of utility"):
         measure(release(AsIs()), [{"worst-group-loss": {"of": of}}])

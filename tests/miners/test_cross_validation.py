@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -22,6 +22,7 @@ from sfumato import (
     registry,
     sanitize,
 )
+from sfumato.cells import Cells, ValueSets
 from sfumato.errors import DataError, ParameterError
 from sfumato.miners import (
     FoldsDone,
@@ -187,6 +188,36 @@ def test_a_generalised_target_is_learned_from_sets_or_from_the_truth() -> None:
     by_truth = predict(release, "n", "decision-tree", folds=3, label="true")
     assert by_set.domain == by_truth.domain == tuple(range(40))
     assert by_set.predicted.tolist() != by_truth.predicted.tolist()
+
+
+def test_a_miner_that_sees_labels_learns_nothing_from_a_set_about_its_values() -> None:
+    """Half of the people are told exactly, and show what the letters mean; the others as a set of two."""
+    letters, n = ["a", "b", "c", "d"], 400
+    true = np.array(letters)[np.arange(n) % 4]
+    table = Table.from_arrow({"letter": true, "target": np.where(np.isin(true, ["a", "b"]), "u", "v")})
+    view = original_view(table, Schema.of(letter="quasi-identifying", target="sensitive"))
+    members = np.array([0, 1, 2, 3, 0, 1, 2, 3], dtype=np.int32)
+    sets = ValueSets(np.array([0, 1, 2, 3, 4, 6, 8]), members, np.array([1, 1, 1, 1, 2, 2]), 4)
+    codes = true_codes(view, "letter")
+    blurred = Cells(codes, (*letters, "ab", "cd"), tuple(letters), sets)
+    wide = np.array([4, 4, 5, 5], dtype=np.int32)[codes]
+    rows = np.arange(view.n_rows)
+    both = replace(
+        view,
+        cells={
+            "letter": replace(blurred, codes=np.concatenate([codes, wide])),
+            "target": replace(view.cells["target"], codes=np.concatenate([view.cells["target"].codes] * 2)),
+        },
+        rows=np.concatenate([rows, rows]),
+        weights=np.concatenate([view.weights, view.weights]),
+    )
+    trained = np.concatenate([view.weights, 0 * view.weights])
+    right = {}
+    for cells in ("shares", "labels"):
+        found = predict_from_all(both, "target", "naive-bayes", trained, cells=cast(Any, cells))
+        right[cells] = (found.predicted == true_codes(both, "target"))[len(rows) :]
+    assert right["shares"].all()
+    assert right["labels"].mean() == 0.5
 
 
 def test_what_is_withheld_cannot_be_learned() -> None:

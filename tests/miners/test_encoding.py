@@ -48,9 +48,9 @@ def letters_and_numbers() -> Bound:
     return schema.bind(table)
 
 
-def seen(release: Release, name: str, how: Any = "columns") -> list[list[float]]:
+def seen(release: Release, name: str, how: Any = "columns", cells: Any = "shares") -> list[list[float]]:
     """Return the columns of each row."""
-    pattern_of, columns = encode(release, [name], how)
+    pattern_of, columns = encode(release, [name], how, cells)
     return columns[pattern_of].round(9).tolist()
 
 
@@ -70,6 +70,37 @@ def test_an_exact_number_stays_and_an_interval_is_its_middle_and_its_width() -> 
     assert seen(sanitize(*bound, AsIs()), "age") == [[20], [21], [29], [35]]
     release = sanitize(*bound, FullDomain({"age": 1}, KAnonymity(1)))
     assert seen(release, "age") == [[24.5, 9], [24.5, 9], [24.5, 9], [35, 0]]
+
+
+def test_a_generalised_category_is_its_label_and_nothing_else() -> None:
+    release = sanitize(*letters_and_numbers(), FullDomain({"letter": 1}, KAnonymity(1)))
+    assert seen(release, "letter", cells="labels") == [[1, 0], [1, 0], [0, 1], [1, 0]]
+    assert seen(release, "letter", "codes", "labels") == [[0], [0], [1], [0]]
+
+
+@pytest.mark.parametrize("how", ["columns", "bins"])
+def test_intervals_by_their_labels_are_categories_too(how: str) -> None:
+    release = sanitize(*letters_and_numbers(), FullDomain({"age": 1}, KAnonymity(1)))
+    assert seen(release, "age", how, "labels") == [[1, 0], [1, 0], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("how", ["columns", "bins", "codes"])
+def test_what_is_not_generalised_looks_the_same_by_its_labels(how: str) -> None:
+    bound = letters_and_numbers()
+    for release in (sanitize(*bound, AsIs()), sanitize(*bound, Laplace(1.0)), sanitize(*bound, Anatomy(2))):
+        for name in bound[1].released:
+            assert seen(release, name, how, "labels") == seen(release, name, how)
+
+
+@pytest.mark.parametrize("how", ["columns", "bins", "codes"])
+def test_how_labels_are_spelled_does_not_matter(how: str) -> None:
+    release = sanitize(*letters_and_numbers(), FullDomain({"letter": 1, "age": 1}, KAnonymity(1)))
+    for name in ("letter", "age"):
+        cells = release.cells[name]
+        # numbers, too, are spellings: they must not make numbers of categories
+        spelled = replace(cells, labels=tuple(str(7 - place) for place in range(len(cells.labels))))
+        other = replace(release, cells={**release.cells, name: spelled})
+        assert seen(other, name, how, "labels") == seen(release, name, how, "labels")
 
 
 def test_what_is_withheld_has_no_columns() -> None:

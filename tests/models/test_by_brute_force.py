@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from sfumato import (
@@ -209,11 +209,14 @@ def checked(model: Any, release: Release, everybody: list[Record]) -> None:
     assert holds(release, model) is all(keeps(model, level) for level in expected)
 
 
-@EVERY_MODEL
+# What is drawn is drawn and released once for all models: that takes longer than to judge it.
 @given(records=RECORDS)
-@settings(max_examples=60)
-def test_levels_and_verdicts_are_those_of_the_definitions(model: Any, records: list[Record]) -> None:
-    checked(model, release_of(records), records)
+@settings(max_examples=80)
+def test_levels_and_verdicts_are_those_of_the_definitions(records: list[Record]) -> None:
+    release = release_of(records)
+    for model in MODELS:
+        note(str(model))
+        checked(model, release, records)
 
 
 @EVERY_MODEL
@@ -222,16 +225,17 @@ def test_no_model_holds_by_accident_in_an_extreme_table(model: Any, records: lis
     checked(model, release_of(records), records)
 
 
-@EVERY_MODEL
 @given(records=RECORDS)
-@settings(max_examples=40)
-def test_suppressed_records_count_in_the_prior_and_nowhere_else(model: Any, records: list[Record]) -> None:
+@settings(max_examples=60)
+def test_suppressed_records_count_in_the_prior_and_nowhere_else(records: list[Record]) -> None:
     try:
         release = release_of(records, FullDomain({}, KAnonymity(2), suppression=1.0))
     except Infeasible:
         return
     assert all(len(members) >= 2 for members in classes_of(release))
-    checked(model, release, records)
+    for model in MODELS:
+        note(str(model))
+        checked(model, release, records)
 
 
 def limits_at(model: Any, level: float) -> Iterator[tuple[Any, bool]]:
@@ -243,21 +247,18 @@ def limits_at(model: Any, level: float) -> Iterator[tuple[Any, bool]]:
             yield dataclasses.replace(model, **{model.parameter: limit}), verdict
 
 
-@pytest.mark.parametrize(
-    "model", [m for m in MODELS if m.parameter != "k" and not getattr(m, "alphas", 0)], ids=str
-)
 @given(records=RECORDS)
-@settings(max_examples=60)
-def test_only_delta_disclosure_and_recursive_diversity_are_strict_at_a_tie(
-    model: Any, records: list[Record]
-) -> None:
-    assert model.strict is isinstance(model, (DeltaDisclosure, RecursiveDiversity))
+@settings(max_examples=80)
+def test_only_delta_disclosure_and_recursive_diversity_are_strict_at_a_tie(records: list[Record]) -> None:
     release = release_of(records)
-    (worst, *_) = sorted(levels(model, classes_of(release), records), reverse=model.better == "lower")
-    if math.isinf(worst) or type(model) is DistinctDiversity:
-        return
-    for at_limit, verdict in limits_at(model, float(worst)):
-        assert holds(release, at_limit) is verdict
+    for model in (m for m in MODELS if m.parameter != "k" and not getattr(m, "alphas", 0)):
+        note(str(model))
+        assert model.strict is isinstance(model, (DeltaDisclosure, RecursiveDiversity))
+        (worst, *_) = sorted(levels(model, classes_of(release), records), reverse=model.better == "lower")
+        if math.isinf(worst) or type(model) is DistinctDiversity:
+            continue
+        for at_limit, verdict in limits_at(model, float(worst)):
+            assert holds(release, at_limit) is verdict
 
 
 @given(records=RECORDS, k=st.integers(1, 9))
@@ -291,13 +292,14 @@ def test_the_order_in_which_models_are_joined_does_not_matter(chosen: list[Any],
     assert str(Recipe.of(Mondrian(all_of(chosen)))) == str(Recipe.of(Mondrian(all_of(again))))
 
 
-@EVERY_MODEL
 @given(records=RECORDS)
-@settings(max_examples=30)
-def test_no_class_below_the_smallest_one_satisfies_the_model(model: Any, records: list[Record]) -> None:
+@settings(max_examples=60)
+def test_no_class_below_the_smallest_one_satisfies_the_model(records: list[Record]) -> None:
     groups = release_of(records).groups
-    small = groups.sizes < model.smallest_class
-    assert not model.satisfied(groups)[small].any()
+    for model in MODELS:
+        note(str(model))
+        small = groups.sizes < model.smallest_class
+        assert not model.satisfied(groups)[small].any()
 
 
 @given(records=RECORDS, model=st.sampled_from(MODELS))

@@ -30,11 +30,16 @@ def classes_of(counts: list[list[int]]) -> EquivalenceClasses:
 
 
 @pytest.mark.parametrize("prefer", ["k", "l"])
+@pytest.mark.parametrize("diversity_is", ["probabilistic", "distinct"])
 @given(counts=CLASSES, d1=st.integers(1, 9), d2=st.integers(1, 4))
-def test_classes_stay_from_the_pair_on(prefer: Any, counts: list[list[int]], d1: int, d2: int) -> None:
-    kept = SafetyOrder(d1, d2, prefer).keeps_limit(classes_of(counts))
+def test_classes_stay_from_the_pair_on(
+    prefer: Any, diversity_is: Any, counts: list[list[int]], d1: int, d2: int
+) -> None:
+    kept = SafetyOrder(d1, d2, prefer, diversity_is).keeps_limit(classes_of(counts))
     for stays, each in zip(kept, counts, strict=True):
         size, diversity = sum(each), sum(each) // max(each)
+        if diversity_is == "distinct":
+            diversity = sum(count > 0 for count in each)
         pair, limit = ((size, diversity), (d1, d2)) if prefer == "l" else ((diversity, size), (d2, d1))
         assert stays == (pair >= limit)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato import KAnonymity, Laplace, Mondrian, datasets, explore
+from sfumato import CartSynthesis, KAnonymity, Laplace, Mondrian, Schema, Suited, Table, datasets, explore
 from sfumato.project.defaults import default_measures
 
 
@@ -28,3 +28,22 @@ def test_a_frontier_of_mixed_kinds_has_attack_risk_on_its_first_axis() -> None:
     frontier = explore(*datasets.hospital(), [Mondrian(KAnonymity(3)), Laplace()], seed=0)
     assert frontier.axes[0] == "attack-risk"
     assert all(candidate.value("attack-risk") is not None for candidate in frontier.candidates)
+
+
+def test_without_a_sensitive_attribute_counts_compare_all_kinds() -> None:
+    table = Table.from_arrow({"age": list(range(20, 44)), "sex": list("fm") * 12})
+    schema = Schema.of(age="quasi-identifying", sex="quasi-identifying")
+    frontier = explore(table, schema, [Mondrian(KAnonymity(3)), CartSynthesis()], seed=0)
+    assert frontier.axes == ("attack-risk", "k-marginal attributes=2")
+    assert all(
+        candidate.value(axis) is not None for candidate in frontier.candidates for axis in frontier.axes
+    )
+
+
+def test_a_search_for_every_kind_places_all_of_them_on_one_frontier() -> None:
+    table, schema = datasets.hospital()
+    frontier = explore(table, schema, [Suited(every_kind=True)], seed=0)
+    assert frontier.axes == ("attack-risk", "utility-loss")
+    made = {candidate.recipe.sanitizer for candidate in frontier.candidates}
+    assert {"mondrian", "pram", "rank-swapping"} <= made
+    assert all(candidate.value("utility-loss") is not None for candidate in frontier.candidates)

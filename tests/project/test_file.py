@@ -254,6 +254,12 @@ class TestDefaults:
         text = SMALL + '\n[[try]]\nsearch = "suited"\n[policy]\nnamed = "cell-size-11"\n'
         assert Suited(k=(11,)) in Project.load(write(text)).searches
 
+    def test_a_search_for_every_kind_is_judged_by_attacks(self, write: Callable[[str], Path]) -> None:
+        text = SMALL + '\n[[try]]\nsearch = "suited"\nevery-kind = true\n'
+        project = Project.load(write(text))
+        assert project.axes == ("attack-risk", "utility-loss")
+        assert project.privacy[-1] == "epsilon"
+
     def test_without_a_sensitive_attribute_measure_what_needs_none(
         self, write: Callable[[str], Path]
     ) -> None:
@@ -345,7 +351,7 @@ class TestUnknownKeys:
         assert (
             message
             == "people.toml: unknown key 'publication.xyzzy'; allowed are title, purpose, recipients, "
-            "safeguards, steward, review-by, profiles"
+            "safeguards, steward, review-by, profiles, formats, partition-by"
         )
 
 

@@ -90,6 +90,12 @@ class TestSqlite:
         table = by_both(sqlite, table='odd "name')
         assert table["mixed"].domain == ("1", "one", "2.5")
 
+    def test_a_table_with_a_dot_in_its_name(self, sqlite: Path) -> None:
+        with closing(sqlite3.connect(sqlite)) as connection, connection:
+            connection.execute('CREATE TABLE "people.2024" AS SELECT * FROM people')
+        assert holds_everybody(by_both(sqlite, table="people.2024"))
+        assert holds_everybody(by_both(sqlite, table="main.people"))
+
     @pytest.mark.parametrize(
         ("what", "said"),
         [
@@ -121,6 +127,9 @@ class TestDuckDB:
     def test_a_table(self, duck: Path) -> None:
         assert holds_everybody(by_both(duck, table="people"))
         assert holds_everybody(by_both(duck, table="main.people"))
+        with duckdb.connect(str(duck)) as connection:
+            connection.execute('CREATE TABLE "people.2024" AS SELECT * FROM people')
+        assert holds_everybody(by_both(duck, table="people.2024"))
 
     def test_a_query(self, duck: Path) -> None:
         assert by_both(duck, query="SELECT age FROM people WHERE age > 40")["age"].domain == (42,)

@@ -15,6 +15,7 @@ from sfumato.choosing.tokens import Misread
 from sfumato.errors import ParameterError
 from sfumato.measures.estimation.queries import satisfied_queries
 from sfumato.measures.estimation.reconstruction import reconstructed, true_estimate
+from sfumato.receiving import answer
 from sfumato.receiving.answer import AnswerRow, query
 from sfumato.receiving.labels import Wording
 
@@ -260,3 +261,59 @@ def test_labels_say_what_they_stand_for() -> None:
     assert [meant.may_be("2026-11-03") for meant in days.meanings] == [True, True, True, False]
     ages = Wording(("<25", "[25, 30)", ">=80 or missing"), whole=True)
     assert ages.range == (20, 84)
+
+
+def test_an_answer_is_plain_data() -> None:
+    # one flu and two gouts are between 20 and 22: each is below 21 or not, as likely
+    found = query(generalized({"age": 1, "country": 0}), "count where age < 21 by illness", reading="uniform")
+    assert found.to_dict() == {
+        "query": "count where age < 21 by illness",
+        "reading": "uniform",
+        "records": 6,
+        "left-out": 0,
+        "rows": [
+            {"by": {"illness": "flu"}, "value": 0.5, "deviation": 0.5, "least": 0.0, "most": 1.0},
+            {"by": {"illness": "gout"}, "value": 1.0, "deviation": 0.707106781, "least": 0.0, "most": 2.0},
+        ],
+        "notes": [],
+    }
+    with pytest.raises(ParameterError, match="has 2 figures"):
+        _ = found.value
+
+
+def test_a_share_is_of_all_released_records() -> None:
+    release = replace(generalized({"age": 1, "country": 0}), n_original=9)
+    row = query(release, "share where age < 21", reading="uniform").rows[0]
+    # a count of 1.5 with the variance 3/4, and of 3 at most
+    assert figures(row) == pytest.approx([1.5 / 6, 0.75**0.5 / 6, 0, 3 / 6], abs=1e-9)
+
+
+def test_the_mean_of_nobody_is_nothing() -> None:
+    found = query(generalized({"age": 1, "country": 0}), "mean age where age > 50")
+    assert found.to_dict()["rows"] == [{"by": {}, **dict.fromkeys(("value", "deviation", "least", "most"))}]
+
+
+def test_notes_say_what_the_records_are() -> None:
+    release = generalized({"age": 1, "country": 0})
+    asked = {
+        "Values were changed": replace(release, kind="perturbed"),
+        "The records are a sample": replace(release, sampled=True, n_original=12),
+        "3 records of the original were left out": replace(release, n_original=9),
+        "The records are made up": replace(release, kind="synthetic", n_original=9, rows=None),
+    }
+    for begins, each in asked.items():
+        (note,) = query(each, "share where illness = flu").notes
+        assert note.startswith(begins)
+    sample = query(asked["The records are a sample"], "sum age where illness = gout", reading="uniform")
+    assert (sample.value, sample.rows[0].least) == (2 * 41, None)
+
+
+def test_how_a_release_is_read_is_one_of_two_ways() -> None:
+    with pytest.raises(ParameterError, match="reading: cannot be 'unifrom'; did you mean 'uniform'"):
+        query(generalized({"age": 1, "country": 0}), "count", reading="unifrom")  # type: ignore[arg-type]
+
+
+def test_a_query_that_tells_too_much_apart_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer, "_MOST_NUMBERS", 0)
+    with pytest.raises(ParameterError, match="too many values apart"):
+        query(generalized({"age": 1, "country": 0}), "count by illness")

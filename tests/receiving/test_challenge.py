@@ -116,6 +116,15 @@ def test_guesses_about_nobody_are_refused(made: Challenge) -> None:
     assert scored(made, [("4000", "in-the-data", "yes")]).returncode == 1
 
 
+def test_guesses_without_a_line_and_answers_that_are_none_are_one_line(made: Challenge) -> None:
+    for guesses, spoil in (([], False), ([("1", "in-the-data", "yes")], True)):
+        if spoil:
+            made.answers.write_text("[]", "utf-8")
+        done = scored(made, guesses)
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1
+
+
 def test_the_risk_rests_on_wilsons_intervals_as_scipy_computes_them() -> None:
     found = risk([True] * 30 + [False] * 10, [True] * 12 + [False] * 38)
     (low, high), (base_low, base_high) = (

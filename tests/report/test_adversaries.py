@@ -9,7 +9,7 @@ from sfumato.frontier import Candidate
 from sfumato.measures import Measurement
 from sfumato.measures.scenario.scenario import Adversary, Scenario, User
 from sfumato.recipe import Recipe
-from sfumato.report.adversaries import Against, attacks_not_tried, measures_against, scenario_rows
+from sfumato.report.adversaries import Against, measures_against, scenario_rows
 
 SCENARIO = Scenario(
     "early-detection",
@@ -111,10 +111,3 @@ def test_a_scenario_is_told_in_words() -> None:
 
 def test_without_scenarios_none_is_told() -> None:
     assert scenario_rows([candidate("privacy-loss")]) == []
-
-
-def test_attacks_of_who_knows_the_recipe_are_named_until_they_are_tried() -> None:
-    every = ("border-gain", "de-finetti-gain", "downcoding", "minimality-risk")
-    assert attacks_not_tried([candidate("k-anonymity")]).startswith("border gain, deFinetti gain")
-    assert attacks_not_tried([candidate(*every[:3])]) == "minimality risk"
-    assert attacks_not_tried([candidate(*every)]) == ""

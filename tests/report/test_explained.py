@@ -117,6 +117,35 @@ def test_another_readme_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
-def test_the_example_in_r_runs(tmp_path: Path) -> None:
-    sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "out", ["k-anonymity"])
-    subprocess.run(["Rscript", "-e", example(tmp_path / "out", "r")], cwd=tmp_path / "out", check=True)
+@pytest.mark.parametrize(
+    "how", [sf.AsIs(), sf.Mondrian(sf.KAnonymity(3)), sf.Mondrian(sf.KAnonymity(3), borders="grid")], ids=str
+)
+@pytest.mark.parametrize("first", ["age", "illness"])
+def test_the_example_in_r_counts_what_that_in_python_does(
+    how: sf.Sanitizer, first: str, tmp_path: Path
+) -> None:
+    illnesses = ["Alzheimer's", "a, b", "NA", 'say "ah"', None, "gout"] * 3
+    table = pa.table({"age": list(range(20, 38)), "illness": illnesses})
+    order = sorted(["age", "illness"], key=lambda name: name != first)
+    schema = sf.Schema(tuple(sf.Attribute(name, "quasi-identifying") for name in order))
+    sf.publish(sf.sanitize(table, schema, how, seed=1), tmp_path / "out", ["k-anonymity"])
+    assert in_r(tmp_path / "out") == pytest.approx(printed(tmp_path / "out"), abs=0.011)
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_the_example_in_r_reads_branches_and_missing_values(tmp_path: Path) -> None:
+    places = ["France", "Italy", "Japan", "China", None, "France"] * 2
+    schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
+    how = sf.FullDomain({"country": 1}, sf.KAnonymity(1))
+    sf.publish(sf.sanitize(pa.table({"country": places}), schema, how), tmp_path / "out", ["k-anonymity"])
+    assert in_r(tmp_path / "out") == printed(tmp_path / "out")
+
+
+def in_r(folder: Path) -> dict[str | None, float]:
+    script = folder.with_name("example.R")
+    script.write_text(example(folder, "r"), encoding="utf-8")
+    done = subprocess.run(
+        ["Rscript", "--encoding=UTF-8", str(script)], cwd=folder, capture_output=True, text=True, check=True
+    )
+    rows = [line.rsplit("\t", 1) for line in done.stdout.splitlines()]
+    return {None if value == "missing" else value: float(number) for value, number in rows}

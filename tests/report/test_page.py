@@ -56,6 +56,7 @@ PUBLICATION = [
     *EXPLORATION[:5],
     "The choice",
     "Privacy measurements",
+    "Attacks tried",
     "Utility measurements",
     "What was changed in each attribute",
     "Class sizes",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,7 +138,7 @@ class TestFigures:
         sf.publish(same_class(12), tmp_path / "out", policy=policy, profiles=["ema"])
         said = plain((tmp_path / "out" / "report-ema.html").read_text("utf-8"))
         assert "Threshold of the publisher's policy at most 20%" in said
-        assert "Residual , in the published table 8.33333% 8.33%" in said
+        assert "Residual , in the published table 8.33% 8.33%" in said
         assert "The threshold of the policy is met" in said
 
     def test_wp216_counts_who_is_singled_out(self, tmp_path: Path) -> None:
@@ -152,8 +153,30 @@ class TestFigures:
     def test_nist_names_the_unit_and_claims_no_differential_privacy(self, tmp_path: Path) -> None:
         sf.publish(same_class(12), tmp_path / "out", profiles=["nist"])
         said = plain((tmp_path / "out" / "report-nist.html").read_text("utf-8"))
-        assert "Unit of privacy One record of the table." in said
+        assert "Unit of privacy One record of the table: every model and figure" in said
+        assert "whether a person can have several records" in said
         assert "Differential privacy Not claimed. There is no epsilon and no delta" in said
+
+    def test_nist_counts_people_where_some_have_several_records(self, tmp_path: Path) -> None:
+        table = sf.Table.from_arrow({"who": list("aabbcc"), "age": [1] * 6, "ill": list("xyxyxy")})
+        schema = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
+        release = sf.sanitize(table, replace(schema, person="who"), sf.AsIs())
+        sf.publish(release, tmp_path / "out", profiles=["nist"])
+        said = plain((tmp_path / "out" / "report-nist.html").read_text("utf-8"))
+        assert "Unit of privacy One person: models count people, which is the publisher's word" in said
+        assert "One person, one record? Some people have several records." in said
+
+    @pytest.mark.parametrize("pseudonym", [False, True])
+    def test_wp216_tells_of_pseudonyms_that_link_the_records_of_one_person(
+        self, tmp_path: Path, pseudonym: bool
+    ) -> None:
+        table = sf.Table.from_arrow({"who": list("aabbcc"), "age": [1] * 6, "ill": list("xyxyxy")})
+        schema = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
+        people = replace(schema, person="who", pseudonym=pseudonym)
+        sf.publish(sf.sanitize(table, people, sf.AsIs()), tmp_path / "out", profiles=["wp216"])
+        said = plain((tmp_path / "out" / "report-wp216.html").read_text("utf-8"))
+        assert ("records of one person carry the same pseudonym" in said) == pseudonym
+        assert ("no number is added to a record" in said) != pseudonym
 
     def test_iso_lists_only_attacks_that_were_tried(self, tmp_path: Path) -> None:
         sf.publish(
@@ -164,7 +187,7 @@ class TestFigures:
         )
         said = plain((tmp_path / "out" / "report-iso-27559.html").read_text("utf-8"))
         assert "The journalist" in said
-        assert "No adversary was simulated" in said
+        assert "No attack was simulated" in said
 
 
 class TestTheRiskOfTheOriginal:

@@ -59,7 +59,7 @@ def test_a_figure_that_is_missing_here_differs_and_one_that_was_not_published_ha
 def test_verdicts_are_counted():
     table = exhibit(Cell("a", "x", 0.1, "0.1"), Cell("b", "x", 0.2, "0.1"), Cell("c", "x", 0.3))
     assert counted([table]) == {
-        "same": 1, "within tolerance": 0, "same trend": 0, "differs": 1, "no figure published": 1
+        "same": 1, "within tolerance": 0, "better": 0, "same trend": 0, "differs": 1, "no figure published": 1
     }  # fmt: skip
 
 

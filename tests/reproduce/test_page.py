@@ -2,10 +2,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial
 from sfumato.reproduce.page import reproduction_html
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
+from sfumato.reproduce.readings import Ambiguity, Interpretation
 
 EVIL = "<script>alert(1)</script>"
 
@@ -53,11 +54,50 @@ def test_the_page_shows_figure_published_figure_difference_and_verdict():
     cell = Cell("k = 5", "loss", 0.25, "0.20", 0.1)
     narrow = page(Exhibit("t", "Losses", "page 3", (cell,), (Claim("So it is.", True, "0.25"),)))
     wide = page(Exhibit("t", "Losses", "page 3", (cell, Cell("k = 5", "risk", 0.5))))
-    assert '<td class="figure">0.20</td><td class="figure">0.250</td><td class="figure">+0.050</td>' in narrow
+    assert '<td class="figure">0.20</td><td class="figure"><span class="ours">0.250</span>' in narrow
+    assert '<td class="figure">+0.050</td>' in narrow
     assert "published 0.20 (+0.050)" in wide
     for shown in (narrow, wide):
         assert '<span class="tag within-tolerance">within tolerance</span>' in shown
     assert "holds" in narrow
+
+
+def test_the_page_shows_the_spread_other_readings_and_the_control():
+    cell = Cell(
+        "k = 5",
+        "loss",
+        0.25,
+        "0.20",
+        spread=(0.21, 0.25, 0.3),
+        readings=(Otherwise("l=distinct", 0.2, "same"),),
+    )
+    claim = Claim(
+        "So it is.",
+        True,
+        "0.25",
+        readings=(Trial("l=distinct", False, "0.2"),),
+        control=Trial("control", True, "0.24"),
+    )
+    passage = Ambiguity(
+        "l", "What is it?", "well <represented>", "page 4", (Interpretation("one", "1"),), "Because."
+    )
+    paper = Paper("li", "Li", "cited", (), lambda _: (), "10.1/2", (passage,))
+    shown = reproduction_html(
+        {paper: (Exhibit("t", "Losses", "page 3", (cell,), (claim,)),)}, quick=False, n_seeds=3
+    )
+    for words in (
+        "0.210 to 0.300",
+        "0.200 with l=distinct (same)",
+        "depends on the reading",
+        "With l=distinct it does not hold: 0.2",
+        "On the control it holds: 0.24",
+        "DOI 10.1/2",
+        "<code>l=one</code> (ours): 1",
+        "well &lt;represented&gt;",
+        "medians over 3 seeds",
+        "1 of them under another reading than ours",
+    ):
+        assert words in shown
 
 
 def test_only_a_quick_run_is_called_quick():

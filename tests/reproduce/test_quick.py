@@ -16,10 +16,10 @@ from click.testing import CliRunner
 from sfumato import datasets
 from sfumato.cli import cli
 from sfumato.reproduce import experiments
-from sfumato.reproduce.experiments import Experiment
+from sfumato.reproduce.experiments import Variant
 
 AT_ONCE = ("as-is", "suppress-quasi-identifiers")
-ABOUT_RELEASES = ("brickell-partitions", "li-cutting")
+ABOUT_RELEASES = ("brickell-partitions",)
 EXACT = [
     ("li", "table-1", "records", "count", "45222"),
     ("dewri", "data", "records", "count", "30162"),
@@ -42,8 +42,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def reproduced(folder: Path, *papers: str) -> dict[str, Any]:
-    """Return what the command prints. One worker: there are a dozen experiments, and workers start slowly."""
-    options = ["--quick", "--json", "--workers", "1", "--folder", str(folder)]
+    """Return what the command prints. One worker: there are a dozen experiments, and workers start slowly.
+
+    One seed and no control: `test_run` puts several conditions together, on a few records.
+    """
+    once = ["--seeds", "1", "--no-control"]
+    options = ["--quick", *once, "--json", "--workers", "1", "--folder", str(folder)]
     done = CliRunner().invoke(cli, ["reproduce", *papers, *options])
     assert done.exit_code == 0, done.stderr
     printed: dict[str, Any] = json.loads(done.stdout)
@@ -70,16 +74,16 @@ def fewer(adult_records: Callable[..., Any]) -> Callable[..., Any]:
 def exact(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What is exact, of all records."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Experiment, "document", at_once(Experiment.document))
+        patch.setattr(Variant, "document", at_once(Variant.document))
         return reproduced(tmp_path_factory.mktemp("exact"), *dict.fromkeys(paper for paper, *_ in EXACT))
 
 
 def at_once(document: Callable[..., Any]) -> Callable[..., Any]:
     """Keep the releases that are made at once, and the miner that looks at nothing."""
 
-    def shortened(experiment: Experiment, *, quick: bool) -> Any:
-        found = document(experiment, quick=quick)
-        if experiment.name not in ABOUT_RELEASES:
+    def shortened(variant: Variant) -> Any:
+        found = document(variant)
+        if variant.experiment.name not in ABOUT_RELEASES:
             found["try"] = [{"sanitizer": name} for name in AT_ONCE]
         for each in found["measure"]["utility"]:
             if "workload-utility" in each:

@@ -2,18 +2,22 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.csv
 import pytest
 import tomlkit
 
+from sfumato import registry
 from sfumato.cli import run as command_line
 from sfumato.datasets import adult_records
 from sfumato.errors import ParameterError, UserError
 from sfumato.exploring.run import Progress
 from sfumato.project.file import Project
 from sfumato.reproduce import experiments, run, together
-from sfumato.reproduce.exhibits import Cell, Exhibit
+from sfumato.reproduce.conditions import Condition
+from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Experiment, Found
 from sfumato.reproduce.paper import Paper
+from sfumato.reproduce.readings import Ambiguity, Interpretation
 
 
 @pytest.fixture
@@ -66,7 +70,7 @@ def test_a_second_run_computes_nothing_again(tiny):
     run.reproduce(["together"], tiny, quick=True, workers=1)
     seen: list[Progress] = []
     run.reproduce(["together"], tiny, quick=True, workers=1, progress=seen.append)
-    assert [(state.done, state.total, state.known) for state in seen] == [(0, 0, 2)]
+    assert [(state.done, state.total, state.known) for state in seen] == [(0, 0, 2)] * run.QUICKLY.seeds
 
 
 def test_changed_data_or_another_grid_change_the_figures(tiny):
@@ -102,9 +106,119 @@ def test_a_project_that_lacks_what_the_tables_show_is_named(tiny, monkeypatch):
 
 def test_quick_and_full_runs_lie_side_by_side(tiny):
     run.reproduce(["together"], tiny, quick=True, workers=1)
-    written = experiments.Experiment("together", "complete", smallest).written(tiny, quick=False)
+    written = experiments.Experiment("together", "complete", smallest).under(quick=False).written(tiny)
     assert written.name == "together.toml"
     assert (tiny / "together-quick.toml").exists()
+
+
+def test_seeds_readings_and_the_control_are_projects_of_their_own_and_shared_where_nothing_changes(tiny):
+    def deeper(document: object) -> None:
+        document["try"].append({"sanitizer": "mondrian", "model": {"k-anonymity": {"k": 9}}})  # type: ignore[index]
+
+    first = together.PAPER
+    passage = Ambiguity(
+        "k",
+        "Which?",
+        "some k",
+        "page 1",
+        (Interpretation("two", "k = 2"), Interpretation("nine", "k = 9")),
+        "",
+    )
+    experiment = replace(
+        first.experiments[0], dealt=("occupation",), switches={"k=nine": deeper}, by_chance=True
+    )
+    quiet = replace(experiment, by_chance=False, dealt=(), switches={})
+    paper = replace(first, experiments=(experiment,), ambiguities=(passage,))
+    extent = run.Extent(seeds=2, readings=True, control=True)
+    every = extent.conditions(paper).every
+    names = [each.under(condition, quick=True).name for condition in every for each in (experiment, quiet)]
+    assert names[::2] == [
+        "together-quick",
+        "together-quick-control",
+        "together-quick-k-nine",
+        "together-quick-seed-2010",
+    ]
+    assert set(names[1::2]) == {"together-quick"}
+    taken = run.Extent(taken=("k=nine",)).conditions(paper).every
+    assert [each.readings for each in taken] == [("k=nine",)]
+
+
+def test_a_run_under_every_condition_says_what_came_out(tiny, monkeypatch):
+    def exhibits(found: Found) -> tuple[Exhibit, ...]:
+        as_is = found["together"].find("as-is")
+        assert as_is is not None
+        gain = as_is.value("knowledge-gain") or 0.0
+        return (
+            Exhibit(
+                "t",
+                "Gain",
+                "page 1",
+                (Cell("as is", "gain", gain),),
+                (Claim("Much.", gain > 0.3, f"{gain}"),),
+            ),
+        )
+
+    experiment = replace(together.PAPER.experiments[0], dealt=("occupation",))
+    monkeypatch.setattr(
+        together, "PAPER", replace(together.PAPER, experiments=(experiment,), exhibits=exhibits)
+    )
+    done = run.reproduce(["together"], tiny, quick=True, workers=1)
+    (found,) = done.papers["together"]
+    assert len(found.cells[0].spread) == run.QUICKLY.seeds
+    assert found.cells[0].control != found.cells[0].ours
+    assert found.claims[0].control is not None
+    written = json.loads(done.results.read_text())
+    assert written["seeds"] == [2009, 2010]
+    assert set(written["provenance"]["data"]) == {"together.csv", "together-dealt-occupation.csv"}
+    assert written["provenance"]["dependencies"]["numpy"]
+
+
+def test_the_control_keeps_every_column_and_loses_what_relates_them(tiny):
+    experiment = Experiment("together", "complete", smallest, dealt=("occupation",))
+    experiment.under(Condition(is_control=True), quick=True).written(tiny)
+    whole, dealt = (
+        pyarrow.csv.read_csv(tiny / name) for name in ("together.csv", "together-dealt-occupation.csv")
+    )
+    assert whole.drop("occupation") == dealt.drop("occupation")
+    assert whole["occupation"] != dealt["occupation"]
+    assert sorted(whole["occupation"].to_pylist()) == sorted(dealt["occupation"].to_pylist())
+
+
+def test_another_seed_reaches_folds_queries_and_scenarios(tmp_path):
+    for name in ("brickell-occupation", "li", "sramka-anonymity"):
+        document = Experiment(name, "complete").under(Condition(seed=2012), quick=False).document()
+        measures = [each for side in document["measure"].values() for each in side]
+        assert "2012" in tomlkit.dumps(document)
+        for each in measures:
+            measure, parameters = registry.name_and_parameters(each)
+            takes = "seed" in registry.parameters_of(registry.look_up("measure", measure))
+            assert ("seed" in parameters) == takes
+        assert all(each["seed"] == 2012 for each in document.get("scenarios", {}).values())
+
+
+def test_an_unknown_reading_is_refused_before_anything_is_done(tmp_path):
+    with pytest.raises(ParameterError, match="no reading 'k=nine'"):
+        run.reproduce(["together"], tmp_path / "here", extent=run.Extent(taken=("k=nine",)))
+    with pytest.raises(ParameterError, match="seeds must be at least 1"):
+        run.Extent(seeds=0)
+    assert not (tmp_path / "here").exists()
+
+
+def test_another_run_is_compared_through_the_command_line(tiny, capsys):
+    options = ["--quick", "--seeds", "1", "--no-control", "--workers", "1"]
+    assert command_line(["reproduce", "together", *options, "--folder", str(tiny)]) == 0
+    earlier = tiny / "earlier.json"
+    earlier.write_bytes((tiny / "results.json").read_bytes())
+    again = ["reproduce", "together", *options, "--folder", str(tiny), "--against", str(earlier)]
+    assert command_line(again) == 0
+    assert "Every figure and conclusion is that of the other run." in capsys.readouterr().out
+    changed = json.loads(earlier.read_text())
+    changed["papers"]["together"]["exhibits"][0]["cells"][0]["ours"] = 17.0
+    earlier.write_text(json.dumps(changed))
+    assert command_line(again) == 2
+    told = capsys.readouterr()
+    assert "17" in told.out
+    assert len(told.err.strip().splitlines()[-1:]) == 1
 
 
 def test_an_unknown_paper_is_named_with_a_near_miss(tmp_path):
@@ -122,7 +236,7 @@ def test_a_file_in_the_place_of_the_pictures_is_said_in_one_line(tiny, monkeypat
 def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Exception, match="cannot create the folder"):
-        Experiment("together", "complete").written(tmp_path / "file", quick=True)
+        Experiment("together", "complete").under(quick=True).written(tmp_path / "file")
 
 
 def test_a_wrong_name_beside_all_is_not_passed_over(tmp_path, capsys):

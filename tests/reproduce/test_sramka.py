@@ -13,10 +13,12 @@ from sfumato.measures.base import Measurement
 from sfumato.measures.scenario.scenario import weights_of
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
-from sfumato.reproduce.exhibits import Cell, Exhibit
+from sfumato.reproduce.conditions import Condition
+from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found, run
 from sfumato.reproduce.sramka import rerun as sramka
 from sfumato.reproduce.sramka.people import table_2
+from sfumato.reproduce.sramka.readings import DRAWN, OF_ANONYMITY, OF_NOISE
 from sfumato.reproduce.sramka.releases import clustered_releases, noisy_releases
 
 EXPERIMENTS = {experiment.name: experiment for experiment in sramka.PAPER.experiments}
@@ -25,11 +27,11 @@ DATA = {"anonymity": ("age", "education", *SHARED), "noise": ("age", "education-
 
 
 def explored(experiment: Experiment, folder: Path) -> Explored:
-    return run(experiment, folder, quick=True, workers=1, progress=lambda _: None)
+    return run(experiment.under(quick=True), folder, workers=1, progress=lambda _: None)
 
 
 def unexplored(name: str, folder: Path) -> Explored:
-    return Explored(Project.load(EXPERIMENTS[name].written(folder, quick=False)), ())
+    return Explored(Project.load(EXPERIMENTS[name].under(quick=False).written(folder)), ())
 
 
 def tiny(document: Any) -> None:
@@ -136,7 +138,9 @@ def selected(each: Explored) -> float:
     return float(weights_of(written, each.table) @ each.table.weights)
 
 
-def candidate(sanitizer: str, worst: float, **parameters: Any) -> Candidate:
+def candidate(
+    sanitizer: str, worst: float, miner: str = "majority of released values", **parameters: Any
+) -> Candidate:
     return Candidate(
         f"{sanitizer} {parameters}",
         Recipe(sanitizer, parameters),
@@ -149,9 +153,9 @@ def candidate(sanitizer: str, worst: float, **parameters: Any) -> Candidate:
                 detail={
                     "worst-sum": worst,
                     "average-sum": worst / 2,
-                    "worst-miner": "majority of released values",
+                    "worst-miner": miner,
                     "told-anyway": 0.0,
-                    "miners": {"majority of released values": worst},
+                    "miners": {miner: worst},
                 },
                 parameters={"scenario": scenario},
             )
@@ -167,9 +171,10 @@ def test_conclusions_are_judged_by_the_figures(tmp_path, people, holds):
         candidate("clustering", worst, model={"k-anonymity": {"k": k}})
         for k, worst in zip((2, 10, 50), people, strict=True)
     )
-    noisy = (candidate("laplace", 700.0, epsilon=0.5, ranges={"age": 82}),)
+    noisy = (candidate("seeded-laplace", 700.0, epsilon=0.5, ranges={"age": 82}),)
     every = Explored(noise.project, (*made, *noisy))
-    found = table_2(noise, clustered_releases(every), noisy_releases(every), {})
+    explored = Found({"sramka-noise": noise}, quick=True)
+    found = table_2(explored, clustered_releases(every), noisy_releases(every))
     falls, less = (
         next(claim for claim in found.claims if start in claim.text)
         for start in ("The larger k", "k-anonymity tells an adversary less")
@@ -177,3 +182,106 @@ def test_conclusions_are_judged_by_the_figures(tmp_path, people, holds):
     assert falls.holds is holds
     assert less.holds is (max(people) < 700)
     assert found.verdict(cell(found, "k = 2", "A worst")) == ("same trend" if holds else "differs")
+
+
+def documents(switch: str) -> dict[str, Any]:
+    condition = Condition(readings=(switch,))
+    return {name: each.under(condition, quick=False).document() for name, each in EXPERIMENTS.items()}
+
+
+def test_every_reading_but_ours_changes_some_experiment_or_needs_none() -> None:
+    ours = {name: each.under(quick=False).document() for name, each in EXPERIMENTS.items()}
+    switches = [a.switch(r) for a in sramka.PAPER.ambiguities for r in a.readings if r is not a.ours]
+    assert [switch for switch in switches if documents(switch) == ours] == [DRAWN]
+    for each in EXPERIMENTS.values():
+        assert set(each.switches) <= set(switches)
+
+
+@pytest.mark.parametrize("switch", [*OF_ANONYMITY, *OF_NOISE])
+def test_every_reading_is_a_project_that_can_be_loaded(switch: str, tmp_path: Path) -> None:
+    for each in EXPERIMENTS.values():
+        variant = each.under(Condition(readings=(switch,)), quick=False)
+        assert Project.load(variant.written(written_few(tmp_path, 0))).privacy
+
+
+def test_readings_change_what_they_speak_of() -> None:
+    scenarios = documents("cells=shares")["sramka-anonymity"]["scenarios"]
+    assert {each["cells"] for each in scenarios.values()} == {"shares"}
+    for document in documents("training=others").values():
+        assert {each["adversary"]["trained-on"] for each in document["scenarios"].values()} == {"others"}
+    assert "lowest-level" not in documents("lowest-ages=exact")["sramka-anonymity"]["attributes"]["age"]
+    assert documents("age-widths=own")["sramka-anonymity"]["attributes"]["age"]["kind"] == "numeric"
+
+
+def test_intervals_of_fifty_years_hold_every_age_once() -> None:
+    tree = documents("age-widths=fifty")["sramka-anonymity"]["attributes"]["age"]["hierarchy"][
+        "tree"
+    ].unwrap()
+    assert list(tree) == ["0-49", "50-99"]
+    ages = [
+        (int(age), low, high)
+        for wide, tens in tree.items()
+        for ten, fives in tens.items()
+        for five, each in fives.items()
+        for age in each
+        for label in (wide, ten, five)
+        for low, high in [map(int, label.split("-"))]
+    ]
+    assert all(low <= age <= high for age, low, high in ages)
+    assert sorted(age for age, _, _ in ages) == sorted([*range(17, 100)] * 3)
+
+
+def test_people_of_average_age_are_the_same_in_both_halves(tmp_path: Path) -> None:
+    condition = Condition(readings=("celebrities=average",))
+    variants = [each.under(condition, quick=False) for each in EXPERIMENTS.values()]
+    one, other = (selected(Explored(Project.load(each.written(tmp_path)), ())) for each in variants)
+    assert one == other == pytest.approx(0.05 * 45_222, rel=0.1)
+
+
+def made_up(tmp_path: Path, noisy: dict[float, float], *readings: str, miner: str = "mean-number") -> Exhibit:
+    """Return table 2 of releases with noise that so many people are learned from."""
+    noise = unexplored("sramka-noise", written_few(tmp_path, 0))
+    made = tuple(
+        candidate("seeded-laplace", worst, miner, epsilon=epsilon, ranges={"age": 82})
+        for epsilon, worst in noisy.items()
+    )
+    found = Found({"sramka-noise": noise}, quick=True, condition=Condition(readings=readings))
+    return table_2(found, {}, noisy_releases(Explored(noise.project, made)))
+
+
+def claim(exhibit: Exhibit, words: str) -> Claim:
+    (found,) = [each for each in exhibit.claims if words in each.text]
+    return found
+
+
+def test_drawn_people_are_a_share_of_everybody(tmp_path: Path) -> None:
+    found = made_up(tmp_path, {0.5: 4522.2}, DRAWN)
+    assert cell(found, "epsilon = 0.5", "C worst").ours == pytest.approx(226.1)
+    assert cell(found, "epsilon = 0.5", "A worst").ours == 4522.2
+    assert "drawn at random" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize(("last", "holds"), [(43_000.0, True), (30_000.0, False)])
+def test_whether_epsilon_matters_is_judged_by_the_figures(tmp_path: Path, last: float, holds: bool) -> None:
+    assert claim(made_up(tmp_path, {0.5: 40_000.0, 0.01: last}), "epsilon hardly matters").holds is holds
+
+
+def test_the_paper_s_worst_miner_stands_beside_ours_where_we_have_it(tmp_path: Path) -> None:
+    found = made_up(tmp_path, {0.5: 40_000.0, 0.05: 41_000.0})
+    zero = cell(found, "epsilon = 0.5", "A ZeroR")
+    assert (zero.ours, zero.published, zero.is_repeated) == (40_000.0, "44383", True)
+    assert not [each for each in found.cells if (each.row, each.column) == ("epsilon = 0.05", "A ZeroR")]
+    assert claim(found, "says the same of everybody").holds is True
+    other = made_up(tmp_path, {0.5: 40_000.0}, miner="regression-tree")
+    assert claim(other, "says the same of everybody").holds is False
+    assert "epsilon = 0.5 regression-tree (ZeroR)" in " ".join(other.notes)
+
+
+@pytest.mark.parametrize(("released", "holds"), [(36_700.0, True), (36_100.0, False)])
+def test_whether_the_forest_gains_is_judged_from_k_10_on(released: float, holds: bool) -> None:
+    def measured(count: float) -> Measurement:
+        sums = {"random-forest trees=10": {"original": 36_172.0, "released": count}}
+        return Measurement("good-utility", 0.0, "utility", "lower", detail={"miners": sums})
+
+    good = {"k = 2": measured(36_000.0), "k = 10": measured(released), "epsilon = 0.5": measured(1.0)}
+    assert sramka.forest_claim(good).holds is holds

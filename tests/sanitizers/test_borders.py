@@ -107,6 +107,70 @@ def test_numbers_are_released_between_round_ones_that_need_not_occur() -> None:
     ]
 
 
+def test_a_round_interval_holds_all_numbers_that_it_spans_and_unused_leaves_count() -> None:
+    leaves = Hierarchy.nested({"low": ["10", "20", "30", "40"], "high": ["50", "60", "70"]})
+    schema = Schema((Attribute("age", "quasi-identifying", "numeric", leaves),))
+    table, bound = schema.bind(Table.from_arrow({"age": [10, 30, 40, 60]}))
+    column, hierarchy = table["age"], bound.hierarchy("age")
+    expected = {
+        (0, 0): ("10", [0], 1),
+        (0, 1): ("[0, 40)", [0, 1], 3),
+        (0, 2): ("[0, 50)", [0, 1, 2], 4),
+        (0, 3): ("*", [0, 1, 2, 3], 7),
+        (1, 2): ("[30, 50)", [1, 2], 2),
+        # two steps of 50 hold everything
+        (1, 3): ("*", [0, 1, 2, 3], 7),
+        (2, 3): ("[40, 80)", [2, 3], 4),
+        (3, 3): ("60", [3], 1),
+    }
+    low, high = np.array(list(expected)).T
+    cells = bordered_cells(column, hierarchy, low, high, "grid")
+    sets = cells.sets
+    assert sets is not None
+    for code, found in zip(cells.codes.tolist(), expected.values(), strict=True):
+        members = sets.members[sets.starts[code] : sets.starts[code + 1]].tolist()
+        assert (cells.labels[code], members, sets.sizes[code]) == found
+    assert bordered_leaves(column, hierarchy, low, high, "grid").tolist() == [
+        n for *_, n in expected.values()
+    ]
+
+
+@pytest.mark.parametrize(
+    "values", [(17, 18, 21, 23, 44, 90), (17, 18, 21, 23, 44, 90, None), (-7, -2, 3, None)]
+)
+def test_grid_cells_are_those_of_a_loop_over_all_ranges(values: tuple[int | None, ...]) -> None:
+    column, hierarchy = numbers(*values)
+    for low, high in itertools.combinations_with_replacement(range(len(values)), 2):
+        with_missing = values[high] is None
+        known = [value for value in values[low : high + 1] if value is not None]
+        members = {low, high}
+        if low < high:
+            start, end = around(known[0], known[-1], round_steps)
+            members |= {n for n, value in enumerate(values) if value is not None and start <= value < end}
+        assert with_missing == (None in {values[n] for n in members})
+        cells = bordered_cells(column, hierarchy, np.array([low]), np.array([high]), "grid")
+        assert cells.sets is not None
+        assert cells.sets.members.tolist() == sorted(members)
+        assert cells.sets.sizes.tolist() == [len(members)]
+
+
+def test_numbers_beyond_64_bits_are_released_between_round_ones() -> None:
+    column, hierarchy = numbers(10**19 + 1, 10**19 + 3, 10**20)
+    assert labels(column, hierarchy, (0, 1)) == ["[10000000000000000000, 10000000000000000005)"]
+
+
+def test_along_their_order_categories_are_in_blocks_whatever_is_above_them() -> None:
+    hierarchy = Hierarchy.nested({"x": ["a", "b", "c", "d", "e"], "y": ["f", "g"]})
+    low, high = grid_ranges(hierarchy, np.array([1, 1, 2, 0, 4, 5]), np.array([1, 2, 4, 3, 5, 6]), free=True)
+    # 2 to 4 are two blocks of two; the last block has one that there is not
+    expected = [(1, 1), (1, 2), (2, 5), (0, 3), (4, 5), (5, 6)]
+    assert list(zip(low.tolist(), high.tolist(), strict=True)) == expected
+    assert [each.tolist() for each in grid_ranges(hierarchy, np.array([3]), np.array([6]), free=True)] == [
+        [0],
+        [6],
+    ]
+
+
 def test_decimals_are_counted_exactly() -> None:
     column, hierarchy = numbers(0.1, 0.3, 0.7, 1.25, 8.0)
     assert labels(column, hierarchy, (0, 1), (1, 2), (2, 3)) == ["[0, 0.4)", "[0, 1)", "[0.5, 1.5)"]

@@ -156,7 +156,7 @@ class TestOptimum:
 
 class TestCells:
     @given(data=st.data())
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     def test_are_exact_or_suppressed_and_the_model_holds_in_what_is_written(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
     ) -> None:
@@ -222,7 +222,7 @@ class TestCost:
         )
 
     @given(data=st.data())
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     def test_is_never_above_that_of_suppressing_all_that_fails(
         self, tiny_tables: st.SearchStrategy[Bound], data: st.DataObject
     ) -> None:

@@ -14,14 +14,18 @@ from sfumato.errors import Infeasible, ParameterError
 from sfumato.kernels.microaggregating import mdav
 from sfumato.sanitizers.microaggregation import commonest_in
 
-NOTHING = np.zeros((0, 2), dtype=np.int64)
+TREE = np.array([[[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]], dtype=np.int32)
+"""Four values, two and two below a node, all below the root: one attribute, three levels."""
 
 
-def mdav_by_hand(points: list[tuple[float, ...]], k: int) -> list[set[int]]:
-    """Return the groups as the paper describes them."""
+def mdav_by_hand(points: list[tuple[float, ...]], values: list[int], k: int) -> list[set[int]]:
+    """Return the groups of records with numbers and a category as the paper describes them."""
 
     def distance(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-        return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+        *numbers, here = one
+        *others, there = other
+        climbed = next(level for level in range(3) if TREE[0, level, int(here)] == TREE[0, level, int(there)])
+        return sum((a - b) ** 2 for a, b in zip(numbers, others, strict=True)) + (climbed / 2) ** 2
 
     def furthest(origin: tuple[float, ...], among: list[int]) -> int:
         return max(among, key=lambda i: (distance(points[i], origin), -i))
@@ -30,8 +34,10 @@ def mdav_by_hand(points: list[tuple[float, ...]], k: int) -> list[set[int]]:
         return set(sorted(among, key=lambda i: (distance(points[i], points[origin]), i))[:k])
 
     def middle(among: list[int]) -> tuple[float, ...]:
-        return tuple(float(np.mean([points[i][d] for i in among])) for d in range(len(points[0])))
+        means = (float(np.mean([points[i][d] for i in among])) for d in range(len(points[0]) - 1))
+        return (*means, int(np.bincount([values[i] for i in among]).argmax()))
 
+    points = [(*point, value) for point, value in zip(points, values, strict=True)]
     left, groups = list(range(len(points))), []
     while len(left) >= 3 * k:
         first = furthest(middle(left), left)
@@ -51,10 +57,11 @@ def mdav_by_hand(points: list[tuple[float, ...]], k: int) -> list[set[int]]:
 def test_the_groups_are_those_of_the_paper(k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(int(rng.integers(k, 20)), 2))
-    nodes = np.zeros((len(points), 0, 1), dtype=np.int32)
-    group_of = mdav(points, nodes, NOTHING, k)
+    values = rng.integers(4, size=(len(points), 1), dtype=np.int32)
+    group_of = mdav(points, values, TREE, np.array([2]), k)
     found = {frozenset(np.flatnonzero(group_of == g).tolist()) for g in np.unique(group_of)}
-    assert found == {frozenset(group) for group in mdav_by_hand([tuple(p) for p in points.tolist()], k)}
+    by_hand = mdav_by_hand([tuple(p) for p in points.tolist()], values[:, 0].tolist(), k)
+    assert found == {frozenset(group) for group in by_hand}
 
 
 def test_categories_are_as_far_apart_as_their_hierarchy_says() -> None:

@@ -15,7 +15,7 @@ from sfumato.project.policies import POLICIES
 from sfumato.recipe import Recipe
 from sfumato.sanitizers import Mondrian
 from sfumato.schema import Attribute, Schema
-from sfumato.search.suited import Suited
+from sfumato.search.suited import Suited, _of_other_kinds
 from sfumato.table import Table
 
 
@@ -48,6 +48,39 @@ def test_every_family_that_suits_the_table_is_tried() -> None:
     known = registry.registered("sanitizer")
     asked_for = {name for name, cls in known.items() if getattr(cls, "kind", "people") != "people"}
     assert tried == known.keys() - asked_for - {"cut", "top-coding", "sampling"} - _plugged_in()
+
+
+def test_changed_and_made_up_records_are_tried_where_somebody_asks_for_them() -> None:
+    table, schema = people(600)
+    usual, every = proposed(table, schema), proposed(table, schema, every_kind=True)
+    assert every[: len(usual)] == usual
+    more = every[len(usual) :]
+    assert {recipe.sanitizer for recipe in more} == set(Suited(every_kind=True).sanitizers)
+    assert len(more) <= 15
+    kinds = {sanitize(table, schema, recipe).kind for recipe in more}
+    assert kinds == {"perturbed", "synthetic"}
+
+
+@pytest.mark.parametrize(
+    ("n_records", "family", "expected"),
+    [(400, "mst", 0), (600, "mst", 3), (40, "microaggregation", 1), (30, "cart-synthesis", 1)],
+)
+def test_other_kinds_are_tried_where_there_are_records_enough(
+    n_records: int, family: str, expected: int
+) -> None:
+    recipes = proposed(*people(n_records), every_kind=True)
+    assert sum(recipe.sanitizer == family for recipe in recipes) == expected
+
+
+def test_averages_are_not_tried_where_no_number_tells_people_apart_or_it_takes_too_long() -> None:
+    table, _ = people(600)
+    categories = Schema.of(age="withheld", sex="quasi-identifying", pay="sensitive")
+    assert "microaggregation" not in {r.sanitizer for r in proposed(table, categories, every_kind=True)}
+    ages = {"age": np.arange(300_000) % 80, "pay": np.arange(300_000) % 3}
+    many = Table.from_arrow(ages), Schema.of(age="quasi-identifying", pay="sensitive")
+    tried = list(_of_other_kinds(*many[1].bind(many[0])))
+    assert {r.sanitizer for r in tried} == {"sampling", "rank-swapping", "pram", "mst"}
+    assert {r.parameters["delta"] for r in tried if r.sanitizer == "mst"} == {1e-7}
 
 
 def _plugged_in() -> set[str]:

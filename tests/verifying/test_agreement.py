@@ -31,6 +31,7 @@ ASKED: list[Any] = [
     {"beta-likeness": {"variant": "enhanced"}},
     {"recursive-diversity": {"l": 2}},
     {"safety-order": {"d2": 2, "prefer": "k"}},
+    {"safety-order": {"d2": 3, "prefer": "l", "diversity": "distinct"}},
     {"alpha-k-anonymity": {"alpha": 0.4, "alphas": {"flu": 0.2}}},
     *(name for name in MEASURES if name not in MODELS),
     {"journalist-risk": {"population-size": 90_000}},

@@ -11,6 +11,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
+from sfumato.verifying import levels
 from sfumato.verifying.documents import AttributeFacts
 from sfumato.verifying.levels import (
     MODELS,
@@ -75,6 +76,11 @@ def test_recursion_compares_the_commonest_value_with_the_rare_ones(start: int, r
     assert level("recursive-diversity", "abc", "abaacb", l=start) == reached
 
 
+def test_recursion_begins_with_the_first_value() -> None:
+    with pytest.raises(ValueError, match="no value before its first"):
+        level("recursive-diversity", "ab", l=0)
+
+
 def test_a_value_with_an_alpha_of_its_own_is_scaled() -> None:
     assert level("alpha-k-anonymity", "aab", alpha=0.5, alphas={}) == 2 / 3
     assert level("alpha-k-anonymity", "aab", alpha=0.5, alphas={"a": 0.25}) == pytest.approx(4 / 3)
@@ -99,7 +105,12 @@ def test_a_value_with_an_alpha_of_its_own_is_scaled() -> None:
     ],
 )
 def test_the_order_of_safety(group: str, wanted: int, prefer: str, reached: float) -> None:
-    assert level("safety-order", group, d2=wanted, prefer=prefer) == reached
+    assert level("safety-order", group, d2=wanted, prefer=prefer, diversity="probabilistic") == reached
+
+
+def test_the_order_of_safety_by_distinct_values() -> None:
+    assert level("safety-order", "aaab", d2=2, prefer="k", diversity="distinct") == 4
+    assert level("safety-order", "aaab", d2=2, prefer="k", diversity="probabilistic") == 0
 
 
 def test_beta_is_the_largest_gain() -> None:
@@ -166,18 +177,39 @@ def test_divergences_are_never_below_0() -> None:
 
 @pytest.mark.parametrize("groups", [("112", "3"), ("1 2", "9"), ("19", "1199", "5"), ("2", "1")])
 def test_ordered_values_are_as_far_apart_as_their_ranks(groups: tuple[str, ...]) -> None:
+    assert level("t-closeness", *groups, distance="ordered") == pytest.approx(farthest_by_rank(groups))
+
+
+def farthest_by_rank(groups: Sequence[str]) -> float:
+    """Return how far the farthest group is from all records, by the ranks of the values."""
     whole = "".join(groups)
     # a missing value comes after all numbers
     ranks = {value: rank for rank, value in enumerate(sorted(set(whole), key=lambda v: (v == " ", v)))}
-    expected = max(
+    distances = [
         wasserstein_distance([ranks[v] for v in group], [ranks[v] for v in whole]) for group in groups
-    )
-    reached = level("t-closeness", *groups, distance="ordered")
-    assert reached == pytest.approx(expected / (len(ranks) - 1))
+    ]
+    return float(max(distances)) / (len(ranks) - 1)
+
+
+@pytest.mark.parametrize("cells", [1, 4, 8, 15, 99])
+def test_groups_are_as_far_apart_in_whatever_parts_they_are_looked_at(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(levels, "_CELLS", cells)
+    groups = ("9", "112", "5 1", "19", "25")
+    # whichever comes first, the farthest is found
+    for first in range(len(groups)):
+        turned = groups[first:] + groups[:first]
+        assert level("t-closeness", *turned, distance="ordered") == pytest.approx(farthest_by_rank(groups))
 
 
 def test_one_value_has_no_distance_to_itself() -> None:
     assert level("t-closeness", "11", "1", distance="ordered") == 0
+
+
+def test_closeness_may_be_the_divergence_of_jensen_and_shannon() -> None:
+    expected = jensenshannon([1, 0], [1 / 2, 1 / 2]) ** 2
+    assert level("t-closeness", "aa", "bb", distance="js") == pytest.approx(expected)
 
 
 def test_a_hierarchy_gives_the_order_of_categories() -> None:
@@ -254,6 +286,12 @@ def test_a_limit_is_kept_up_to_the_last_digits(
     assert model.keeps(level, limit) is keeps
 
 
+def test_a_model_is_neither_strict_nor_by_the_prior_unless_it_says_so() -> None:
+    model = KnownModel("k", "higher", frozenset({"k"}), lambda *_: 0.0)
+    assert model.keeps(5, 5)
+    assert not model.by_prior
+
+
 def test_models_that_compare_with_the_whole_table_are_named_so() -> None:
     def changes(name: str, **given: Any) -> bool:
         """Return whether the level of one group depends on the records outside of it."""
@@ -264,7 +302,7 @@ def test_models_that_compare_with_the_whole_table_are_named_so() -> None:
     given: dict[str, dict[str, Any]] = {
         "alpha-k-anonymity": {"alpha": 0.5, "alphas": {}},
         "recursive-diversity": {"l": 2},
-        "safety-order": {"d2": 1, "prefer": "l"},
+        "safety-order": {"d2": 1, "prefer": "l", "diversity": "distinct"},
         "t-closeness": {"distance": "equal"},
         "beta-likeness": {"variant": "basic"},
         "delta-disclosure": {"base": math.e, "absent": "violates"},

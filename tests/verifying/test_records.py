@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from sfumato.errors import VerificationFailed
 from sfumato.verifying.documents import AttributeFacts, LayoutFacts
@@ -104,6 +105,36 @@ class TestOneTable:
             published({"data": people}, layout(n_original=2, age=QUASI))
 
 
+class TestKinds:
+    def test_made_up_records_may_be_more_than_the_original_has_and_none_was_left_out(self) -> None:
+        facts = replace(layout(n_original=2, age=QUASI), kind="synthetic")
+        seen = published({"data": table(age="aab")}, facts)
+        assert (seen.kind, seen.n_records, seen.n_original, seen.n_suppressed) == ("synthetic", 3, 2, 0)
+
+    def test_of_perturbed_records_as_many_as_the_original_has_at_most(self) -> None:
+        facts = replace(layout(n_original=4, age=QUASI), kind="perturbed")
+        seen = published({"data": table(age="aab")}, facts)
+        assert (seen.kind, seen.n_suppressed) == ("perturbed", 1)
+        with pytest.raises(VerificationFailed, match="more records than"):
+            published({"data": table(age="aabbb")}, facts)
+
+    def test_rows_stand_for_people_unless_something_else_is_said(self) -> None:
+        seen = PublicView(3, ("age",), [np.array([0])], np.array([3]), (), False)
+        assert (seen.kind, seen.people, seen.n_people) == ("people", None, None)
+
+
+class TestPseudonyms:
+    def test_different_pseudonyms_are_counted_in_each_class(self) -> None:
+        people = table(age="aaabb", who="uuvvw")
+        seen = published({"data": people}, replace(layout(age=QUASI), person="who"))
+        assert seen.people is not None
+        assert (seen.people.tolist(), seen.n_people) == ([2, 2], 3)
+
+    def test_without_pseudonyms_no_person_is_counted(self) -> None:
+        seen = published({"data": table(age="ab")}, layout(age=QUASI))
+        assert (seen.people, seen.n_people) == (None, None)
+
+
 class TestTwoTables:
     FORM = layout("two-tables", "group", age=QUASI, ill=TOLD)
 
@@ -142,7 +173,10 @@ class TestTwoTables:
             with pytest.raises(VerificationFailed, match="do not have the columns"):
                 self.seen(values)
 
-    @pytest.mark.parametrize("count", ["0", "-1", "1.5", "x", "٢", "+2", None, "4", "9" * 30, "²"])
+    @pytest.mark.parametrize(
+        "count",
+        ["0", "-1", "1.5", "x", "٢", "+2", None, "4", "9" * 30, "²", "0" * 19 + "2" + "9" * 30, "9" * 5000],
+    )
     def test_a_count_is_a_number_of_records(self, count: str | None) -> None:
         values = written_table({"group": ["1", "2"], "ill": ["x", "y"], "count": [count, "1"]})
         with pytest.raises(VerificationFailed, match="is not a number of records"):
@@ -168,6 +202,13 @@ class TestLayout:
 
     def test_the_group_is_no_attribute(self) -> None:
         self.refused("is named as an attribute", layout(group="age", age=QUASI, ill=TOLD), age="a", ill="x")
+
+    def test_pseudonyms_are_neither_attributes_nor_groups(self) -> None:
+        problem = "of pseudonyms is also"
+        self.refused(problem, replace(layout(age=QUASI, ill=TOLD), person="ill"), age="a", ill="x")
+        self.refused(problem, replace(layout(group="of", age=QUASI), person="of"), age="a", of="1")
+        facts = replace(layout(group="of", age=QUASI), person="who")
+        assert published({"data": table(age="a", of="1", who="u")}, facts).n_people == 1
 
     @pytest.mark.parametrize("facts", [{"kind": "numeric"}, {"hierarchy": [["a", "*"]]}])
     @pytest.mark.parametrize("role", ["quasi-identifying", "insensitive"])
@@ -222,6 +263,14 @@ class TestSensitiveValues:
         values = self.values("xxy", "y")
         assert (values.n_records, values.values, values.prior.tolist()) == (4, ("x", "y"), [0.5, 0.5])
 
+    def test_a_row_counts_as_often_as_records_are_like_it(self) -> None:
+        column, group_of = FileColumn.of("xyx"), np.array([0, 0, 1])
+        for counts in ([1, 1, 1], [2, 2, 2], [3, 1, 2]):
+            values = SensitiveValues.of("ill", column, group_of, TOLD, np.array(counts))
+            assert values.counts.tolist() == counts
+            assert values.sizes.tolist() == [counts[0] + counts[1], counts[2]]
+            assert values.overall.tolist() == [counts[0] + counts[2], counts[1]]
+
     def test_numbers_are_in_their_order_and_a_missing_one_is_last(self) -> None:
         values = told_of("pay", [["10", "9", "-1", None, "0.5"]], TOLD)
         assert values.ordered == ["-1", "0.5", "9", "10", None]
@@ -234,6 +283,7 @@ class TestSensitiveValues:
         ]
         assert self.values("xy").levels == [{"x": "x", "y": "y"}]
         assert self.values("xy", facts=told([["x"], ["y"]])).levels == [{"x": "x", "y": "y"}]
+        assert self.values("x", facts=told([["x", "1", "*"]])).levels == [{"x": "x"}, {"x": "1"}]
 
     @pytest.mark.parametrize(("cells", "withheld"), [("***", True), ("**x", False), ("xy", False)])
     def test_what_is_withheld_everywhere(self, cells: str, withheld: bool) -> None:

@@ -22,8 +22,11 @@ from sfumato.verifying.tables import (
     FileColumn,
     WrittenTable,
     differs_from_parquet,
+    first_rows,
+    numbered,
     parquet_types,
     read_csv,
+    summed,
 )
 
 
@@ -54,6 +57,38 @@ def rows(found: WrittenTable) -> list[tuple[tuple[str | None, ...], int]]:
     return list(zip(zip(*cells(found).values(), strict=True), found.counts.tolist(), strict=True))
 
 
+class TestNumbering:
+    @pytest.mark.parametrize(
+        "columns",
+        [
+            [[3, 1, 3, 0, 3, 0], [0, 2, 0, 0, 1, 1]],
+            [[0, 0, 0]],
+            # in 64 bits the first two rows would be told by the same number
+            [[0, 1 << 32, 0, 1], [5, 5, (1 << 32) - 1, 0]],
+            [[1, 0, 1, 1], *([[9_999, 0, 9_999, 9_998]] * 12), [0, 1, 0, 0]],
+            # so are the first two by a number that is not whole
+            [[1 << 31, 1 << 31, 0], [0, 1, (1 << 30) - 1]],
+        ],
+    )
+    def test_equal_rows_have_equal_numbers_in_the_order_in_which_they_occur(
+        self, columns: list[list[int]]
+    ) -> None:
+        number: dict[tuple[int, ...], int] = {}
+        expected = [number.setdefault(row, len(number)) for row in zip(*columns, strict=True)]
+        found, n_different = numbered([np.array(column) for column in columns], len(columns[0]))
+        assert (found.tolist(), n_different) == (expected, len(number))
+        first = [expected.index(each) for each in range(n_different)]
+        assert first_rows(found, n_different).tolist() == first
+
+    def test_rows_without_columns_are_equal_and_no_rows_are_none(self) -> None:
+        assert numbered([], 3)[0].tolist() == [0, 0, 0]
+        assert numbered([np.array([], dtype=np.int64)], 0)[1] == 0
+
+    def test_counts_are_added_up_for_every_place(self) -> None:
+        for counts, sums in (([1, 1, 1], [2, 0, 1, 0]), ([2, 2, 2], [4, 0, 2, 0]), ([3, 1, 4], [4, 0, 4, 0])):
+            assert summed(np.array([0, 0, 2]), np.array(counts), 4).tolist() == sums
+
+
 class TestCSV:
     def test_cells_are_texts_and_empty_ones_are_missing(self, tmp_path: Path) -> None:
         found = read(tmp_path, 'a,b\r\n1,"x, ""y""\nz"\r\n,""\r\n 2,ü\r\n')
@@ -74,6 +109,7 @@ class TestCSV:
             ("a,b\n", "no record"),
             ("a,b\n1\n", "more or fewer cells"),
             ("a,b\n1,2,3\n", "more or fewer cells"),
+            ("a,b\n1,2,3\n4\n", "more or fewer cells"),
             ('a\n"x" y\n', "not the CSV"),
             ('a\n"x\n', "not the CSV"),
             (b"a\n\xff\n", "not the CSV"),
@@ -100,7 +136,17 @@ class TestCSV:
         assert found.occurrences("a").tolist() == [40, 20]
 
     def test_a_few_rows_are_as_they_are_written(self, tmp_path: Path) -> None:
-        assert rows(read(tmp_path, "a\nx\ny\nx\n")) == [(("x",), 1), (("y",), 1), (("x",), 1)]
+        found = read(tmp_path, "a\nx\ny\nx\n")
+        assert rows(found) == [(("x",), 1), (("y",), 1), (("x",), 1)]
+        assert found.counts.dtype == FileColumn.of([]).codes.dtype == np.int64
+
+    def test_what_others_allow_as_a_cell_is_left_as_it_was(self, tmp_path: Path) -> None:
+        before = csv.field_size_limit(1234)
+        read(tmp_path, "a\nx\n")
+        assert csv.field_size_limit() == 1234
+        with pytest.raises(VerificationFailed):
+            read(tmp_path, "")
+        assert csv.field_size_limit(before) == 1234
 
     def test_a_record_may_be_longer_than_a_part(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -127,6 +173,14 @@ class TestParquet:
         assert self.differs(tmp_path, table(a="  "), a=pa.array([None, None], pa.string())) == ""
         # as often as it is there
         assert self.differs(tmp_path, table(a="112"), a=[1, 2, 2]) == "they hold other records"
+
+    def test_a_value_that_the_csv_file_has_not_is_no_other_one(self, tmp_path: Path) -> None:
+        assert self.differs(tmp_path, table(a="12"), a=[1, 3]) == "they hold other records"
+        # nor is a row with such a value the row before or after it
+        written = table(a="xyx", b="pqq")
+        for other in (["p", "q", "r"], ["p", "r", "q"], ["r", "q", "q"]):
+            for order in (["x", "y", "y"], ["x", "y", "x"], ["y", "x", "x"]):
+                assert self.differs(tmp_path, written, a=order, b=other) == "they hold other records"
 
     def test_parts_of_any_size_are_compared(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(tables, "_ROWS", 3)
@@ -156,7 +210,7 @@ class TestParquet:
         (tmp_path / "data.parquet").write_bytes(b"PAR1")
         assert differs_from_parquet(tmp_path, "data", table(a="1")) == "the Parquet file cannot be read"
         with pytest.raises(VerificationFailed, match=r"^data\.parquet cannot be read$"):
-            parquet_types(tmp_path, "data")
+            parquet_types(tmp_path, "data.parquet")
 
     def test_a_file_that_would_unpack_to_far_more_is_not(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -191,7 +245,7 @@ class TestParquet:
     def test_types_are_named_as_a_data_package_names_them(self, tmp_path: Path) -> None:
         columns = {"n": pa.array([1], pa.int8()), "x": pa.array([0.5], pa.float32()), "s": pa.array(["a"])}
         pq.write_table(pa.table(columns), tmp_path / "data.parquet")
-        assert parquet_types(tmp_path, "data") == [("n", "integer"), ("x", "number"), ("s", "string")]
+        assert parquet_types(tmp_path, "data.parquet") == [("n", "integer"), ("x", "number"), ("s", "string")]
 
 
 def part_by_part(written: bytes, size: int) -> WrittenTable | None:
@@ -206,6 +260,18 @@ def line_by_line(written: bytes) -> WrittenTable:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "_FEW", 0)
         return tables._line_by_line(io.BytesIO(written), "data")
+
+
+@pytest.mark.parametrize("size", range(1, 14))
+def test_parts_may_be_cut_anywhere(size: int) -> None:
+    found = part_by_part(b'a,b\n1,2\n3,"4,"\n', size)
+    assert found is not None
+    assert rows(found) == [(("1", "2"), 1), (("3", "4,"), 1)]
+
+
+def test_line_by_line_the_line_ends_of_a_cell_stay_and_an_empty_line_is_a_missing_cell() -> None:
+    assert rows(line_by_line(b'a,b\n"x\r\ny",1\n')) == [(("x\r\ny", "1"), 1)]
+    assert rows(line_by_line(b"a\nx\n\n")) == [(("x",), 1), ((None,), 1)]
 
 
 def counted(written: bytes) -> list[tuple[tuple[str | None, ...], int]]:

@@ -373,6 +373,7 @@ def test_nothing_about_people_is_kept_by_a_browser(
         "page": "report.html",
         "attribute": "age",
         "number": "1",
+        "target": "out",
         "file": slug("patients.csv"),
     }
     pages = [route for route in app.routes if isinstance(route, Route)]

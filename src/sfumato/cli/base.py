@@ -22,7 +22,7 @@ from sfumato.errors import ParameterError
     default="text",
     envvar="SFUMATO_LOG_FORMAT",
     show_envvar=True,
-    help="How to say on standard error what happens: as text, or as one JSON document a line.",
+    help="How messages are written to standard error: as text, or as one JSON document a line.",
 )
 def cli(log_format: Style) -> None:
     """Find, compare, choose and publish a privacy-preserving release of a table about people.
@@ -40,7 +40,7 @@ def cli(log_format: Style) -> None:
     A candidate is a release that might be published. One is efficient if no other beats it in both privacy
     and utility; the frontier is all that are.
 
-    Exit codes: 0 done, 1 something given cannot be used, 2 policy not met or verification failed,
+    Exit codes: 0 done, 1 something that was given cannot be used, 2 policy not met or verification failed,
     3 no release can satisfy what was asked.
     """
     log_as(log_format)
@@ -74,8 +74,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 seed_option = click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="The number that chance begins with: the same number gives the same releases. By default one is "
-    "drawn and kept in the store.",
+    help="The number that all random choices start from: the same number gives the same releases. By default "
+    "one is drawn and kept in the store.",
 )
 workers_option = click.option(
     "--workers",
@@ -97,6 +97,6 @@ project_argument = click.argument(
 def dialect_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a CSV file is written."""
     for name, what in (("quote", "Quote sign"), ("encoding", "Encoding"), ("separator", "Separator")):
-        said = f"{what} of a CSV file; by default as the file shows."
+        said = f"{what} of a CSV file; by default recognised from the file."
         command = click.option(f"--{name}", help=said)(command)
     return command

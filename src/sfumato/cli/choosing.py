@@ -57,7 +57,7 @@ from sfumato.exploring.stored import source_now, stored_frontier
     type=size,
     metavar="SIZE",
     help="Memory that one process may use, as in 2GB or 500MB; a candidate that needs more is given up. By "
-    "default the machine's, shared.",
+    "default all processes share most of the machine's memory.",
 )
 @click.option(
     "--time-limit",
@@ -69,9 +69,9 @@ from sfumato.exploring.stored import source_now, stored_frontier
     "--budget",
     type=duration,
     metavar="TIME",
-    help="Stop after this time, as in 90s, 5m or 1h. If all that the project lists is made before, the rest "
-    "of the time goes into candidates between the efficient ones. `none`: try all that the project lists, "
-    "however long it takes. By default what the project says.",
+    help="Stop after this time, as in 90s, 5m or 1h. Time that is left when everything in the project has "
+    "been tried goes into candidates between the efficient ones. `none`: try everything in the project, "
+    "however long it takes. By default the budget of the project file.",
 )
 @click.option(
     "--without",
@@ -101,10 +101,10 @@ def explore(
 ) -> None:
     """Make and measure all candidates of a project; go on where an earlier run stopped.
 
-    A candidate is a release that might be published. The two extremes (everything as it is, nothing that
-    others may know) and one candidate of every method come first, then the rest by turns. A candidate whose
-    method fails, or which is given up, is tried again by the next run. With a budget one candidate may use a
-    third of it, unless --time-limit says otherwise.
+    A candidate is a release that might be published. The two extremes (everything released as it is, and
+    nothing released that others may know) and one candidate of every method come first; then the methods
+    take turns. A candidate whose method fails, or which is given up, is tried again by the next run. With a
+    budget, one candidate may use a third of it, unless --time-limit says otherwise.
 
     \b
     Example: sfumato explore admissions.toml --budget 5m
@@ -173,6 +173,12 @@ def _limit(budget: float | None) -> float | None:
     help="A measure to compare by, instead of the project's two; give this twice or more. Names as in "
     "`sfumato ask --help`.",
 )
+@click.option(
+    "--worst-of",
+    metavar="ATTRIBUTE",
+    help="Compare by the group of people, of all values of this attribute, that does worst on each axis. It "
+    "must stand in `by` under [measure] in the project file.",
+)
 @click.option("--all", "everything", is_flag=True, help="Also list the candidates that another one beats.")
 @click.option("--picture", type=click.Path(path_type=Path), help="Write the frontier as a picture (.svg).")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a report of the exploration (.html).")
@@ -180,6 +186,7 @@ def _limit(budget: float | None) -> float | None:
 def frontier(
     project_file: Path | None,
     axes: tuple[str, ...],
+    worst_of: str | None,
     everything: bool,
     picture: Path | None,
     report: Path | None,
@@ -189,12 +196,15 @@ def frontier(
 
     \b
     Example: sfumato frontier admissions.toml --picture frontier.svg
+             sfumato frontier admissions.toml --worst-of race
     """
     project, store = opened(found_project(project_file), create=False)
     with store:
         source = source_shown(project, store)
         found = stored_frontier(project, store, source, axes)
         require_candidates(project, store, source, found.candidates)
+    if worst_of is not None:
+        found = found.worst_of(worst_of)
     if picture is not None:
         from sfumato.report.matrix import frontier_picture
 
@@ -213,7 +223,7 @@ def frontier(
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="Write the owner's report of it (.html), with the figures that a published report does not tell.",
+    help="Write the owner's report on it (.html), with figures that a published report leaves out.",
 )
 @project_option
 @json_option

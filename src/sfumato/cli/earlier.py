@@ -20,8 +20,8 @@ with_option = click.option(
     multiple=True,
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Another release that was published before; repeat it for more. Those that the project's store "
-    "knows are looked at anyway.",
+    help="The folder of another release of the same people; repeat it for more. Those that were published "
+    "from this project count anyway.",
 )
 
 

@@ -15,6 +15,7 @@ from sfumato.cli.terminal import (
     echo,
     judgement_facts,
     measurement_facts,
+    print_groups,
     print_json,
     print_judgement,
     print_measurements,
@@ -107,8 +108,8 @@ def sanitize(
     help="A measure or a model, with a parameter as in t-closeness.distance=js; repeat it for more. By "
     "default those of the project.",
 )
-@click.option("--group", metavar="COLUMN", help="The column that holds the group of a record.")
-@click.option("--match", metavar="COLUMN", help="A column of both files that tells which record is which.")
+@click.option("--group", metavar="COLUMN", help="The column that says which group a record belongs to.")
+@click.option("--match", metavar="COLUMN", help="A column of both files that says which record is which.")
 @click.option(
     "--suppressed",
     type=click.Choice(["judge", "leave-out"]),
@@ -120,8 +121,23 @@ def sanitize(
 @click.option(
     "--kind",
     type=click.Choice(["people", "perturbed", "synthetic"]),
-    help="What the rows stand for: people one by one, people with changed values, or nobody. By default "
-    "changed values are assumed where a number is none of the original's, and people elsewhere.",
+    help="What a row is: the record of a person, one with changed values, or made up. By default values "
+    "are taken as changed where a number does not occur in the original.",
+)
+@click.option(
+    "--by",
+    metavar="ATTRIBUTE",
+    help="Measure for the people of each value of this attribute, too, side by side.",
+)
+@click.option(
+    "--smallest",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="With --by: how many original records a group must have.",
+)
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="With --by: write the groups as a picture (.svg)."
 )
 @dialect_options
 @json_option
@@ -133,21 +149,27 @@ def measure_release(
     match: str | None,
     suppressed: Suppressed,
     kind: RecordKind | None,
+    by: str | None,
+    smallest: int,
+    picture: Path | None,
     as_json: bool,
     **dialect: str | None,
 ) -> None:
     """Judge a RELEASE that any program made of the project's data, or of ORIGINAL.
 
-    RELEASE is a CSV, Parquet or Feather file, or a folder that `sfumato publish` wrote. Of Anatomy's two
-    tables RELEASE has the quasi-identifiers, and SENSITIVE the sensitive values of each group with their
-    counts; ORIGINAL must be given then. The exit code is 2 if the project's policy is not met.
+    RELEASE is a CSV, Parquet or Feather file, or a folder that `sfumato publish` wrote. If it was made by
+    Anatomy, RELEASE is the table with the quasi-identifiers, and SENSITIVE the one with the sensitive values
+    of each group and their counts; ORIGINAL must be given then. The exit code is 2 if the project's policy is
+    not met.
 
     \b
     Example: sfumato measure anonymized.csv --project admissions.toml
              sfumato measure admissions.csv qit.csv st.csv --measure privacy-loss
+             sfumato measure anonymized.csv --by race --picture groups.svg
     """
     from sfumato.external import read_release, untrue_cells
     from sfumato.measures import measure
+    from sfumato.measures.by_group import measure_by
     from sfumato.reading.arrow import read_arrow
 
     if len(files) > 3:
@@ -168,14 +190,25 @@ def measure_release(
     asked = [parsed((name,)) if "=" in name else name for name in names]
     with words_shown():
         measurements = measure(judged, asked or project.measures)
+        grouped = None if by is None else measure_by(judged, asked or project.measures, by, smallest=smallest)
+    if picture is not None and grouped is None:
+        raise UserError("--picture draws groups; say which with --by ATTRIBUTE")
+    if picture is not None and grouped is not None:
+        grouped.plot().save(picture)
     untrue = untrue_cells(judged) if match is not None else None
     broken = [] if names else broken_in(project, measurements)
     if as_json:
         print_json(
             "measure",
-            {**judgement_facts(release, judged, untrue, measurements), "policy": {"broken": broken}},
+            {
+                **judgement_facts(release, judged, untrue, measurements),
+                "by": None if grouped is None else grouped.to_dict(),
+                "policy": {"broken": broken},
+            },
         )
     else:
         print_judgement(release, judged, untrue, measurements)
+        if grouped is not None:
+            print_groups(grouped)
     if broken:
         raise PolicyNotMet(f"{release.name} does not meet the policy: {'; '.join(broken)}")

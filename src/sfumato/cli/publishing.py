@@ -15,7 +15,7 @@ from sfumato.cli.terminal import echo, print_json, warn_of_formulas
 from sfumato.errors import words_before
 from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
-from sfumato.verifying.folder import PROFILES
+from sfumato.verifying.folder import FORMATS, PROFILES
 
 _MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
 
@@ -32,8 +32,21 @@ profile_option = click.option(
     "profiles",
     multiple=True,
     type=click.Choice(PROFILES),
-    help="Add a page with the same facts in the order that a reviewer's template asks for; may be given "
-    "several times.",
+    help="Add a page with the same facts in the order of a reviewer's template; repeat it for more.",
+)
+
+format_option = click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(FORMATS),
+    help="Write the data for Stata (dta) or SPSS (sav), too; may be given several times. Needs "
+    "sfumato[statistics].",
+)
+partition_option = click.option(
+    "--partition-by",
+    metavar="ATTRIBUTE",
+    help="Lay the Parquet files into folders by the released values of an attribute: sex=Female and so on.",
 )
 
 
@@ -44,6 +57,8 @@ profile_option = click.option(
 @by_option
 @sign_option
 @profile_option
+@format_option
+@partition_option
 @with_option
 @project_option
 @json_option
@@ -54,14 +69,16 @@ def publish(
     by: str,
     key: Path | None,
     profiles: tuple[str, ...],
+    formats: tuple[str, ...],
+    partition_by: str | None,
     others: tuple[Path, ...],
     project_file: Path | None,
     as_json: bool,
 ) -> None:
     """Write a candidate to a new FOLDER: the data, a report on it, and what others need to check it.
 
-    Where releases of the same people were published before, it is measured what somebody learns who has them
-    all (composition-k, composition-loss), and the policy may limit it.
+    If releases of the same people were published before, what somebody can learn from all of them together is
+    measured too (composition-k, composition-loss), and the policy may limit it.
 
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
@@ -95,9 +112,12 @@ def publish(
             key=key,
             passphrase=passphrase,
             earlier=earlier_releases(store, before, table, schema),
+            formats=formats,
+            partition_by=partition_by,
         )
         with words_before(f"{folder.name} was published, but the store does not know of it"):
             store.record(decision, str(folder))
+    tell_renamings(folder)
     if as_json:
         print_json(
             "publish", {"folder": str(folder), "decision": decision.to_dict(), "records": release.n_records}
@@ -155,6 +175,15 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
             f"{folder.name} is what it says: {len(found) - n_words} checks hold, "
             f"{n_words} statements are the publisher's word"
         )
+
+
+def tell_renamings(folder: Path) -> None:
+    """Warn of columns that a statistics program's file calls otherwise."""
+    from sfumato.publishing.statistics import renamings
+    from sfumato.verifying.documents import read_manifest
+
+    for line in renamings(read_manifest(folder)):
+        beware(line)
 
 
 def passphrase_of(key: Path | None) -> bytes | None:

@@ -1,9 +1,10 @@
-"""The commands for those who receive a release: query, challenge."""
+"""The commands for those who receive a release: query, challenge, score."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +13,7 @@ from sfumato.cli.completing import candidates
 from sfumato.cli.log import beware
 from sfumato.cli.opening import found_project, opened
 from sfumato.cli.terminal import echo, print_json, print_table
+from sfumato.errors import UserError, VerificationFailed
 from sfumato.store.provenance import source_of
 
 if TYPE_CHECKING:
@@ -84,15 +86,15 @@ def _print(found: QueryAnswer) -> None:
     "--known",
     multiple=True,
     metavar="ATTRIBUTE",
-    help="An attribute that is told of every target, as it is; repeat it for more. By default the "
-    "quasi-identifiers.",
+    help="An attribute that the challenge tells of every target, as it is; repeat it for more. By default "
+    "the quasi-identifiers.",
 )
 @click.option(
     "--targets",
     type=click.IntRange(min=10),
     default=100,
     show_default=True,
-    help="How many people; half of them are taken out of the data.",
+    help="How many people to attack; half of them are taken out of the data first.",
 )
 @click.option(
     "--answers",
@@ -110,15 +112,16 @@ def challenge_outsiders(
     project_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Write a challenge to a new FOLDER: a release, people to attack it by, and sealed answers.
+    """Write a challenge to a new FOLDER: a release, what is known of some people, and sealed answers.
 
-    The release is made anew by the candidate's recipe, without a control group of half of the targets.
-    Outsiders guess who was in the data, and the sensitive values; score.py in the folder compares with the
-    control group. Beware: FOLDER tells the known attributes of real people as they are.
+    The release is made anew by the candidate's recipe, but without half of the targets: they are the control
+    group. Outsiders guess who was in the data, and the sensitive values; score.py in the folder compares
+    their success with that on the control group. Beware: FOLDER tells the known attributes of real people as
+    they are.
 
     \b
     Example: sfumato challenge 3f9a challenge --known age --known sex --targets 200
-             python challenge/score.py guesses.csv challenge-answers.json
+             sfumato score challenge guesses.csv challenge-answers.json
     """
     from sfumato.receiving.challenge import challenge
 
@@ -155,4 +158,42 @@ def challenge_outsiders(
         return
     echo(f"{made.targets:,} targets, {made.control:,} of them not in the data, written to {folder}")
     echo(f"Keep {private} to yourself: it has the answers and what opens their seals")
-    echo(f"To score guesses:  python {folder / 'score.py'} guesses.csv {private}")
+    echo(f"To score guesses:  sfumato score {folder} guesses.csv {private}")
+
+
+@cli.command("score")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("guesses", type=click.Path(path_type=Path))
+@click.argument("answers", type=click.Path(path_type=Path))
+@json_option
+def score_guesses(folder: Path, guesses: Path, answers: Path, as_json: bool) -> None:
+    """Score GUESSES about the people of a challenge in FOLDER, against those who were not in the data.
+
+    The seals are checked first; if ANSWERS are not those that were sealed, the exit code is 2. The same is
+    done by score.py in the folder, which needs nothing but Python.
+
+    \b
+    Example: sfumato score challenge guesses.csv challenge-answers.json
+    """
+    from sfumato.receiving.score import Unsealed, scored
+
+    try:
+        found = scored(folder, guesses, answers)
+    except Unsealed as problem:
+        raise VerificationFailed(str(problem)) from None
+    except ValueError as problem:
+        raise UserError(str(problem)) from None
+    if as_json:
+        print_json("score", {"scores": found})
+        return
+    heads = ["question", "guesses", "right", "control guesses", "right", "risk", "95% interval"]
+    print_table("", heads, [_scored_row(row) for row in found])
+
+
+def _scored_row(row: Mapping[str, Any]) -> list[str]:
+    """Return the figures of one question; without guesses on both sides there is no risk."""
+    figures = ["-" if row[name] is None else f"{row[name]:.1%}" for name in ("rate", "control-rate", "risk")]
+    ends = row["interval"]
+    interval = "-" if ends is None else f"{ends[0]:.1%} to {ends[1]:.1%}"
+    counts = [f"{row[name]:,}" for name in ("guesses", "control-guesses")]
+    return [row["question"], counts[0], figures[0], counts[1], figures[1], figures[2], interval]

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sfumato.cli.base import cli, json_option, workers_option
 from sfumato.cli.log import say
 from sfumato.cli.terminal import echo, print_json, print_table, progress_shown
+from sfumato.errors import RunsDiffer
+
+if TYPE_CHECKING:
+    from sfumato.reproduce.archive import Deviation
+    from sfumato.reproduce.run import Reproduction
 
 
 @cli.command()
@@ -21,39 +29,103 @@ from sfumato.cli.terminal import echo, print_json, print_table, progress_shown
     help="Where project files, stores and results lie; what was computed there is not computed again.",
 )
 @click.option("--quick", is_flag=True, help="Reduced grids, for a first look in a few minutes.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How often all that happens by chance is repeated: 10 times by default, twice with --quick.",
+)
+@click.option(
+    "--readings/--no-readings",
+    default=None,
+    help="Read the papers also in every other way that their text allows. By default unless --quick.",
+)
+@click.option(
+    "--control/--no-control",
+    default=None,
+    help="Also deal out what is to be learned at random: what holds then, too, says nothing. By default.",
+)
+@click.option(
+    "--reading",
+    "taken",
+    multiple=True,
+    metavar="PASSAGE=READING",
+    help="Take this reading of a passage in the place of ours; the page names them. May be repeated.",
+)
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="Compare with the results.json of another run; what differs is told, and the exit code is then 2.",
+)
 @workers_option
 @json_option
-def reproduce(papers: tuple[str, ...], folder: Path, quick: bool, workers: int | None, as_json: bool) -> None:
+def reproduce(
+    papers: tuple[str, ...],
+    folder: Path,
+    quick: bool,
+    seeds: int | None,
+    readings: bool | None,
+    control: bool | None,
+    taken: tuple[str, ...],
+    against: Path | None,
+    workers: int | None,
+    as_json: bool,
+) -> None:
     """Rerun the experiments of PAPERS on the census table Adult: each published figure beside ours.
 
     Writes one page, index.html, and results.json into the folder: they show the PAPERS of the last run. It
-    can be stopped and goes on where it was. A project file or data in the folder that you change gives
-    other figures.
+    can be stopped and goes on where it was. Changing a project file or data in the folder changes the
+    figures.
 
     \b
     Example: sfumato reproduce li --quick
              sfumato reproduce all
+             sfumato reproduce dewri --seeds 1 --no-readings --against earlier/results.json
     """
-    from sfumato.reproduce.exhibits import VERDICTS, counted
-    from sfumato.reproduce.run import PAPERS, reproduce
+    from sfumato.reproduce.archive import deviations, read_results
+    from sfumato.reproduce.run import FULLY, PAPERS, QUICKLY, Extent, reproduce
 
+    other = None if against is None else read_results(against)
+    usual = QUICKLY if quick else FULLY
+    extent = Extent(
+        usual.seeds if seeds is None else seeds,
+        usual.readings if readings is None else readings,
+        usual.control if control is None else control,
+        taken,
+    )
     chosen = [paper for given in papers for paper in (PAPERS if given == "all" else (given,))]
     with progress_shown() as show:
-        done = reproduce(chosen, folder, quick=quick, workers=workers, progress=show, begun=say)
+        done = reproduce(
+            chosen, folder, quick=quick, extent=extent, workers=workers, progress=show, begun=say
+        )
+    results = done.to_dict()
+    differing = [] if other is None else deviations(results, other)
     if as_json:
-        print_json("reproduce", {"page": str(done.page), **done.to_dict()})
-        return
+        told = {"deviations": [asdict(each) for each in differing]} if other is not None else {}
+        print_json("reproduce", {"page": str(done.page), **results, **told})
+    else:
+        _show(done)
+        if other is not None:
+            _show_deviations(differing)
+    if differing:
+        raise RunsDiffer(f"{len(differing)} figures and conclusions differ from those of {against}")
+
+
+def _show(done: Reproduction) -> None:
+    from sfumato.reproduce.exhibits import VERDICTS, concluded, counted
+
     rows = []
     for key, exhibits in done.papers.items():
         for exhibit in exhibits:
-            counts = counted([exhibit])
-            held = [claim.holds for claim in exhibit.claims if claim.holds is not None]
+            counts, said = counted([exhibit], by_any_reading=True), concluded([exhibit])
+            n_said = sum(n for conclusion, n in said.items() if conclusion != "open")
             rows.append(
                 [
                     key,
                     exhibit.title,
                     *(str(counts[verdict] or "") for verdict in VERDICTS[:-1]),
-                    f"{sum(held)} of {len(held)}" if held else "",
+                    f"{said['holds']} of {n_said}" if n_said else "",
                 ]
             )
     print_table(
@@ -62,3 +134,14 @@ def reproduce(papers: tuple[str, ...], folder: Path, quick: bool, workers: int |
         rows,
     )
     echo(f"\nThe page lies in {done.page}, every figure in {done.results}")
+
+
+def _show_deviations(found: Sequence[Deviation]) -> None:
+    if not found:
+        echo("Every figure and conclusion is that of the other run.")
+        return
+    print_table(
+        f"{len(found)} figures and conclusions that differ from the other run",
+        ["paper", "exhibit", "what", "here", "there"],
+        [[each.paper, each.exhibit, each.what, each.here, each.there] for each in found],
+    )

@@ -635,6 +635,41 @@ class SanitizeShape(Shape):
     measurements: list[MeasuredShape]
 
 
+class GroupShape(Shape):
+    """What measures say of one group of people.
+
+    Parameters
+    ----------
+    group, records
+        The value of the attribute, and how many original records have it.
+    values
+        The figures by measure, the worst over the sensitive attributes; null where one does not apply.
+    """
+
+    group: str
+    records: int
+    values: dict[str, Figure]
+
+
+class ByGroupShape(Shape):
+    """What measures say of each group of people.
+
+    Parameters
+    ----------
+    attribute, groups
+        The attribute whose values make the groups, and the groups.
+    left_out
+        How many records are in groups that are too small.
+    worst
+        By measure, the group that does worst.
+    """
+
+    attribute: str
+    groups: list[GroupShape]
+    left_out: int
+    worst: dict[str, str | None]
+
+
 class MeasureShape(Shape):
     """`sfumato measure`: a release that any program made.
 
@@ -650,6 +685,8 @@ class MeasureShape(Shape):
         How many cells do not contain the original's value, where records correspond.
     measurements, policy
         What was measured, and how it stands to the policy.
+    by
+        The same for each group of people, where --by asks for it.
     """
 
     release: str
@@ -660,6 +697,7 @@ class MeasureShape(Shape):
     notes: list[str]
     untrue_cells: dict[str, int] | None
     measurements: list[MeasuredShape]
+    by: ByGroupShape | None
     policy: PolicyShape
 
 
@@ -779,6 +817,42 @@ class ChallengeShape(Shape):
     questions: list[str]
 
 
+class ScoredShape(Shape):
+    """How well one question of a challenge was guessed.
+
+    Parameters
+    ----------
+    question
+        The question.
+    guesses, rate
+        How many guesses were about people in the data, and how many of them were right.
+    control_guesses, control_rate
+        The same of people who were not in it.
+    risk, interval
+        What succeeded beyond the control group, with 95% confidence; null without guesses on both sides.
+    """
+
+    question: str
+    guesses: int
+    control_guesses: int
+    rate: float | None
+    control_rate: float | None
+    risk: float | None
+    interval: tuple[float, float] | None
+
+
+class ScoreShape(Shape):
+    """`sfumato score`: how well guesses about the people of a challenge did.
+
+    Parameters
+    ----------
+    scores
+        One for each question.
+    """
+
+    scores: list[ScoredShape]
+
+
 class CheckedShape(Shape):
     """One check of a published folder.
 
@@ -827,15 +901,29 @@ class ReproduceShape(Shape):
     Parameters
     ----------
     page, version, quick
-        The page that was written, the version that made it, and whether fewer records were taken.
+        The page that was written, the version that made it, and whether grids were reduced.
+    seeds, readings, every_reading, control
+        The seeds, the readings that were taken in the place of ours, whether the papers were read in every
+        other way as well, and whether with what is to be learned dealt out at random.
+    provenance
+        The versions of Python and of what sfumato needs, and a hash of each file of data.
     papers
-        Each paper with its citation, how many verdicts of each kind there are, and its exhibits.
+        Each paper with its citation, the passages that can be read in more than one way, how many verdicts of
+        each kind there are, and its exhibits.
+    deviations
+        With ``--against`` only: what came out otherwise in the other run (if anything, the exit code is 2).
     """
 
     page: str
     version: str
     quick: bool
+    seeds: list[int]
+    readings: list[str]
+    every_reading: bool
+    control: bool
+    provenance: dict[str, Any]
     papers: dict[str, dict[str, Any]]
+    deviations: list[dict[str, str]] | UnsetType = UNSET
 
 
 class CompletionShape(Shape):
@@ -913,6 +1001,7 @@ SHAPES: dict[str, type[Shape]] = {
     "apply": ApplyShape,
     "ask": AskShape,
     "challenge": ChallengeShape,
+    "score": ScoreShape,
     "compare": CompareShape,
     "completion": CompletionShape,
     "demo": DemoShape,

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     pass
 
 
-table_option = click.option("--table", help="The table, where the data is a SQLite or DuckDB file.")
-query_option = click.option("--query", help="The query, where the data is a SQLite or DuckDB file.")
+table_option = click.option("--table", help="The table to read, if the data is a database.")
+query_option = click.option("--query", help="The query whose result is read, if the data is a database.")
 
 
 @cli.command()
@@ -46,7 +46,7 @@ query_option = click.option("--query", help="The query, where the data is a SQLi
 @seed_option
 @json_option
 def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> None:
-    """Run the main job on the embedded census example: explore, frontier, report.
+    """Try it on the embedded census example: explore, list the efficient candidates, write a report.
 
     \b
     Example: sfumato demo
@@ -159,7 +159,7 @@ def inspect(file: Path, as_json: bool, **given: str | None) -> None:
 @click.argument("name", required=False, shell_complete=completing.methods)
 @json_option
 def methods(name: str | None, as_json: bool) -> None:
-    """List everything registered, with parameters; NAME shows one in full.
+    """List all methods, models, measures and searches with their parameters; NAME shows one in full.
 
     \b
     Example: sfumato methods mondrian

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sfumato.exploring.run import Progress
     from sfumato.frontier import Candidate, Frontier
     from sfumato.measures.base import Measurement
+    from sfumato.measures.by_group import ByGroup
     from sfumato.project.file import Project
     from sfumato.reading.guess import Guess
     from sfumato.recipe import Recipe
@@ -402,6 +403,26 @@ def print_judgement(
     taken = list(measurements)
     for axis in ("privacy", "utility"):
         _print_axis(axis, [m for m in taken if m.axis == axis])
+
+
+def print_groups(found: ByGroup) -> None:
+    """Print what was measured of each group, the one that does worst on a measure marked by a star."""
+    worst = {label: found.worst(label) for label in found.labels}
+    rows = [
+        [
+            name,
+            f"{found.sizes[name]:,}",
+            *(
+                f"{_value(label, found.values(label)[name])}{' *' if worst[label] == name else ''}"
+                for label in found.labels
+            ),
+        ]
+        for name in found.groups
+    ]
+    print_table(f"by {found.attribute}", [found.attribute, "records", *found.labels], rows)
+    echo("* does worst")
+    if found.n_left_out:
+        echo(f"{found.n_left_out:,} records are in groups that are too small to be told")
 
 
 def _truth(untrue: Mapping[str, int]) -> str:

@@ -260,7 +260,13 @@ def _reader(source: Source, names: Sequence[str], trouble: list[SfumatoError]) -
 def _arrow(database: DuckDBPyConnection, statement: str) -> pa.Table:
     import pyarrow as pa
 
-    return pa.RecordBatchReader.from_stream(database.sql(statement)).read_all()
+    try:
+        return pa.RecordBatchReader.from_stream(database.sql(statement)).read_all()
+    except OSError as error:
+        # so Arrow tells what DuckDB says while its rows stream
+        if not str(error).startswith("Out of Memory"):
+            raise
+    raise _duckdb().OutOfMemoryException
 
 
 # Whether there is room

@@ -54,8 +54,7 @@ def _ranked(cells: Cells) -> tuple[str, Integers]:
 def _members(cells: Cells, code: int) -> tuple[int, str]:
     if cells.sets is None:
         return 0, ""
-    members = cells.sets.members[cells.sets.starts[code] : cells.sets.starts[code + 1]]
-    return int(cells.sets.sizes[code]), hashlib.sha256(members.tobytes()).hexdigest()
+    return int(cells.sets.sizes[code]), hashlib.sha256(cells.sets.of(code).tobytes()).hexdigest()
 
 
 def _numbered(group_of: Integers) -> Integers:

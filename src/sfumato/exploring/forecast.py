@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from time import process_time
+from time import perf_counter, process_time
 
 from sfumato.exploring import memory
 from sfumato.exploring.apart import Original
@@ -27,7 +27,7 @@ _SMALL, _LARGE = 250, 1000
 _PATIENCE = 10.0
 """After how many seconds of work no further method is tried."""
 _START = 4.0
-"""How many seconds reading, loading and starting processes take on an ordinary machine."""
+"""How many seconds reading, loading and starting processes take on an ordinary machine that is free."""
 _STEEPEST = 2.0
 """By which power of the rows the time grows at most."""
 
@@ -72,6 +72,7 @@ def forecast(project: Project, store: Store, workers: int, budget: float | None 
     budget
         After how many seconds it would stop.
     """
+    began = perf_counter(), process_time()
     table, schema = project.read()
     ground = Ground(store, Original(table, schema, store.path), 0, with_keys(project.measures))
     tries = [_listed(each, ground) for each in project.searches]
@@ -80,28 +81,46 @@ def forecast(project: Project, store: Store, workers: int, budget: float | None 
     wanted = still_open(every.values(), store)
     costs = Costs(store.costs(ground.source, table.n_rows))
     sampled = _sampled(in_order([wanted], costs), costs, table, schema)
+    start = _START * _slowness(perf_counter() - began[0], process_time() - began[1])
+    methods = {task.recipe.sanitizer for task in every.values()}
     return Forecast(
         n_open=len(wanted),
         n_known=len(every) - len(wanted),
         n_searches=tries.count(None),
-        seconds=_seconds(wanted, {task.recipe.sanitizer for task in every.values()}, costs, workers, budget),
+        seconds=_seconds(wanted, methods, costs, workers, budget, start),
         n_sampled=sampled,
         memory=memory.used_by(os.getpid()) * (workers + (workers > 1)),
     )
 
 
+def _slowness(clock: float, work: float) -> float:
+    """Return how many times as long as on a free machine something takes, from how long work took.
+
+    Examples
+    --------
+    >>> _slowness(6.0, 2.0), _slowness(1.0, 1.5)
+    (3.0, 1.0)
+    """
+    return max(clock / work, 1.0) if work else 1.0
+
+
 def _seconds(
-    wanted: Sequence[Task], sanitizers: Iterable[str], costs: Costs, workers: int, budget: float | None
+    wanted: Sequence[Task],
+    sanitizers: Iterable[str],
+    costs: Costs,
+    workers: int,
+    budget: float | None,
+    start: float,
 ) -> float | None:
     """Return how long candidates take, and with a budget those in gaps, every method as often as others."""
     planned = costs.of_all(wanted, workers)
     if planned is None or (budget is None and not wanted):
         return planned
     if budget is None:
-        return _START + planned
+        return start + planned
     keys = [key for key, _ in (wanted[0].asked if wanted else ())]
     more = costs.of_refining(sanitizers, keys, USUALLY_REFINED, workers)
-    return None if more is None else min(_START + planned + more, budget)
+    return None if more is None else min(start + planned + more, budget)
 
 
 def _listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:

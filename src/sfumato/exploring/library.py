@@ -21,7 +21,6 @@ from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.schema import Schema
 from sfumato.search.base import Search
-from sfumato.search.sweep import Sweep
 from sfumato.store.base import IN_MEMORY, Store
 from sfumato.store.provenance import source_of
 from sfumato.table import Table
@@ -130,9 +129,13 @@ def _tried(given: Any, position: int) -> Try:
 
 
 def _asked(given: Iterable[Any] | None, schema: Schema, tried: Sequence[Try]) -> list[Measure]:
-    names = [each.sanitizer for each in tried if isinstance(each, (Recipe, Sweep))]
+    names = [name for each in tried for name in _sanitizers(each)]
     wanted = [m for side in default_measures(schema, tried=names) for m in side] if given is None else given
     return [each if isinstance(each, Measure) else registry.build_measure(each) for each in wanted]
+
+
+def _sanitizers(each: Try) -> tuple[str, ...]:
+    return (each.sanitizer,) if isinstance(each, Recipe) else getattr(each, "sanitizers", ())
 
 
 def _axes(asked: Sequence[Measure]) -> tuple[str, str]:

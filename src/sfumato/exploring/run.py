@@ -25,6 +25,7 @@ from sfumato.exploring.stored import read_noted
 from sfumato.exploring.tasks import Ground, Try, is_quick, listed, searched, still_open, with_keys
 from sfumato.exploring.workers import Finished, Task, Written, finished
 from sfumato.faults import MethodFails
+from sfumato.formatting import recipe_name
 from sfumato.frontier import Alias, Candidate, Frontier, only_made
 from sfumato.measures.base import Measure
 from sfumato.progress import listening
@@ -376,9 +377,8 @@ class _Course:
         self.costs.note(candidate.recipe.sanitizer, result.seconds)
         ground.store.keep_costs(ground.source, self.n_rows, candidate.recipe.sanitizer, result.seconds)
         if candidate.failed:
-            self.told.tell(
-                f"{candidate.recipe} could not be made: {candidate.infeasible}", candidate.infeasible
-            )
+            name = recipe_name(candidate.recipe)
+            self.told.tell(f"{name} could not be made: {candidate.infeasible}", candidate.infeasible)
         holder = candidate.id
         # what was measured of it before is worth more than the news that a measure fails
         if not candidate.failed or candidate.id not in ground.store.measured():

@@ -178,7 +178,7 @@ def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _
 
 def _load(task: Task, table: Table, schema: Schema) -> None:
     """Make and measure a candidate of a few rows, so that what is loaded then is not taken for its cost."""
-    if table.n_rows <= _FEW or _is_plugged_in(task):
+    if _is_plugged_in(task):
         return
     ends = monotonic() + _BRIEF
     with kept_on(None), listening(_nobody), suppress(SfumatoError):

@@ -44,13 +44,16 @@ class Records(NamedTuple):
 class Sensitive(NamedTuple):
     """The sensitive values of each row: row ``i`` owns the entries from ``starts[i]`` to ``starts[i + 1]``.
 
-    The values of several attributes are numbered one after the other.
+    The values of several attributes are numbered one after the other, and ``owners`` says whose each is.
+    Diversity is the number of ``distinct`` values, or else one over the largest share.
     """
 
     starts: Integers
     values: Codes
     counts: Integers
     n_values: int
+    owners: Integers
+    distinct: bool
 
 
 class Persons(NamedTuple):
@@ -259,21 +262,27 @@ def _class_loss(records: Records, losses: Floats, row: int) -> float:
 
 @njit(cache=True)
 def _diversities(sensitive: Sensitive, persons: Persons, room: _Room, n_classes: int) -> Integers:
-    """Return for each class size // the count of its most frequent value, over all sensitive attributes."""
+    """Return for each class size // the count of its most frequent value, over all sensitive attributes.
+
+    Where distinct values count, it is their number in the attribute that has fewest.
+    """
     if persons.people.size > 0:
         return _diversities_of_people(persons, room, n_classes)
     rows, starts = rows_by_group(room.class_of, n_classes)
     scratch = np.zeros(sensitive.n_values, np.int64)
     diversities = np.empty(n_classes, np.int64)
+    n_different = np.zeros(sensitive.owners.max() + 1, np.int64)
     for number in range(n_classes):
         largest = 0
+        n_different[:] = 0
         for place in range(starts[number], starts[number + 1]):
             row = rows[place]
             for entry in range(sensitive.starts[row], sensitive.starts[row + 1]):
                 value = sensitive.values[entry]
+                n_different[sensitive.owners[value]] += scratch[value] == 0
                 scratch[value] += sensitive.counts[entry]
                 largest = max(largest, scratch[value])
-        diversities[number] = room.sizes[number] // largest
+        diversities[number] = n_different.min() if sensitive.distinct else room.sizes[number] // largest
         if starts[number + 1] - starts[number] < sensitive.n_values:
             for place in range(starts[number], starts[number + 1]):
                 row = rows[place]

@@ -101,10 +101,10 @@ def fit_values(
     """
     n_attributes, n_units = labels.shape
     n_values = prior.size
-    factors = np.ones((first_label[-1], n_values))
     seen = np.empty((first_label[-1], n_values))
-    modelled = np.empty((first_label[-1], n_values))
-    line = np.empty(n_values)
+    change = np.empty((first_label[-1], n_values))
+    # how the model divides each unit: kept, because only one attribute's part of it changes at a time
+    lines = weights.reshape(-1, 1) * prior
     fitted = amounts.copy()
     for _ in range(rounds):
         seen[:] = 0.0
@@ -114,44 +114,41 @@ def fit_values(
                     seen[first_label[attribute] + labels[attribute, unit], values[place]] += fitted[place]
         for changed in range(n_attributes):
             first, last = first_label[changed], first_label[changed + 1]
-            modelled[first:last] = 0.0
+            change[first:last] = 0.0
             for unit in range(n_units):
-                _model(labels, first_label, factors, prior, unit, weights[unit], line)
-                modelled[first + labels[changed, unit]] += line
+                towards, line = change[first + labels[changed, unit]], lines[unit]
+                for value in range(n_values):
+                    towards[value] += line[value]
             for label in range(first, last):
                 for value in range(n_values):
                     extra = towards_prior * prior[value]
-                    if extra > 0.0:
-                        factors[label, value] *= (seen[label, value] + extra) / (
-                            modelled[label, value] + extra
-                        )
+                    change[label, value] = (
+                        (seen[label, value] + extra) / (change[label, value] + extra) if extra > 0.0 else 1.0
+                    )
+            for unit in range(n_units):
+                _follow(lines[unit], change[first + labels[changed, unit]], prior, weights[unit])
         for unit in range(n_units):
-            _model(labels, first_label, factors, prior, unit, weights[unit], line)
             for place in range(starts[unit], starts[unit + 1]):
-                fitted[place] = max(line[values[place]], 1e-200)
+                fitted[place] = max(lines[unit, values[place]], 1e-200)
         _scale(fitted, starts, targets, weights, sums, 3, 0.0)
     _scale(fitted, starts, targets, weights, sums, 1000, 1e-9)
     return fitted
 
 
 @njit(cache=True)
-def _model(
-    labels: Codes,
-    first_label: Integers,
-    factors: Floats,
-    prior: Floats,
-    unit: int,
-    weight: float,
-    line: Floats,
-) -> None:
-    line[:] = prior
-    for attribute in range(labels.shape[0]):
-        line *= factors[first_label[attribute] + labels[attribute, unit]]
-    total = line.sum()
+def _follow(line: Floats, change: Floats, prior: Floats, weight: float) -> None:
+    """Change how a unit is divided, so that it adds up to its weight again."""
+    total = 0.0
+    for value in range(line.size):
+        line[value] *= change[value]
+        total += line[value]
     if total > 0.0:
-        line *= weight / total
+        scale = weight / total
+        for value in range(line.size):
+            line[value] *= scale
     else:
-        line[:] = prior * weight
+        for value in range(line.size):
+            line[value] = prior[value] * weight
 
 
 @njit(cache=True)

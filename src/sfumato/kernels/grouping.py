@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -10,16 +10,21 @@ from sfumato.arrays import Codes, Integers
 from sfumato.kernels.compiling import njit
 
 _LARGEST_KEY = 2**62
+_NEAR = 2**16
+"""So many different keys fit into a hash table that stays near the processor."""
+_BUCKETS = 2**7
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def number_rows(columns: Sequence[Codes], cardinalities: Sequence[int], n_rows: int) -> tuple[Integers, int]:
+def number_rows(columns: Iterable[Codes], cardinalities: Iterable[int], n_rows: int) -> tuple[Integers, int]:
     """Give equal rows equal numbers, 0, 1, 2, … in the order in which they first occur."""
     key: Integers = np.zeros(n_rows, dtype=np.int64)
     span = 1
     for codes, cardinality in zip(columns, cardinalities, strict=True):
         if span * max(cardinality, 1) >= _LARGEST_KEY:
             key, span = _number(key)
-        key = key * cardinality + codes
+        key *= cardinality
+        key += codes
         span *= max(cardinality, 1)
     if span <= max(4 * n_rows, 1024):
         return _number_dense(key, span)
@@ -43,26 +48,80 @@ def _number_dense(key: Integers, span: int) -> tuple[Integers, int]:
 
 @njit(cache=True)
 def _number(key: Integers) -> tuple[Integers, int]:
-    """Number by an open-addressing hash table of at most half load."""
-    size = 16
-    while size < 2 * key.size:
-        size *= 2
-    mask = size - 1
-    slots = np.full(size, -1, np.int64)
-    first = np.empty(key.size, np.int64)
+    """Number by a hash table near the processor; where there are too many keys for it, bucket by bucket."""
     numbers = np.empty(key.size, np.int64)
+    slots = np.full(2 * _NEAR, -1, np.int32)
+    first = np.empty(_NEAR, np.int64)
     found = 0
     for row in range(key.size):
-        mixed = np.uint64(key[row]) * np.uint64(0x9E3779B97F4A7C15)
-        slot = np.int64(mixed >> np.uint64(20)) & mask
+        slot = _mixed(key[row]) & (slots.size - 1)
         while slots[slot] >= 0 and first[slots[slot]] != key[row]:
-            slot = (slot + 1) & mask
+            slot = (slot + 1) & (slots.size - 1)
         if slots[slot] < 0:
+            if found == _NEAR:
+                return _number_by_bucket(key, numbers)
             slots[slot] = found
             first[found] = key[row]
             found += 1
         numbers[row] = slots[slot]
     return numbers, found
+
+
+@njit(cache=True)
+def _number_by_bucket(key: Integers, numbers: Integers) -> tuple[Integers, int]:
+    """Number many keys: each bucket has a small hash table, which finds the first row with each key."""
+    starts, keys, rows = _buckets(key)
+    size = 16
+    while size < 2 * np.max(np.diff(starts)):
+        size *= 2
+    slots = np.empty(size, np.int32)
+    for bucket in range(starts.size - 1):
+        slots[:] = -1
+        own, row_of = keys[starts[bucket] : starts[bucket + 1]], rows[starts[bucket] : starts[bucket + 1]]
+        for place in range(own.size):
+            slot = _mixed(own[place]) & (size - 1)
+            while slots[slot] >= 0 and own[slots[slot]] != own[place]:
+                slot = (slot + 1) & (size - 1)
+            if slots[slot] < 0:
+                slots[slot] = place
+            numbers[row_of[place]] = row_of[slots[slot]]
+    found = 0
+    for row in range(key.size):
+        if numbers[row] == row:
+            numbers[row] = found
+            found += 1
+        else:
+            numbers[row] = numbers[numbers[row]]
+    return numbers, found
+
+
+@njit(cache=True)
+def _buckets(key: Integers) -> tuple[Integers, Integers, Integers]:
+    """Put the keys and their rows into buckets, in order: where each starts (with the end), keys, rows."""
+    starts = np.zeros(_BUCKETS + 1, np.int64)
+    for row in range(key.size):
+        starts[_bucket(key[row]) + 1] += 1
+    for bucket in range(_BUCKETS):
+        starts[bucket + 1] += starts[bucket]
+    next_place = starts[:-1].copy()
+    keys = np.empty(key.size, np.int64)
+    rows = np.empty(key.size, np.uint32)
+    for row in range(key.size):
+        own = _bucket(key[row])
+        keys[next_place[own]] = key[row]
+        rows[next_place[own]] = row
+        next_place[own] += 1
+    return starts, keys, rows
+
+
+@njit(cache=True)
+def _bucket(key: int) -> np.int64:
+    return np.int64((np.uint64(key) * _GOLDEN) >> np.uint64(57))
+
+
+@njit(cache=True)
+def _mixed(key: int) -> np.int64:
+    return np.int64((np.uint64(key) * _GOLDEN) >> np.uint64(20))
 
 
 @njit(cache=True)

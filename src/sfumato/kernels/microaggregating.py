@@ -8,21 +8,23 @@ from sfumato.arrays import Floats, Integers
 from sfumato.kernels.compiling import njit
 
 Origin = tuple[Floats, Integers]
-"""What distances are taken from: numbers, and the nodes of the categories by level."""
+"""What distances are taken from: numbers, and the value of each category."""
 
 
 @njit(cache=True)
-def mdav(numbers: Floats, nodes: Integers, sizes: Integers, k: int) -> Integers:
+def mdav(numbers: Floats, values: Integers, nodes: Integers, heights: Integers, k: int) -> Integers:
     """Return the group of each record; every group has at least k.
 
     Parameters
     ----------
     numbers
         The numeric attributes of each record, on comparable scales; a missing one is not a number.
+    values
+        The categorical attributes of each record.
     nodes
-        For each record, categorical attribute and level of its hierarchy the node.
-    sizes
-        For each categorical attribute the number of its values and the level of its root.
+        For each categorical attribute, level of its hierarchy and value the node.
+    heights
+        For each categorical attribute the level of its root.
     k
         The size of the groups but the last.
     """
@@ -30,34 +32,42 @@ def mdav(numbers: Floats, nodes: Integers, sizes: Integers, k: int) -> Integers:
     left = np.arange(n_records)
     n_left, n_groups = n_records, 0
     group_of = np.zeros(n_records, dtype=np.int64)
-    distances = np.empty(n_records)
+    distances, nearest = np.empty(n_records), np.empty(k)
+    counts = _counts(values, nodes.shape[2])
     while n_left >= 3 * k:
-        average = _average(numbers, nodes, sizes, left[:n_left])
-        first = _furthest(numbers, nodes, sizes, left[:n_left], average, distances)
-        far = _record(numbers, nodes, first)
-        other = _record(numbers, nodes, _furthest(numbers, nodes, sizes, left[:n_left], far, distances))
-        n_left = _take(distances, left, n_left, k, group_of, n_groups)
-        _furthest(numbers, nodes, sizes, left[:n_left], other, distances)
-        n_left = _take(distances, left, n_left, k, group_of, n_groups + 1)
+        average = _average(numbers, counts, left[:n_left])
+        first = _furthest(numbers, values, nodes, heights, left[:n_left], average, distances, nearest[:0])
+        far = numbers[first], values[first]
+        second = _furthest(numbers, values, nodes, heights, left[:n_left], far, distances, nearest)
+        other = numbers[second], values[second]
+        n_left = _take(distances, nearest[0], left, n_left, k, group_of, n_groups, values, counts)
+        _furthest(numbers, values, nodes, heights, left[:n_left], other, distances, nearest)
+        n_left = _take(distances, nearest[0], left, n_left, k, group_of, n_groups + 1, values, counts)
         n_groups += 2
     if n_left >= 2 * k:
-        average = _average(numbers, nodes, sizes, left[:n_left])
-        first = _furthest(numbers, nodes, sizes, left[:n_left], average, distances)
-        _furthest(numbers, nodes, sizes, left[:n_left], _record(numbers, nodes, first), distances)
-        n_left = _take(distances, left, n_left, k, group_of, n_groups)
+        average = _average(numbers, counts, left[:n_left])
+        first = _furthest(numbers, values, nodes, heights, left[:n_left], average, distances, nearest[:0])
+        far = numbers[first], values[first]
+        _furthest(numbers, values, nodes, heights, left[:n_left], far, distances, nearest)
+        n_left = _take(distances, nearest[0], left, n_left, k, group_of, n_groups, values, counts)
         n_groups += 1
     group_of[left[:n_left]] = n_groups
     return group_of
 
 
 @njit(cache=True)
-def _record(numbers: Floats, nodes: Integers, record: int) -> Origin:
-    return numbers[record].copy(), nodes[record].copy()
+def _counts(values: Integers, most: int) -> Integers:
+    """Return how many records have each value of each categorical attribute."""
+    counts = np.zeros((values.shape[1], most), dtype=np.int64)
+    for record in range(len(values)):
+        for column in range(values.shape[1]):
+            counts[column, values[record, column]] += 1
+    return counts
 
 
 @njit(cache=True)
-def _average(numbers: Floats, nodes: Integers, sizes: Integers, records: Integers) -> Origin:
-    """Return the mean of the numbers and the commonest categories, with the nodes above them."""
+def _average(numbers: Floats, counts: Integers, records: Integers) -> Origin:
+    """Return the mean of the numbers and the commonest categories."""
     means = np.full(numbers.shape[1], np.nan)
     for column in range(numbers.shape[1]):
         total, n_known = 0.0, 0
@@ -67,26 +77,31 @@ def _average(numbers: Floats, nodes: Integers, sizes: Integers, records: Integer
                 n_known += 1
         if n_known:
             means[column] = total / n_known
-    commonest = np.zeros(nodes.shape[1:], dtype=nodes.dtype)
-    for column in range(nodes.shape[1]):
-        counts = np.zeros(sizes[column, 0], dtype=np.int64)
-        for record in records:
-            counts[nodes[record, column, 0]] += 1
-        mode = counts.argmax()
-        for record in records:
-            if nodes[record, column, 0] == mode:
-                commonest[column] = nodes[record, column]
-                break
+    commonest = np.zeros(len(counts), dtype=np.int64)
+    for column in range(len(counts)):
+        commonest[column] = counts[column].argmax()
     return means, commonest
 
 
 @njit(cache=True)
 def _furthest(
-    numbers: Floats, nodes: Integers, sizes: Integers, records: Integers, origin: Origin, distances: Floats
+    numbers: Floats,
+    values: Integers,
+    nodes: Integers,
+    heights: Integers,
+    records: Integers,
+    origin: Origin,
+    distances: Floats,
+    nearest: Floats,
 ) -> int:
-    """Write how far each record lies from the origin; return the furthest."""
-    means, above = origin
+    """Write how far each record lies from the origin, and how far the nearest, the last of them first.
+
+    Return the furthest.
+    """
+    means, _ = origin
+    steps = _steps(nodes, heights, origin)
     furthest, most = records[0], -1.0
+    nearest[:] = np.inf
     for place, record in enumerate(records):
         total = 0.0
         for column in range(numbers.shape[1]):
@@ -95,21 +110,59 @@ def _furthest(
                 total += 0.0 if np.isnan(one) and np.isnan(two) else 1.0
             else:
                 total += (one - two) ** 2
-        for column in range(nodes.shape[1]):
-            level, height = 0, sizes[column, 1]
-            while level < height and nodes[record, column, level] != above[column, level]:
-                level += 1
-            total += (level / height) ** 2
+        for column in range(values.shape[1]):
+            total += steps[column, values[record, column]]
         distances[place] = total
         if total > most:
             furthest, most = record, total
+        if len(nearest) and total < nearest[0]:
+            _let_in(nearest, total)
     return int(furthest)
 
 
 @njit(cache=True)
-def _take(distances: Floats, left: Integers, n_left: int, k: int, group_of: Integers, group: int) -> int:
+def _steps(nodes: Integers, heights: Integers, origin: Origin) -> Floats:
+    """Return for each value how far one has to climb to meet the origin, as a share squared."""
+    _, there = origin
+    steps = np.zeros((nodes.shape[0], nodes.shape[2]))
+    for column in range(nodes.shape[0]):
+        height = heights[column]
+        for value in range(nodes.shape[2]):
+            level = 0
+            while level < height and nodes[column, level, value] != nodes[column, level, there[column]]:
+                level += 1
+            steps[column, value] = (level / height) ** 2
+    return steps
+
+
+@njit(cache=True)
+def _let_in(heap: Floats, distance: float) -> None:
+    """Put a distance in the place of the largest, which stands first (a heap)."""
+    place = 0
+    while 2 * place + 1 < len(heap):
+        below = 2 * place + 1
+        if below + 1 < len(heap) and heap[below + 1] > heap[below]:
+            below += 1
+        if heap[below] <= distance:
+            break
+        heap[place] = heap[below]
+        place = below
+    heap[place] = distance
+
+
+@njit(cache=True)
+def _take(
+    distances: Floats,
+    limit: float,
+    left: Integers,
+    n_left: int,
+    k: int,
+    group_of: Integers,
+    group: int,
+    values: Integers,
+    counts: Integers,
+) -> int:
     """Put the k nearest of those who are left into a group; return how many are left then."""
-    limit = np.partition(distances[:n_left], k - 1)[k - 1]
     n_below = 0
     for place in range(n_left):
         if distances[place] < limit:
@@ -121,6 +174,8 @@ def _take(distances: Floats, left: Integers, n_left: int, k: int, group_of: Inte
             if distances[place] == limit:
                 n_equal -= 1
             group_of[record] = group
+            for column in range(values.shape[1]):
+                counts[column, values[record, column]] -= 1
         else:
             left[n_kept] = record
             n_kept += 1

@@ -56,16 +56,20 @@ def large_conjunctions(
     """
     n_attributes, n_rows = rows.shape
     n_nodes = code_starts.size - 1
-    depths = np.empty(1024, np.int16)
-    nodes = np.empty(1024, np.int32)
-    supports = np.empty(1024, np.int64)
+    depths: Integers = np.empty(1024, np.int16)
+    nodes: Integers = np.empty(1024, np.int32)
+    supports: Integers = np.empty(1024, np.int64)
     n_found = 0
     work = 0
     searched = 0
-    inside = np.zeros(max(int(np.max(np.diff(first_code))), 1), np.bool_)
+    most_codes = 1
+    for attribute in range(n_attributes):
+        most_codes = max(most_codes, first_code[attribute + 1] - first_code[attribute])
+    inside = np.zeros(most_codes, np.bool_)
     members = np.empty((n_attributes + 1, n_rows), np.int32)
     lengths = np.zeros(n_attributes + 1, np.int64)
-    members[0] = np.arange(n_rows)
+    for row in range(n_rows):
+        members[0, row] = row
     lengths[0] = n_rows
     looked_at = np.zeros(n_attributes + 1, np.int64)
     looked_at[0] = np.sum(counts)
@@ -106,9 +110,7 @@ def large_conjunctions(
         if n_found == most_found or work > most_work or searched // _SEARCHED > most_work:
             return depths[:n_found], nodes[:n_found], supports[:n_found], work, False
         if n_found == depths.size:
-            depths = np.concatenate((depths, np.empty_like(depths)))
-            nodes = np.concatenate((nodes, np.empty_like(nodes)))
-            supports = np.concatenate((supports, np.empty_like(supports)))
+            depths, nodes, supports = _longer(depths), _longer(nodes), _longer(supports)
         depths[n_found] = depth + 1
         nodes[n_found] = node
         supports[n_found] = weight_of[depth, tried[depth]]
@@ -137,6 +139,15 @@ def large_conjunctions(
         n_candidates[depth] = 0
         tried[depth] = 0
     return depths[:n_found].copy(), nodes[:n_found].copy(), supports[:n_found].copy(), work, True
+
+
+@njit(cache=True)
+def _longer(array: Integers) -> Integers:
+    """Return an array of twice the length that begins alike."""
+    longer = np.empty(2 * array.size, array.dtype)
+    for place in range(array.size):
+        longer[place] = array[place]
+    return longer
 
 
 @njit(cache=True)

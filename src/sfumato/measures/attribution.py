@@ -12,9 +12,9 @@ from sfumato.arrays import Floats, Integers
 from sfumato.classes import SensitiveCounts
 from sfumato.hierarchy import Hierarchy, Label
 from sfumato.kernels.grouping import first_row_of_group
-from sfumato.measures.base import NotApplicable
 from sfumato.measures.estimation.populations import Populations
 from sfumato.measures.estimation.reconstruction import Unreadable, original_of
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.research import UtilityLoss
 from sfumato.models.distances import jensen_shannon
 from sfumato.release import Release

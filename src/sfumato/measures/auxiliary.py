@@ -25,9 +25,11 @@ from sfumato.facts import (
     Words,
 )
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.census import Fitted, fitted
+from sfumato.measures.groups import Group
 from sfumato.measures.percentiles import NORMAL_95
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import Table
@@ -93,6 +95,7 @@ class AuxiliaryGain(Measure):
     guards: ClassVar[Guards] = "attribute"
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
     against: ClassVar[Attacker] = _LIST_HOLDER
+    is_attack: ClassVar[bool] = True
     words: ClassVar[Words] = Words(
         "gain with auxiliary information",
         "How much more often an adversary with a list of people guesses an attribute of them right than of "
@@ -110,6 +113,10 @@ class AuxiliaryGain(Measure):
         for name, least in (("people", 1), ("seed", 0)):
             if getattr(self, name) < least:
                 raise ParameterError(f"{name} must be at least {least}, not {getattr(self, name)}")
+
+    def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
+        """Refuse a group: the list says who is attacked."""
+        raise NotApplicable("its list says who is attacked; give one of the people of the group")
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the gain for the attribute, or for each sensitive one."""
@@ -164,6 +171,10 @@ class AuxiliaryGain(Measure):
             if column not in table.columns:
                 hint = suggestion(column, table.columns)
                 raise DataError(f"{source} has no column {column!r}{hint or '; add it'}")
+            if column in release.cells and release.cells[column].sets is None:
+                raise NotApplicable(
+                    f"{column!r} has changed values, which fit nobody; `inference` takes the nearest records"
+                )
         if table.n_records <= self.people:
             return _Listed(table, np.asarray(table.weights), known)
         rng = np.random.default_rng(self.seed)

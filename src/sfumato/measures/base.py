@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,6 +14,8 @@ from sfumato import registry
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.facts import Attacker, Axis, Better, Guards, Needs, RecordKind, Words
 from sfumato.faults import blamed_on, failed
+from sfumato.measures.groups import Group, own_classes, own_records
+from sfumato.measures.reasons import NotApplicable
 from sfumato.models.base import PrivacyModel
 from sfumato.progress import speaking_of
 from sfumato.release import Release
@@ -107,10 +109,6 @@ class Measurement:
         return cls(**facts)
 
 
-class NotApplicable(Exception):
-    """Raised inside a measure that has nothing to say about a release; the message is the reason."""
-
-
 class Measure(ABC):
     """A way to judge a release: a frozen dataclass that declares its facts.
 
@@ -131,6 +129,8 @@ class Measure(ABC):
         person's record nor the one who wants to learn a sensitive value.
     words
         What it means to a reader; without them the docstring speaks.
+    is_attack
+        Whether it tries an attack, so that a report says of it what it got, or that it was not tried.
     judges
         The kinds of release that it has something to say about; of others it says that it does not apply.
         By default only rows that stand for people one by one: a class of made-up records hides nobody, and
@@ -142,12 +142,21 @@ class Measure(ABC):
     guards: ClassVar[Guards]
     against: ClassVar[Attacker]
     words: ClassVar[Words]
+    is_attack: ClassVar[bool] = False
     needs: ClassVar[Needs] = "original"
     judges: ClassVar[tuple[RecordKind, ...]] = ("people",)
 
     @abstractmethod
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the measurements, one for each sensitive attribute where the measure speaks of one."""
+
+    def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
+        """Return the measurements for one group of people.
+
+        Of utility what is lost in their own records, of privacy what the classes tell that hold one of them,
+        whole as they are. A measure that looks at people otherwise says how itself.
+        """
+        return self.measure((own_records if self.axis == "utility" else own_classes)(release, group))
 
     @property
     def name(self) -> str:
@@ -268,12 +277,28 @@ def measure(release: Release, measures: Iterable[str | Mapping[str, Any] | Measu
     >>> [m.value for m in measure(release, ["privacy-loss", "general-loss", "k-anonymity"])]
     [0.0, 1.0, 12.0]
     """
+    return _all_taken(release, measures, lambda asked: asked.measure(release))
+
+
+def measure_group(
+    release: Release, group: Group, measures: Iterable[str | Mapping[str, Any] | Measure]
+) -> list[Measurement]:
+    """Measure what a release is to one group of people."""
+    return _all_taken(release, measures, lambda asked: asked.of_group(release, group))
+
+
+def _all_taken(
+    release: Release,
+    measures: Iterable[str | Mapping[str, Any] | Measure],
+    take: Callable[[Measure], tuple[Measurement, ...]],
+) -> list[Measurement]:
     taken: list[Measurement] = []
     for wanted in measures:
         asked = wanted if isinstance(wanted, Measure) else registry.build_measure(wanted)
         try:
             with speaking_of(asked.name), blamed_on(asked, NotApplicable):
-                found = _sound(_of_its_kind(asked, release), asked)
+                _require_kind(asked, release)
+                found = _sound(take(asked), asked)
         except NotApplicable as reason:
             better = asked.model.better if isinstance(asked, LevelReached) else asked.better
             found = (Measurement(asked.name, None, asked.axis, better, detail={"reason": str(reason)}),)
@@ -288,11 +313,16 @@ _REASONS: Mapping[RecordKind, str] = {
 }
 
 
-def _of_its_kind(asked: Measure, release: Release) -> tuple[Measurement, ...]:
-    """Take a measurement, unless the rows stand for something that the measure cannot judge."""
-    if release.kind not in asked.judges:
-        raise NotApplicable(_REASONS[release.kind])
-    return asked.measure(release)
+def why_not(asked: Measure | type[Measure], kind: RecordKind) -> str:
+    """Return why a measure has nothing to say about releases of a kind; an empty text where it has."""
+    return "" if kind in asked.judges else _REASONS[kind]
+
+
+def _require_kind(asked: Measure, release: Release) -> None:
+    """Refuse rows that stand for something that the measure cannot judge."""
+    reason = why_not(asked, release.kind)
+    if reason:
+        raise NotApplicable(reason)
 
 
 def _sound(found: object, asked: Measure) -> tuple[Measurement, ...]:

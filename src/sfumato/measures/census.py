@@ -17,7 +17,7 @@ from sfumato.files import why_unreadable
 from sfumato.hierarchy import ROOT, Label
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.kernels.matching import count_in_boxes
-from sfumato.measures.base import NotApplicable
+from sfumato.measures.reasons import NotApplicable
 from sfumato.ranges import OR_MISSING
 from sfumato.release import Release
 from sfumato.schema import Schema

@@ -13,7 +13,8 @@ from sfumato.classes import EquivalenceClasses, count_classes
 from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.measures.base import IdentityMeasure, Measure, Measurement, NotApplicable
+from sfumato.measures.base import IdentityMeasure, Measure, Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
 from sfumato.registry import register
 from sfumato.release import Earlier, Release
@@ -63,6 +64,7 @@ class CompositionK(IdentityMeasure):
     better: ClassVar[Better] = "higher"
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = COLLECTOR
+    is_attack: ClassVar[bool] = True
     words: ClassVar[Words] = Words(
         "k of all releases together",
         "The number of people who share their class in this release and in every earlier one, for the person "
@@ -128,6 +130,7 @@ class CompositionLoss(Measure):
     guards: ClassVar[Guards] = "attribute"
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = COLLECTOR
+    is_attack: ClassVar[bool] = True
     words: ClassVar[Words] = Words(
         "privacy loss of all releases together",
         "How far this release and the earlier ones, laid side by side, move what an adversary believes about "
@@ -321,13 +324,15 @@ def _same_records(release: Release, before: Release) -> tuple[Integers, Integers
 
 def classes_of_people(now: Integers, then: Integers, classes: Integers) -> Integers:
     """Return for each record of now the class of its person then; several classes of one are one together."""
+    if not len(then):
+        return np.full(len(now), -1)
     order = np.lexsort((classes, then))
     person, where = then[order], classes[order]
     is_new = np.append(True, (np.diff(person) != 0) | (np.diff(where) != 0))
     person, where = person[is_new], where[is_new]
     someone, first = np.unique(person, return_index=True)
     label = where[first].copy()
-    n_classes = int(classes.max(initial=-1)) + 1
+    n_classes = int(classes.max()) + 1
     sets: dict[bytes, int] = {}
     ends = np.append(first[1:], len(person))
     for place in np.flatnonzero(ends - first > 1):
@@ -335,4 +340,4 @@ def classes_of_people(now: Integers, then: Integers, classes: Integers) -> Integ
         label[place] = sets.setdefault(own, n_classes + len(sets))
     found = np.searchsorted(someone, now)
     found[found == len(someone)] = 0
-    return np.where(someone[found] == now, label[found], -1) if len(someone) else np.full(len(now), -1)
+    return np.where(someone[found] == now, label[found], -1)

@@ -15,7 +15,8 @@ from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Guards, Needs, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, value_counts
 from sfumato.kernels.people import people_by_group
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
 from sfumato.registry import register
 from sfumato.release import Release

@@ -17,7 +17,9 @@ from sfumato.facts import (
     RecordKind,
     Words,
 )
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement
+from sfumato.measures.groups import Group
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -53,6 +55,10 @@ class _Promised(Measure):
             raise NotApplicable("its method promises no differential privacy")
         value = promised.epsilon if self.name == "epsilon" else promised.delta
         return (self.taken(value, detail={"unit": promised.unit}),)
+
+    def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
+        """Return the number as it is: the promise is the same to everybody."""
+        return self.measure(release)
 
 
 @register

@@ -9,9 +9,10 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.facts import Attacker, Detail, Needs, Words
-from sfumato.measures.base import IdentityMeasure, Measurement, NotApplicable
+from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.census import survey_classes
 from sfumato.measures.population import individual_risks
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.reidentification import check_threshold
 from sfumato.registry import register
 from sfumato.release import Release

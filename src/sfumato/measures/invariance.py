@@ -11,8 +11,9 @@ from sfumato.arrays import Booleans, Integers
 from sfumato.classes import SensitiveCounts
 from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
 from sfumato.hierarchy import Label
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.composition import COLLECTOR, classes_of_people, people_of
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 

@@ -13,7 +13,8 @@ from sfumato.cells import Cells
 from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Needs, RecordKind, Words
 from sfumato.hierarchy import ROOT
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 

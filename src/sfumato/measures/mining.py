@@ -13,7 +13,7 @@ from sfumato import __version__, registry
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.facts import Attacker
 from sfumato.hierarchy import Hierarchy
-from sfumato.measures.base import NotApplicable
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.scenario.expressions import Expression, domain_values
 from sfumato.measures.scenario.nearness import (
     Told,
@@ -26,8 +26,8 @@ from sfumato.measures.scenario.nearness import (
     true_column,
 )
 from sfumato.measures.scenario.scenario import Adversary, Scenario, User
-from sfumato.miners.base import Predictions
-from sfumato.miners.cross_validation import fingerprint, predict
+from sfumato.miners.base import CellsAs, Predictions
+from sfumato.miners.cross_validation import fingerprint, predict, predict_from_all
 from sfumato.release import Release
 from sfumato.table import Column
 
@@ -95,8 +95,30 @@ def predictions(
     """Let miners predict an attribute of every released record, each record by those who have not seen it."""
     if release.n_records < 2:
         raise NotApplicable("cross-validation needs at least two released records")
-    limits = {"folds": scenario.folds, "seed": scenario.seed, "time_limit": scenario.time_limit}
-    return ended([predict(release, name, miner, **limits) for miner in miners])  # type: ignore[arg-type]
+    limits = {"folds": scenario.folds, **_settings(scenario)}
+    return ended([predict(release, name, miner, **limits) for miner in miners])
+
+
+def predictions_of_seen(
+    release: Release, name: str, miners: Sequence[str], scenario: Scenario
+) -> tuple[list[Predictions], list[str]]:
+    """Let miners that have seen the whole release predict an attribute of every record of it."""
+    if release.n_records < 2:
+        raise NotApplicable("a miner needs at least two released records")
+    seen = release.weights
+    return ended([predict_from_all(release, name, each, seen, **_settings(scenario)) for each in miners])
+
+
+def _settings(scenario: Scenario) -> dict[str, Any]:
+    return {"seed": scenario.seed, "time_limit": scenario.time_limit, "cells": scenario.cells}
+
+
+def of_adversary(
+    release: Release, name: str, miners: Sequence[str], scenario: Scenario
+) -> tuple[list[Predictions], list[str]]:
+    """Let miners predict as the adversary of a scenario does, trained on the others or on all records."""
+    mine = predictions_of_seen if scenario.adversary.trained_on == "all" else predictions
+    return mine(release, name, miners, scenario)
 
 
 def ended(found: Sequence[Predictions]) -> tuple[list[Predictions], list[str]]:
@@ -119,7 +141,7 @@ def attempts_at(release: Release, name: str, scenario: Scenario, mine: Mine | No
     fused: list[Attempt] = []
     unfinished: dict[str, None] = {}
     for view, of_labels in _ways(release, name, scenario.adversary):
-        found, lacking = (mine or predictions)(view, name, miners, scenario)
+        found, lacking = (mine or of_adversary)(view, name, miners, scenario)
         unfinished |= dict.fromkeys(lacking)
         every += [_attempt(release, name, each, of_labels) for each in found]
         if scenario.adversary.fusion and len(found) > 1:
@@ -129,7 +151,7 @@ def attempts_at(release: Release, name: str, scenario: Scenario, mine: Mine | No
 
 def commonest(release: Release, name: str, scenario: Scenario) -> Attempt | None:
     """Return the attempt of an adversary who says the same of everybody, where that came to an end."""
-    found, _ = predictions(release, name, [_COMMONEST[_kind(release, name)]], scenario)
+    found, _ = of_adversary(release, name, [_COMMONEST[_kind(release, name)]], scenario)
     return _attempt(release, name, found[0], False) if found else None
 
 
@@ -164,7 +186,7 @@ def _ways(release: Release, name: str, adversary: Adversary) -> list[tuple[Relea
 
 
 class Dealt(Protocol):
-    """What decides how records are dealt to folds: a scenario, or a measure of its own."""
+    """What decides how miners see records and are dealt them: a scenario, or a measure of its own."""
 
     @property
     def folds(self) -> int:
@@ -173,6 +195,10 @@ class Dealt(Protocol):
     @property
     def seed(self) -> int:
         """Decides on the parts."""
+
+    @property
+    def cells(self) -> CellsAs:
+        """What a generalised cell is to a miner."""
 
 
 def sums_key(
@@ -184,7 +210,7 @@ def sums_key(
     return [
         *(kind, __version__, version("scikit-learn"), fingerprint(release, tuple(release.cells))),
         *(list(names), [registry.describe(registry.build_miner(each)) for each in miners]),
-        *(dealt.folds, dealt.seed, *more),
+        *(dealt.folds, dealt.seed, dealt.cells, *more),
     ]
 
 

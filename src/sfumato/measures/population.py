@@ -10,8 +10,9 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Detail, Needs, Words
-from sfumato.measures.base import IdentityMeasure, Measurement, NotApplicable
+from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.census import survey_classes
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.reidentification import (
     JournalistRisk,
     check_population_size,

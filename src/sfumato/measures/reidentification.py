@@ -10,8 +10,9 @@ import numpy as np
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Better, Detail, FileName, Needs, Words
-from sfumato.measures.base import IdentityMeasure, Measurement, NotApplicable
+from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.percentiles import percentile
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 

@@ -17,10 +17,10 @@ from sfumato.errors import ParameterError
 from sfumato.facts import EVERY_KIND, Axis, Better, Detail, RecordKind, Words
 from sfumato.kernels.estimating import divergences
 from sfumato.kernels.grouping import sum_by_group, value_counts
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
 from sfumato.measures.estimation.populations import Populations, alike_in, large_populations
-from sfumato.measures.estimation.queries import Queries, TooFewQueries, satisfied_queries
+from sfumato.measures.estimation.queries import Queries, SelectivityRule, TooFewQueries, satisfied_queries
 from sfumato.measures.estimation.reconstruction import (
     Reconstruction,
     Unreadable,
@@ -31,6 +31,7 @@ from sfumato.measures.estimation.reconstruction import (
     uniform_estimate_of_all,
 )
 from sfumato.measures.percentiles import NORMAL_95
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.table import Table
@@ -211,11 +212,12 @@ class QueryError(_ResearchLoss):
 
     A query asks how many records have one of some accepted values in each of a few quasi-identifiers
     and in the sensitive attribute. Each attribute of A values accepts ⌈A · selectivity^(1/(d+1))⌉ of
-    them, d being the number of quasi-identifiers: neighbours if they are numbers, else any. Queries that
-    no record satisfies are drawn again. The value is a share: 0.05 is an error of 5%. The interval has
-    the true mean over all such queries with 95% confidence (normal approximation); the baseline is the
-    error when all quasi-identifiers are withheld. The same seed asks every release the same queries. Where
-    the records have survey weights, a query asks for the people that they stand for.
+    them, d being the number of quasi-identifiers: neighbours if they are numbers, else any. With ``rule =
+    "each"`` it accepts ⌈A · selectivity⌉, so that a query accepts fewer combinations the more attributes it
+    asks about. Queries that no record satisfies are drawn again. The value is a share: 0.05 is an error of
+    5%. The interval has the true mean over all such queries with 95% confidence (normal approximation); the
+    baseline is the error when all quasi-identifiers are withheld. The same seed asks every release the same
+    queries. Where the records have survey weights, a query asks for the people that they stand for.
 
     Parameters
     ----------
@@ -225,6 +227,8 @@ class QueryError(_ResearchLoss):
         How many quasi-identifiers each asks about.
     selectivity
         The share of all combinations of values that a query accepts, roughly.
+    rule
+        ``joint``, or ``each`` where the selectivity is that of each attribute.
     seed
         Decides which queries are asked.
     reconstruction
@@ -246,6 +250,7 @@ class QueryError(_ResearchLoss):
     selectivity: float = 0.05
     seed: int = 0
     reconstruction: Reconstruction = "uniform"
+    rule: SelectivityRule = "joint"
 
     words: ClassVar[Words] = Words(
         "query error",
@@ -274,7 +279,7 @@ class QueryError(_ResearchLoss):
             raise NotApplicable(
                 f"a query about {self.dimensions} quasi-identifiers needs as many, and there are {available}"
             )
-        asked = (self.queries, self.dimensions, self.selectivity, self.seed)
+        asked = (self.queries, self.dimensions, self.selectivity, self.rule, self.seed)
         key = ("queries", table.fingerprint, release.schema.fingerprint, name, asked)
         queries, true, baseline, redrawn = remembered(key, lambda: self._asked(release, table, name or ""))
         errors = _relative(queries.answers(reconstructed(release, name, self.reconstruction)), true)
@@ -292,7 +297,15 @@ class QueryError(_ResearchLoss):
         """Draw the queries; also return their true answers, the baseline, how many were drawn again."""
         truth = true_estimate(table, release.schema, name)
         queries, true, redrawn = satisfied_queries(
-            table, release.schema, name, truth, self.queries, self.dimensions, self.selectivity, self.seed
+            table,
+            release.schema,
+            name,
+            truth,
+            self.queries,
+            self.dimensions,
+            self.selectivity,
+            self.seed,
+            self.rule,
         )
         blind = float(_relative(queries.answers(blind_estimate(truth)), true).mean())
         return queries, true, blind, redrawn

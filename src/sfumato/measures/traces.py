@@ -15,7 +15,8 @@ from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Detail, Needs, Words
 from sfumato.kernels.grouping import rows_by_group
 from sfumato.kernels.people import count_candidates
-from sfumato.measures.base import IdentityMeasure, Measurement, NotApplicable
+from sfumato.measures.base import IdentityMeasure, Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import People

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from sfumato import registry
 from sfumato.caching import kept
 from sfumato.errors import DataError, ParameterError
 from sfumato.facts import AttributeName, Axis, Better, Detail, MinerName, RecordKind, Words
 from sfumato.measures.adversary import AccuracyGain
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.mining import sums_key
 from sfumato.measures.percentiles import NORMAL_95
+from sfumato.measures.reasons import NotApplicable
+from sfumato.miners.base import CellsAs
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
 from sfumato.registry import register
@@ -49,6 +51,9 @@ class WorkloadUtility(Measure):
         Decides on the parts and on the miners' random choices.
     time_limit
         Seconds after which a miner is given up; the detail then names it as unfinished.
+    cells
+        What a generalised cell is to a miner: ``shares`` of the values that it may stand for, or one of the
+        released ``labels``, which have nothing in common with each other.
 
     References
     ----------
@@ -68,6 +73,7 @@ class WorkloadUtility(Measure):
     folds: int = 10
     seed: int = 0
     time_limit: float = 600.0
+    cells: CellsAs = "shares"
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "higher"
@@ -95,6 +101,10 @@ class WorkloadUtility(Measure):
             raise ParameterError(f"folds must be at least 2, not {self.folds}")
         if not self.time_limit > 0:
             raise ParameterError(f"time-limit must be above 0, not {self.time_limit:g}")
+        if self.cells not in get_args(CellsAs):
+            raise ParameterError(
+                f"cells cannot be {self.cells!r}; allowed are {', '.join(get_args(CellsAs))}"
+            )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the gain for the target, or for each sensitive attribute."""
@@ -166,8 +176,16 @@ class WorkloadUtility(Measure):
     def _accuracy(
         self, view: Release, target: str, miner: str, features: tuple[str, ...] | None
     ) -> float | None:
-        limits = {"folds": self.folds, "seed": self.seed, "time_limit": self.time_limit}
-        found = predict(view, target, miner, features=features, **limits)  # type: ignore[arg-type]
+        found = predict(
+            view,
+            target,
+            miner,
+            folds=self.folds,
+            seed=self.seed,
+            time_limit=self.time_limit,
+            features=features,
+            cells=self.cells,
+        )
         return accuracy(view, found) if found.finished else None
 
 

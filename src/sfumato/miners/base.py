@@ -14,6 +14,9 @@ from sfumato.table import Value
 Predicts = Literal["category", "number"]
 Encoding = Literal["columns", "bins", "codes"]
 """How a miner wants the attributes: see `sfumato.miners.encoding`."""
+CellsAs = Literal["shares", "labels"]
+"""What a generalised cell is to a miner: ``shares`` of the values in its set, or a ``label`` that stands for
+nothing but itself, as a program sees it that reads the released file and knows no hierarchy."""
 
 
 @runtime_checkable

@@ -9,6 +9,7 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from sfumato import registry
 from sfumato.arrays import Integers
 from sfumato.caching import Memory
 from sfumato.errors import DataError, ParameterError, suggestion
-from sfumato.miners.base import Encoding, Listener, Miner, Predictions
+from sfumato.miners.base import CellsAs, Encoding, Listener, Miner, Predictions
 from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
 from sfumato.miners.learning_task import LearningTask, pose
@@ -51,6 +52,7 @@ def predict(
     time_limit: float = 600.0,
     label: Label = "released",
     features: Sequence[str] | None = None,
+    cells: CellsAs = "shares",
     workers: int = 1,
     progress: Listener | None = None,
 ) -> Predictions:
@@ -75,6 +77,9 @@ def predict(
         ``true`` ones, as only the owner can.
     features
         The attributes to predict from; by default all released ones but the target.
+    cells
+        What a generalised cell is to the miner: ``shares`` of the values that it may stand for, or one of
+        the released ``labels``, which have nothing in common with each other.
     workers
         How many processes share the folds.
     progress
@@ -89,13 +94,13 @@ def predict(
     """
     chosen = _chosen(miner)
     names = _features(release, target, features)
-    _check(release, target, chosen, folds)
-    key = (fingerprint(release, (*names, target)), names, target, label, repr(chosen), folds, seed)
+    _check(release, target, chosen, folds, cells)
+    key = (fingerprint(release, (*names, target)), names, target, label, repr(chosen), folds, seed, cells)
     known = _known.recall(key)
     if known is not None:
         return known
     began = time.perf_counter()
-    task, held, pattern_of = _posed(release, target, chosen, names, label, folds, seed)
+    task, held, pattern_of = _posed(release, target, chosen, names, label, folds, seed, cells)
     answers, trouble = run(chosen, task, seed, time_limit, workers, progress)
     rows, fold = np.nonzero(held) if trouble is None else (np.empty(0, np.int64),) * 2
     found = Predictions(
@@ -123,6 +128,7 @@ def predict_from_all(
     *,
     seed: int = 0,
     time_limit: float = 600.0,
+    cells: CellsAs = "shares",
 ) -> Predictions:
     """Predict an attribute of every released row by a miner that has seen all records that it may.
 
@@ -132,7 +138,7 @@ def predict_from_all(
         As for `predict`.
     trained
         The number of records of each row that the miner is trained on; rows with none are only predicted.
-    seed, time_limit
+    seed, time_limit, cells
         As for `predict`.
 
     Examples
@@ -144,8 +150,9 @@ def predict_from_all(
     """
     chosen = _chosen(miner)
     names = _features(release, target, None)
-    _check(release, target, chosen, 2)
-    key = ("all", fingerprint(release, (*names, target)), target, repr(chosen), trained.tobytes(), seed)
+    _check(release, target, chosen, 2, cells)
+    shown = fingerprint(release, (*names, target))
+    key = ("all", shown, target, repr(chosen), trained.tobytes(), seed, cells)
     known = _known.recall(key)
     if known is not None:
         return known
@@ -153,7 +160,7 @@ def predict_from_all(
     labels = labels_of(release, target, chosen.predicts, "released", seed)
     # nothing is left out of the first fold's training, and the second one asks for nothing
     held = np.column_stack([np.zeros_like(trained), trained])
-    task, pattern_of = pose(release, names, _encoding(chosen), labels, held)
+    task, pattern_of = pose(release, names, _encoding(chosen), labels, held, cells)
     task = replace(task, asked=np.tile([True, False], (len(task.patterns), 1)))
     answers, trouble = run(chosen, task, seed, time_limit, 1, None)
     rows = np.arange(release.n_rows) if trouble is None else np.empty(0, np.int64)
@@ -215,7 +222,9 @@ def _features(release: Release, target: str, features: Sequence[str] | None) -> 
     return tuple(name for name in (release.cells if features is None else features) if name != target)
 
 
-def _check(release: Release, target: str, miner: Miner, folds: int) -> None:
+def _check(release: Release, target: str, miner: Miner, folds: int, cells: str) -> None:
+    if cells not in get_args(CellsAs):
+        raise ParameterError(f"cells cannot be {cells!r}; allowed are {', '.join(get_args(CellsAs))}")
     if folds < 2:
         raise ParameterError(f"folds must be at least 2, not {folds}")
     if release.n_records < 2:
@@ -235,11 +244,12 @@ def _posed(
     label: Label,
     folds: int,
     seed: int,
+    cells: CellsAs,
 ) -> tuple[LearningTask, Integers, Integers]:
     labels = labels_of(release, target, miner.predicts, label, seed)
     strata = labels.likeliest if labels.numbers is None else np.zeros(release.n_rows, dtype=np.int64)
     held = held_out(release.weights, strata, min(folds, release.n_records), seed)
-    task, pattern_of = pose(release, names, _encoding(miner), labels, held)
+    task, pattern_of = pose(release, names, _encoding(miner), labels, held, cells)
     return task, held, pattern_of
 
 

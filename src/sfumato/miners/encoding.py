@@ -11,6 +11,10 @@ A miner says how it wants the attributes:
 ``codes``
     One column for each attribute: the number of the released value, or of the bin.
 
+Where cells are taken as ``labels`` instead of ``shares``, an attribute that is generalised anywhere is a
+category with one value for each released label, whatever it stands for: ``20-29`` and ``25-29`` have nothing
+in common, nor have ``*`` and ``a``. Numbers that are released as intervals are categories then, too.
+
 A category with many values keeps columns for the commonest ones, and the others share one. Columns that
 are the same everywhere are left out.
 """
@@ -18,13 +22,14 @@ are the same everywhere are left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.cells import Cells
 from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.miners.base import Encoding
+from sfumato.miners.base import CellsAs, Encoding
 from sfumato.miners.knowledge import Numbers, numbers_of, published
 from sfumato.release import Release
 
@@ -32,7 +37,9 @@ MOST_COLUMNS = 100
 N_BINS = 10
 
 
-def encode(release: Release, names: Sequence[str], encoding: Encoding) -> tuple[Integers, Floats]:
+def encode(
+    release: Release, names: Sequence[str], encoding: Encoding, cells: CellsAs = "shares"
+) -> tuple[Integers, Floats]:
     """Return the pattern of each released row and for each pattern its columns.
 
     Rows with the same pattern look the same to every miner.
@@ -44,7 +51,7 @@ def encode(release: Release, names: Sequence[str], encoding: Encoding) -> tuple[
     first = first_row_of_group(pattern_of, n_patterns)
     blocks = [np.empty((n_patterns, 0))]
     for name, (kind_of, shares) in zip(names, told, strict=True):
-        looks = _looks(release, name, encoding)
+        looks = _looks(release, name, encoding, cells)
         of_kind = looks[shares.likeliest] if encoding == "codes" else shares.mean(looks)
         blocks.append(of_kind[kind_of[first]])
     columns = np.concatenate(blocks, axis=1)
@@ -52,18 +59,25 @@ def encode(release: Release, names: Sequence[str], encoding: Encoding) -> tuple[
     return pattern_of, np.ascontiguousarray(columns[:, varies])
 
 
-def _looks(release: Release, name: str, encoding: Encoding) -> Floats:
+def _looks(release: Release, name: str, encoding: Encoding, cells_as: CellsAs) -> Floats:
     """Return the columns of each released value of an attribute."""
     cells = release.cells[name]
-    numbers = numbers_of(cells, release.schema[name].kind)
+    by_label = cells_as == "labels" and _is_generalised(cells)
+    numbers = None if by_label else numbers_of(cells, release.schema[name].kind)
     counts: Floats = np.bincount(cells.codes, release.weights, len(cells.labels)).astype(np.float64)
     if numbers is None:
         each = np.arange(len(counts), dtype=np.float64)
-        return each[:, None] if encoding == "codes" else _shares(cells, counts)
+        shown = replace(cells, domain=(), sets=None) if by_label else cells
+        return each[:, None] if encoding == "codes" else _shares(shown, counts)
     if encoding == "columns":
         return _number_columns(numbers, counts)
     bins = _bins(numbers.middle, counts)
     return bins[:, None].astype(np.float64) if encoding == "codes" else np.eye(int(bins.max()) + 1)[bins]
+
+
+def _is_generalised(cells: Cells) -> bool:
+    """Return whether some released value stands for several original ones."""
+    return cells.sets is not None and bool((cells.sets.sizes > 1).any())
 
 
 def _number_columns(numbers: Numbers, counts: Floats) -> Floats:

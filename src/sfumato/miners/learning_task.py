@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.kernels.grouping import number_rows
-from sfumato.miners.base import Encoding
+from sfumato.miners.base import CellsAs, Encoding
 from sfumato.miners.encoding import encode
 from sfumato.miners.labels import Labels
 from sfumato.release import Release
@@ -58,10 +58,15 @@ class LearningTask:
 
 
 def pose(
-    release: Release, names: Sequence[str], encoding: Encoding, labels: Labels, held: Integers
+    release: Release,
+    names: Sequence[str],
+    encoding: Encoding,
+    labels: Labels,
+    held: Integers,
+    cells: CellsAs = "shares",
 ) -> tuple[LearningTask, Integers]:
     """Return the task of a release, and the pattern of each released row."""
-    pattern_of, patterns = encode(release, names, encoding)
+    pattern_of, patterns = encode(release, names, encoding, cells)
     n_kinds = len(labels.shares.starts) - 1
     pair_of, n_pairs = number_rows([pattern_of, labels.kind_of], [len(patterns), n_kinds], release.n_rows)
     pattern, kind = np.empty(n_pairs, np.int64), np.empty(n_pairs, np.int64)

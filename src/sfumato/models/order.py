@@ -7,12 +7,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats
+from sfumato.arrays import Floats, Integers
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.registry import register
+
+DiversityName = Literal["probabilistic", "distinct"]
 
 
 @register
@@ -29,10 +31,13 @@ class SafetyOrder(PrivacyModel):
     d1
         The size from which classes stay.
     d2
-        The diversity from which they stay, in whole numbers: size / the count of the most frequent value.
+        The diversity from which they stay, in whole numbers: size / the count of the most frequent value, or
+        the number of different values.
     prefer
         ``l`` orders the classes by size and those of equal size by diversity (k << l in the paper); ``k``
         the other way round.
+    diversity
+        What diversity is: ``probabilistic``, or ``distinct`` for the number of different values.
 
     References
     ----------
@@ -48,6 +53,7 @@ class SafetyOrder(PrivacyModel):
     d1: int = 5
     d2: int = 1
     prefer: Literal["k", "l"] = "l"
+    diversity: DiversityName = "probabilistic"
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
     monotone: ClassVar[bool] = True
@@ -76,9 +82,14 @@ class SafetyOrder(PrivacyModel):
 
         def score(sensitive: SensitiveCounts) -> Floats:
             sizes = sensitive.sizes.astype(np.float64)
-            diversities = sensitive.sizes // sensitive.largest(sensitive.counts)
+            diversities = self._diversities(sensitive)
             if self.prefer == "l":
                 return np.where(diversities < self.d2, sizes - 0.5, sizes)
             return np.select([diversities < self.d2, diversities > self.d2], [0.0, np.inf], sizes)
 
         return worst_attribute(classes, self.better, score)
+
+    def _diversities(self, sensitive: SensitiveCounts) -> Integers:
+        if self.diversity == "distinct":
+            return sensitive.n_different
+        return sensitive.sizes // sensitive.largest(sensitive.counts)

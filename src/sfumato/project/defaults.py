@@ -40,7 +40,8 @@ def default_measures(
     not by which of them occur. Where it is known of how large a population the records are a sample, who
     lives together, or whose a record is, the risks that follow are measured as well. Where some
     of the releases are perturbed or synthetic, the first axis of privacy is the attack risk, which judges
-    all kinds alike; where some are differentially private, epsilon is told.
+    all kinds alike, and so does the first axis of utility: without a sensitive attribute it is the
+    k-marginal score. Where some are differentially private, epsilon is told.
 
     Parameters
     ----------
@@ -62,9 +63,16 @@ def default_measures(
     privacy, utility = _of_people(schema, size_is_known)
     if any(getattr(method, "kind", "people") != "people" for method in methods):
         privacy = (*OF_EVERY_KIND, *privacy)
+        utility = utility if "utility-loss" in utility else (_of_counts(schema), *utility)
     if any(hasattr(method, "guarantee") for method in methods):
         privacy = (*privacy, *OF_PROMISES)
     return privacy, utility
+
+
+def _of_counts(schema: Schema) -> Written:
+    """Return the score of counts of three attributes together, or of as many as there are."""
+    n_compared = len(schema.quasi_identifiers) + len(schema.sensitive)
+    return "k-marginal" if n_compared >= 3 else {"k-marginal": {"attributes": max(n_compared, 1)}}
 
 
 def _of_people(schema: Schema, size_is_known: bool) -> tuple[tuple[Written, ...], tuple[Written, ...]]:

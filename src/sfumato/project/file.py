@@ -19,17 +19,19 @@ from sfumato.errors import HierarchyError, ParameterError, ProjectError, Sfumato
 from sfumato.files import why_unreadable
 from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
 from sfumato.measures.base import of_one
+from sfumato.measures.worst_group import worst_for_each
 from sfumato.project.budget import seconds_of
 from sfumato.project.defaults import Written, default_measures
 from sfumato.project.policies import limits_of
 from sfumato.project.scenarios import in_scenario, scenario_of
 from sfumato.project.sections import Section, section
+from sfumato.reading.codebook import Codebook, codebook_of
 from sfumato.reading.sources import STANDARD_INPUT, Source, source_at
 from sfumato.schema import Attribute, Role, Schema
 from sfumato.search.base import KnowsPolicy, Search
 from sfumato.search.sweep import Sweep
 from sfumato.table import Kind, Table
-from sfumato.verifying.folder import Profile
+from sfumato.verifying.folder import Format, Profile
 
 if TYPE_CHECKING:
     from sfumato.applying.recoding import Recoding
@@ -137,6 +139,7 @@ _HIERARCHIES: dict[str, type[_Source]] = {
 class _Measure(Section, frozen=True):
     privacy: list[str | dict[str, Any]] = msgspec.field(default_factory=list)
     utility: list[str | dict[str, Any]] = msgspec.field(default_factory=list)
+    by: list[str] = msgspec.field(default_factory=list)
 
 
 class _Explore(Section, frozen=True):
@@ -158,6 +161,8 @@ class Publication(Section, frozen=True):
     steward: str = ""
     review_by: date | None = None
     profiles: list[Profile] = msgspec.field(default_factory=list)
+    formats: list[Format] = msgspec.field(default_factory=list)
+    partition_by: str | None = None
 
 
 class _File(Section, frozen=True):
@@ -196,6 +201,8 @@ class Project:
         After how many seconds an exploration stops; by default when all is made.
     population
         The section ``[population]``.
+    by
+        The attributes by which everything is measured for the group that does worst, too.
     """
 
     path: Path
@@ -208,6 +215,7 @@ class Project:
     publication: Publication
     budget: float | None = None
     population: Population = NO_POPULATION
+    by: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, path: str | Path) -> Project:
@@ -242,8 +250,8 @@ class Project:
 
     @property
     def measures(self) -> tuple[Written, ...]:
-        """Everything to measure: both sides and what the policy speaks of."""
-        listed = (*self.privacy, *self.utility)
+        """Everything to measure: both sides, the groups that do worst, and what the policy speaks of."""
+        listed = (*self.privacy, *self.utility, *_of_worst((*self.privacy, *self.utility), self.by))
         asked = (self.population.given_to(name) for name in unnamed(self.policy, listed))
         return (*listed, *(_placed(each, self.path.parent) for each in asked))
 
@@ -284,9 +292,20 @@ class Project:
         engine = engine_named(self.data.engine)
         return engine.apply(self.source(), recoding, missing_values=self.data.missing_values)
 
+    def codebook(self, path: Path | None = None) -> Codebook:
+        """Return the labels of the data file, or of another that is written alike."""
+        return codebook_of(self.source(path).files)
+
     def read(self) -> tuple[Table, Schema]:
         """Read the data and bind the schema to it."""
         return self.schema.bind(self.table(schema=self.schema))
+
+
+def _of_worst(listed: Iterable[Written], by: Iterable[str]) -> tuple[Written, ...]:
+    """Return the measures of the groups that do worst on each of the measures."""
+    asked = [registry.build_measure(written) for written in listed]
+    found = (each for attribute in by for each in worst_for_each(asked, attribute))
+    return tuple({each.name: each.parameters} for each in found)
 
 
 def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]:
@@ -335,7 +354,8 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     population = _population(section(Population, file.population, "population"), data)
     measure = section(_Measure, file.measure, "measure")
     scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
-    tried = [block["sanitizer"] for block in file.try_ if isinstance(block.get("sanitizer"), str)]
+    searches = [search_of(block, position) for position, block in enumerate(file.try_, start=1)]
+    tried = [name for search in searches for name in getattr(search, "sanitizers", ())]
     defaults = default_measures(schema, size_is_known=population.size is not None, tried=tried)
     privacy, utility = (
         tuple(in_scenario(written, scenarios, where) for written in listed or default)
@@ -347,11 +367,12 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     for where, measures in (("measure.privacy", privacy), ("measure.utility", utility)):
         _check_measures(measures, where)
     privacy, utility = (tuple(map(population.given_to, side)) for side in (privacy, utility))
-    labels = {registry.build_measure(written).label for written in (*privacy, *utility)}
+    _check_by(measure.by, schema)
+    listed = (*privacy, *utility)
+    labels = {registry.build_measure(each).label for each in (*listed, *_of_worst(listed, measure.by))}
     named, limited = _policy(file.policy)
     _check_limited([name for name in limited if name not in labels], labels, schema)
     policy = {**named, **{name: _limit(name, block) for name, block in limited.items()}}
-    searches = [search_of(block, position) for position, block in enumerate(file.try_, start=1)]
     return Project(
         path=place,
         data=data,
@@ -363,6 +384,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         publication=section(Publication, file.publication, "publication"),
         budget=_budget(section(_Explore, file.explore, "explore")),
         population=population,
+        by=tuple(dict.fromkeys(measure.by)),
     )
 
 
@@ -427,6 +449,14 @@ def _check_measures(measures: Iterable[Written], where: str) -> None:
             registry.build_measure(written)
         except ParameterError as error:
             raise ProjectError(f"{where}: {error}") from None
+
+
+def _check_by(by: Iterable[str], schema: Schema) -> None:
+    """Refuse groups by an attribute that is not released."""
+    for name in by:
+        if name not in schema.released:
+            near = suggestion(name, schema.released) or f"; there are {', '.join(schema.released)}"
+            raise ProjectError(f"measure.by: no attribute {name!r} that is released{near}")
 
 
 def _check_limited(names: Iterable[str], labels: Container[str], schema: Schema) -> None:

@@ -10,7 +10,8 @@ import msgspec
 from sfumato import registry
 from sfumato.errors import ParameterError, ProjectError, suggestion
 from sfumato.measures.scenario.expressions import Type
-from sfumato.measures.scenario.scenario import Adversary, Guesses, Scenario, User
+from sfumato.measures.scenario.scenario import Adversary, Guesses, Scenario, TrainedOn, User
+from sfumato.miners.base import CellsAs
 from sfumato.project.sections import Section, section
 from sfumato.schema import Schema
 from sfumato.table import Kind
@@ -35,6 +36,7 @@ class _Adversary(Section, frozen=True):
     miners: list[str] | None = None
     guesses: Guesses = "both"
     fusion: bool = True
+    trained_on: TrainedOn = "others"
 
 
 class _Scenario(Section, frozen=True):
@@ -44,6 +46,7 @@ class _Scenario(Section, frozen=True):
     seed: int = 0
     time_limit: float = 600.0
     control: float = 0.2
+    cells: CellsAs = "shares"
 
 
 def scenario_of(name: str, block: Any, schema: Schema) -> Scenario:
@@ -68,6 +71,7 @@ def scenario_of(name: str, block: Any, schema: Schema) -> Scenario:
             whole.seed,
             whole.time_limit,
             whole.control,
+            whole.cells,
         )
         scenario.check(types)
         for miner in (*scenario.user.miners, *scenario.adversary.miners):

@@ -235,6 +235,24 @@ def noisy_attributes(release: Release) -> tuple[str, ...]:
     return tuple(name for name in release.schema.released if release.cells[name].sets is None)
 
 
+def unchanged_attributes(release: Release, written: Release) -> tuple[str, ...]:
+    """Return the attributes all of whose released cells are original values.
+
+    Parameters
+    ----------
+    release
+        What was published.
+    written
+        The same as a stranger reads it.
+    """
+    plain = set(release.schema.released) - set(noisy_attributes(release))
+    return tuple(
+        name
+        for name in release.schema.released
+        if name in plain and _exact_cells(release, written, name) == written.n_records
+    )
+
+
 def _exact_cells(release: Release, written: Release, name: str) -> int:
     values = frozenset(release.schema.hierarchy(name).labels[0])
     cells = written.cells[name]

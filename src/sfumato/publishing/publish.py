@@ -18,6 +18,7 @@ import numpy as np
 
 import sfumato
 from sfumato import registry
+from sfumato.arrays import Integers
 from sfumato.columns import Limit
 from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
@@ -37,12 +38,15 @@ from sfumato.publishing.manifest import (
     measurement_of,
     people_facts,
     requirements_of,
+    unchanged_attributes,
 )
+from sfumato.publishing.sinks import PARQUET, Sinks, resources
 from sfumato.publishing.verify import ReadBack, data_checks
+from sfumato.reading.codebook import NO_CODEBOOK, Codebook
 from sfumato.recipe import Recipe
 from sfumato.release import Earlier, Order, Release, drawn_orders
 from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.soundness import broken_promise
+from sfumato.sanitizers.soundness import broken_promise, unfit_reason
 from sfumato.schema import Schema
 from sfumato.table import Table, number
 from sfumato.verifying.certificate import certificate_check, publisher_s
@@ -52,6 +56,7 @@ from sfumato.verifying.documents import (
     Claimed,
     DecisionFacts,
     FileFacts,
+    FormatFacts,
     Manifest,
     ParentFacts,
     RecipeFacts,
@@ -65,7 +70,9 @@ from sfumato.verifying.folder import (
     MANIFEST,
     PROFILES,
     SIGNATURE,
+    Format,
     Profile,
+    file_names,
     fingerprint,
 )
 from sfumato.verifying.signature import fingerprint_of, read_private_key, signature_checks, signed
@@ -77,8 +84,6 @@ if TYPE_CHECKING:
 
 NOTHING_SAID = Publication()
 """A publication of which nothing is said beside what the release itself tells."""
-# without Arrow's own schema a dictionary is read as what it holds
-_PARQUET: Mapping[str, Any] = {"compression": "zstd", "store_schema": False}
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -122,6 +127,9 @@ def publish(
     key: str | Path | None = None,
     passphrase: bytes | None = None,
     parent: ParentFacts | None = None,
+    formats: Iterable[str] = (),
+    partition_by: str | None = None,
+    codebook: Codebook = NO_CODEBOOK,
 ) -> Decision:
     """Check a release and write it with its evidence: data, report, metadata and manifest.
 
@@ -158,6 +166,15 @@ def publish(
         What unlocks the key, if it is locked.
     parent
         Where the recoding is that of an earlier release, which one; see `apply`.
+    formats
+        Formats of statistics programs to write the data in as well, beside those that the publication names:
+        ``sav`` (SPSS) and ``dta`` (Stata). They need ``sfumato[statistics]``.
+    partition_by
+        A released attribute by whose values the Parquet files are laid into folders, ``sex=Female`` and so
+        on; by default the one that the publication names, if any.
+    codebook
+        The labels of the original, as `read_codebook` gives them: attributes that are released unchanged
+        keep them in the files of statistics programs.
 
     Returns
     -------
@@ -183,6 +200,9 @@ def publish(
     if release.recipe is None:
         raise UserError("the release does not say how it was made; publish one that `sanitize` made")
     wanted = _profiles([*publication.profiles, *profiles])
+    files = Sinks.of(
+        release, [*publication.formats, *formats], partition_by or publication.partition_by, codebook
+    )
     private = None if key is None else read_private_key(Path(key), passphrase)
     _check_promise(release)
     chosen, shown = _chosen(release.recipe, evidence, candidate)
@@ -191,7 +211,7 @@ def publish(
     _check_policy(policy, chosen)
     limits = tuple(f"{name} {limit}" for name, limit in policy.items())
     decision = Decision(chosen.id, why, by, now(), limits)
-    told = _Wishes(asked, policy, publication, publication.title or target.name, wanted, parent)
+    told = _Wishes(asked, policy, publication, publication.title or target.name, wanted, files, parent)
     with folder_beside(target) as place:
         shown = shown or Evidence(_alone(chosen))
         written = _write_all(place, told, release, chosen, shown, decision, private)
@@ -213,6 +233,8 @@ def publish_candidate(
     key: Path | None = None,
     passphrase: bytes | None = None,
     earlier: Iterable[Release] = (),
+    formats: Iterable[str] = (),
+    partition_by: str | None = None,
 ) -> tuple[Decision, Release]:
     """Make the release of a project's candidate once more and publish it as the project says.
 
@@ -224,7 +246,7 @@ def publish_candidate(
         The bound original.
     candidate
         The choice.
-    evidence, folder, why, by, profiles, key, passphrase
+    evidence, folder, why, by, profiles, key, passphrase, formats, partition_by
         As in `publish`.
     earlier
         What was published before of the same people, or of some of them.
@@ -232,6 +254,7 @@ def publish_candidate(
     if candidate.infeasible is not None:
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
     require_new(Path(folder))
+    codebook = project.codebook() if (*project.publication.formats, *formats) else NO_CODEBOOK
     made = _of_all(project, sanitize(table, schema, candidate.recipe))
     release = replace(made, earlier=tuple(map(Earlier, earlier)))
     decision = publish(
@@ -247,6 +270,9 @@ def publish_candidate(
         profiles=profiles,
         key=key,
         passphrase=passphrase,
+        formats=formats,
+        partition_by=partition_by,
+        codebook=codebook,
     )
     return decision, release
 
@@ -277,6 +303,7 @@ class _Wishes:
     publication: Publication
     title: str
     profiles: tuple[Profile, ...]
+    sinks: Sinks
     parent: ParentFacts | None = None
 
 
@@ -346,9 +373,19 @@ def _check_policy(policy: Mapping[str, Limit], candidate: Candidate) -> None:
 def _check_promise(release: Release) -> None:
     """Refuse a release that does not keep what its method promised, before anything is done with it."""
     assert release.recipe is not None
+    _check_fit(release)
     broken = broken_promise(release, getattr(release.recipe.build(), "model", None))
     if broken is not None:
         raise PolicyNotMet(f"{release.recipe.sanitizer} {broken}; nothing was published")
+
+
+def _check_fit(release: Release) -> None:
+    """Refuse a release whose method says that nothing of it may leave the house."""
+    reason = None if release.recipe is None else unfit_reason(release.recipe.build())
+    if release.recipe is not None and reason is not None:
+        raise PolicyNotMet(
+            f"{release.recipe.sanitizer} is not fit for publication: {reason}; nothing was written"
+        )
 
 
 def _write_all(
@@ -364,7 +401,8 @@ def _write_all(
     types = _write_tables(release, place)
     layout = Layout.of(release)
     written = ReadBack.of(read_tables(place, layout.tables), layout)
-    manifest = _manifest(place, told, release, written.release, candidate, evidence, decision, key)
+    formats = told.sinks.write(place, types, unchanged_attributes(release, written.release))
+    manifest = _manifest(place, told, release, written.release, candidate, evidence, decision, key, formats)
     _check_claims(told.policy, tuple(map(measurement_of, manifest.claims)))
     _write_pages(place, manifest, written.release)
     _write_json(place / DATAPACKAGE, _datapackage(manifest, types))
@@ -394,7 +432,7 @@ def _write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
             for name, table in (written if is_whole else tables_of(release, typed=True, order=order)).items():
                 if name not in typed:
                     types[name] = _types(release) if is_whole else table.schema
-                    parquet = pq.ParquetWriter(place / f"{name}.parquet", types[name], **_PARQUET)
+                    parquet = pq.ParquetWriter(place / f"{name}.parquet", types[name], **PARQUET)
                     typed[name] = open_files.enter_context(parquet)
                 typed[name].write_table(_with_types(table, types[name]))
     return types
@@ -402,10 +440,21 @@ def _write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
 
 def _types(release: Release) -> pa.Schema:
     """Return the types of the one table: those that all its records have together."""
-    rows = np.arange(release.n_rows)
+    rows = _some_rows(release)
     has_pseudonyms = release.people is not None and release.schema.pseudonym
     once = Order(rows, rows, people=rows if has_pseudonyms else None)
     return tables_of(release, typed=True, order=once)[WHOLE].schema
+
+
+def _some_rows(release: Release) -> Integers:
+    """Return rows that have every released value of every attribute."""
+    chosen = np.zeros(release.n_rows, dtype=np.bool_)
+    for name in release.schema.released:
+        cells = release.cells[name]
+        has_value = np.zeros(len(cells.labels), dtype=np.int64)
+        has_value[cells.codes] = np.arange(release.n_rows)
+        chosen[has_value[cells.occurring]] = True
+    return np.flatnonzero(chosen)
 
 
 def _with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -460,8 +509,7 @@ def _certify(place: Path, written: ReadBack) -> None:
 
 def _listed(place: Path, known: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
     """Return the checksum and the length of every file that was written so far, if it is not known yet."""
-    names = [each.name for each in sorted(place.iterdir())]
-    return {name: known.get(name) or _facts_of(place, name) for name in names}
+    return {name: known.get(name) or _facts_of(place, name) for name in file_names(place)}
 
 
 def _facts_of(place: Path, name: str) -> FileFacts:
@@ -500,6 +548,7 @@ def _manifest(
     evidence: Evidence,
     decision: Decision,
     key: Ed25519PrivateKey | None,
+    formats: dict[Format, FormatFacts],
 ) -> Manifest:
     """Claim only what the written cells give when they are read again."""
     assert release.recipe is not None
@@ -527,6 +576,8 @@ def _manifest(
         files=_listed(place, {}),
         signed_by=None if key is None else fingerprint_of(key.public_key()),
         parent=told.parent,
+        partition_by=told.sinks.partition_by,
+        formats=formats,
     )
 
 
@@ -596,6 +647,7 @@ def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
 
     A release of two tables becomes two files, ``NAME-quasi-identifiers`` and ``NAME-sensitive``.
     """
+    _check_fit(release)
     target = Path(path)
     writers: dict[str, Callable[[pa.Table, Path], None]] = {
         ".csv": _write_csv,
@@ -623,7 +675,7 @@ def _write_csv(table: pa.Table, place: Path) -> None:
 def _write_parquet(table: pa.Table, place: Path) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(table, place, **_PARQUET)
+    pq.write_table(table, place, **PARQUET)
 
 
 def _write_feather(table: pa.Table, place: Path) -> None:
@@ -658,36 +710,13 @@ def _is_formula(label: str | None) -> bool:
 
 def _datapackage(manifest: Manifest, types: Mapping[str, pa.Schema]) -> dict[str, Any]:
     """Describe the data as a Frictionless Data Package."""
-    fields = {
-        name: [{"name": field.name, "type": _field_type(field.type)} for field in schema]
-        for name, schema in types.items()
-    }
     return {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": _slug(manifest.word.name),
         "title": manifest.word.name,
         "description": manifest.word.purpose,
-        "resources": [
-            {
-                "name": file.replace(".", "-"),
-                "path": file,
-                "format": Path(file).suffix[1:],
-                "hash": f"sha256:{facts.sha256}",
-                "schema": {"fields": fields[Path(file).stem], "missingValues": [""]},
-            }
-            for file, facts in manifest.files.items()
-        ],
+        "resources": resources(manifest, types),
     }
-
-
-def _field_type(arrow_type: pa.DataType) -> str:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(arrow_type):
-        return _field_type(arrow_type.value_type)
-    if pa.types.is_integer(arrow_type):
-        return "integer"
-    return "number" if pa.types.is_floating(arrow_type) else "string"
 
 
 def _slug(title: str) -> str:

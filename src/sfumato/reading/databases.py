@@ -44,6 +44,9 @@ class Database(Protocol):
     def files(self) -> tuple[Path, ...]:
         """The files that it consists of, if it is one that lies here."""
 
+    lists_schemas: ClassVar[bool]
+    """Whether a table is listed with the schema that it lies in."""
+
     def tables(self) -> list[str]:
         """Return the names of its tables."""
 
@@ -173,11 +176,17 @@ def asked(database: Database, table: str | None, query: str | None) -> SqlQuery:
         # the line ends where a comment may stand in it
         return SqlQuery(database, query.strip().rstrip(";") + "\n")
     if table is not None and query is None:
-        return SqlQuery(database, f"SELECT * FROM {'.'.join(map(quoted, table.split('.')))}")
+        return SqlQuery(database, f"SELECT * FROM {_place(database, table)}")
     if table is not None:
         raise DataError(f"{database.name}: give a table or a query, not both")
     there = ", ".join(database.tables())
     raise DataError(f'{database.name} is a database; name the table, as table = "..." ({there})')
+
+
+def _place(database: Database, table: str) -> str:
+    """Return a table's name in SQL: with its schema before a dot, unless the dot is part of the name."""
+    is_one_name = "." in table and not database.lists_schemas and table in database.tables()
+    return quoted(table) if is_one_name else ".".join(map(quoted, table.split(".")))
 
 
 def changed(label: str) -> DataError:
@@ -215,6 +224,7 @@ class _DatabaseFile:
     path: Path
 
     beside: ClassVar[str]
+    lists_schemas: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -371,6 +381,7 @@ class Postgres:
 
     address: str
 
+    lists_schemas: ClassVar[bool] = True
     _settings: ClassVar[tuple[str, ...]] = (
         "SET default_transaction_read_only = on",
         # so that the records come in the same order each time

@@ -43,6 +43,7 @@ _PLAN = """\
 #   model = { k-anonymity = { k = [5, 10, 20] }, t-closeness = { t = [0.1, 0.2] } }
 [[try]]
 search = "suited"
+# every-kind = true                   # noise, averages and synthetic records as well, all judged by attacks
 
 [explore]
 budget = "2m"                         # or "none": all that is tried, and nothing else

@@ -21,6 +21,7 @@ _READERS = {
     ".xpt": "read_xport",
 }
 SUFFIXES = tuple(_READERS)
+_ENDS = ", ".join(SUFFIXES)
 
 
 def read_statistics(path: Path) -> pa.Table:
@@ -37,9 +38,8 @@ def read_statistics(path: Path) -> pa.Table:
     """
     import pyarrow as pa
 
-    pyreadstat = _pyreadstat()
+    read = getattr(pyreadstat(), reader_of(path))
     try:
-        read = getattr(pyreadstat, _READERS[path.suffix.lower()])
         columns, facts = read(str(path), output_format="dict")
         labels: Mapping[str, Mapping[Any, str]] = facts.variable_value_labels
         arrays = [_column(values, labels.get(name, {})) for name, values in columns.items()]
@@ -52,14 +52,23 @@ def read_statistics(path: Path) -> pa.Table:
     return pa.Table.from_arrays(arrays, list(columns))
 
 
-def _pyreadstat() -> Any:
+def reader_of(path: Path) -> str:
+    """Return which function of pyreadstat reads a file, by the end of its name."""
+    found = _READERS.get(path.suffix.lower())
+    if found is None:
+        raise DataError(f"{path.name} is no file of SPSS, Stata or SAS; name one that ends in {_ENDS}")
+    return found
+
+
+def pyreadstat() -> Any:
+    """Return the package that reads and writes these files, or say how to get it."""
     try:
-        import pyreadstat
+        import pyreadstat as package
     except ImportError:
         raise UserError(
             "files of SPSS, Stata and SAS need the package pyreadstat: pip install 'sfumato[statistics]'"
         ) from None
-    return pyreadstat
+    return package
 
 
 def _column(values: Sequence[Any], labels: Mapping[Any, str]) -> pa.Array:

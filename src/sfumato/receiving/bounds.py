@@ -192,8 +192,9 @@ class _Exchange:
         assert sight.value_of is not None
         assert sight.group_of is not None
         outside = [axis for axis in range(n_axes) if axis not in inside]
-        first_unit = np.unique(sight.unit_of, return_index=True)[1]
-        first_value = np.unique(sight.value_of, return_index=True)[1]
+        first_unit, first_value = (
+            first_row_of_group(number, int(number.max()) + 1) for number in (sight.unit_of, sight.value_of)
+        )
         units, unit_of = _jointly([sight.lines[axis][0][first_unit] for axis in outside])
         values, value_of = _jointly([sight.lines[axis][0][first_value] for axis in inside])
         return cls(
@@ -242,10 +243,8 @@ class _Exchange:
 
 def _jointly(lines: Sequence[Floats]) -> tuple[Booleans, Integers]:
     """Return where lines may lie in the regions of attributes together, each once; and which each line is."""
-    numbers = [np.unique(line > 0, axis=0, return_inverse=True) for line in lines]
-    number_of, n_different = number_rows(
-        [number.ravel() for _, number in numbers], [len(once) for once, _ in numbers], len(lines[0])
-    )
+    packed = np.concatenate([np.packbits(line > 0, axis=1) for line in lines], axis=1)
+    number_of, n_different = number_rows(list(packed.T), [256] * packed.shape[1], len(packed))
     first = first_row_of_group(number_of, n_different)
     found = np.ones((n_different, 1), dtype=np.bool_)
     for line in lines:

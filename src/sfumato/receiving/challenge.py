@@ -51,8 +51,8 @@ right about people in the data (of membership: how often you said yes), the same
 (r - c) / (1 - c) with 95% confidence. Whom you do not guess about is not counted; few guesses give a wide
 interval. At 0 the release told you nothing about those in it that you could not guess of anybody.
 
-The people are real. Attack them with the files of this folder and with what you know of the method, contact
-nobody, pass nothing on, and delete it all when you are done.
+The people are real. Attack the release and not them: use the files of this folder and what you know of the
+method, contact nobody, pass nothing on, and delete it all when you are done.
 """
 
 

@@ -92,18 +92,47 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+class Unsealed(ValueError):
+    """Raised where answers are not those that were sealed."""
+
+
+def scored(folder: Path, guesses: Path, answers: Path) -> list[dict[str, Any]]:
+    """Check the seals of a challenge and return the scores; a ValueError says in one line what is wrong.
+
+    Parameters
+    ----------
+    folder
+        The folder of the challenge: it holds the commitments.
+    guesses
+        What was guessed.
+    answers
+        What the owner kept.
+    """
+    try:
+        opened = json.loads(answers.read_text("utf-8"))["answers"]
+        broken = broken_seals(_rows(folder / "commitments.csv"), opened)
+    except (OSError, KeyError, TypeError, ValueError):
+        raise ValueError("the answers cannot be read; give the file that the owner kept") from None
+    if broken:
+        raise Unsealed(f"the answers about {len(broken)} targets are not those that were sealed")
+    try:
+        said = _rows(guesses)
+        found = scores(said, opened) if said else []
+    except (OSError, KeyError, ValueError):
+        found = []
+    if not found:
+        raise ValueError("no guesses with the columns target, question, answer, as in commitments.csv")
+    return found
+
+
 def main(guesses: str, answers: str) -> int:
     """Check the seals and print the scores as JSON."""
-    opened = json.loads(Path(answers).read_text("utf-8"))["answers"]
-    broken = broken_seals(_rows(Path(__file__).with_name("commitments.csv")), opened)
-    if broken:
-        sys.stderr.write(f"the answers about {len(broken)} targets are not those that were sealed\n")
-        return 2
     try:
-        sys.stdout.write(json.dumps(scores(_rows(Path(guesses)), opened), indent=2) + "\n")
-    except (KeyError, ValueError):
-        sys.stderr.write("guesses need the columns target, question, answer, as in commitments.csv\n")
-        return 1
+        found = scored(Path(__file__).parent, Path(guesses), Path(answers))
+    except ValueError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 2 if isinstance(problem, Unsealed) else 1
+    sys.stdout.write(json.dumps(found, indent=2) + "\n")
     return 0
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from sfumato import formatting, registry
 from sfumato.facts import Attacker, Guards
 from sfumato.frontier import Candidate
-from sfumato.measures.aware.reader import RECIPE_READER
 from sfumato.measures.base import Measurement
 
 _WORTH = {
@@ -64,15 +63,6 @@ def _against(guards: Guards, attacker: Attacker | None, taken: list[Measurement]
     names = dict.fromkeys(measurement.measure for measurement in taken)
     titles = formatting.joined(formatting.measure_words(name).title for name in names)
     return Against(attacker, guards, titles, tuple(_scenarios(taken)))
-
-
-def attacks_not_tried(candidates: Iterable[Candidate]) -> str:
-    """Return in words the attacks of who knows the recipe that nobody tried; empty if all were."""
-    taken = {measurement.measure for measurement in _measurements(candidates)}
-    # a plug-in that only one side has would make the same report read differently to the other
-    ours = [name for name, cls in registry.registered("measure").items() if not registry.is_plugged_in(cls)]
-    known = [name for name in ours if adversary_of(name)[1] == RECIPE_READER]
-    return formatting.joined(formatting.measure_words(name).title for name in known if name not in taken)
 
 
 def scenario_rows(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:

@@ -20,14 +20,14 @@ def _found(answer: Answer) -> list[str]:
     assert answer.candidate is not None
     lines = [_named(answer.candidate), f"  {_figures(answer.figures)}"]
     if answer.ties:
-        lines.append(f"  as good: {_listed(c.id for c in answer.ties)}")
+        lines.append(f"  as good: {_listed(map(_called, answer.ties))}")
     if answer.trade_offs:
         lines += ["Better in one of the goals and worse in another:"]
-        shown = [f"  {c.id}  {_values(answer, c)}" for c in answer.trade_offs[:_MOST_NAMED]]
+        shown = [f"  {_named(c)}: {_values(answer, c)}" for c in answer.trade_offs[:_MOST_NAMED]]
         more = len(answer.trade_offs) - len(shown)
         lines += [*shown, *([f"  and {more} more"] if more else [])]
     elif answer.runner_up is not None:
-        lines.append(f"  next best: {answer.runner_up.id} with {_values(answer, answer.runner_up)}")
+        lines.append(f"  next best: {_called(answer.runner_up)} with {_values(answer, answer.runner_up)}")
     if answer.limits:
         lines += ["What the limits cost, each by itself:"]
         lines += [line for worth in answer.limits for line in _worth(worth)]
@@ -78,7 +78,7 @@ def _counts(answer: Answer) -> list[str]:
 
 
 def _step(worth: LimitWorth, step: Step, have: str) -> str:
-    return f"at {_value(worth, step.at)} {have} {_figures(step.figures)} ({step.candidate.id})"
+    return f"at {_value(worth, step.at)} {have} {_figures(step.figures)}: {_called(step.candidate)}"
 
 
 def _value(worth: LimitWorth, value: float) -> str:
@@ -90,6 +90,11 @@ def _value(worth: LimitWorth, value: float) -> str:
 
 def _named(candidate: Candidate) -> str:
     return f"{candidate.id}  {formatting.recipe_name(candidate.recipe)}"
+
+
+def _called(candidate: Candidate) -> str:
+    """Name a candidate within a sentence."""
+    return f"{formatting.recipe_name(candidate.recipe)} ({candidate.id})"
 
 
 def _figures(values: Mapping[str, float]) -> str:
@@ -108,7 +113,7 @@ def _all_values(answer: Answer, candidate: Candidate) -> dict[str, float]:
 def _listed(names: Iterable[str]) -> str:
     every = list(names)
     shown = every[:_MOST_NAMED]
-    return ", ".join(shown) + (f" and {len(every) - len(shown)} more" if len(every) > len(shown) else "")
+    return "; ".join(shown) + (f" and {len(every) - len(shown)} more" if len(every) > len(shown) else "")
 
 
 def _number(count: int, noun: str) -> str:

@@ -8,6 +8,8 @@ from string import Template
 
 from sfumato.formatting import joined
 from sfumato.verifying.documents import LayoutFacts, Manifest
+from sfumato.verifying.folder import PROGRAMS
+from sfumato.verifying.partitions import partitioned_table
 from sfumato.verifying.records import table_names
 
 _STANDS_FOR = {
@@ -49,8 +51,8 @@ def members(name, label):
         return members(name, label[:-11]) + [""]
     if label.startswith("{"):
         parts = PART.findall(label[1:-1])
-        plain = ["" if part == "missing" else part.strip(\'"\').replace(\'""\', \'"\') for part in parts]
-        return [each for part in plain for each in members(name, part)]
+        plain = [part[1:-1].replace(\'""\', \'"\') if part[0] == \'"\' else part for part in parts]
+        return [each for part in plain for each in ([""] if part == "missing" else members(name, part))]
     if re.fullmatch(r"\\[[^,]+, [^,]+[)\\]]", label):
         low, high = map(float, label[1:-1].split(", "))
         if facts.get("whole"):
@@ -89,10 +91,13 @@ records = [
 """)
 _R = Template("""\
 facts <- jsonlite::fromJSON("manifest.json", simplifyVector = FALSE)$$layout$$attributes[[$name]]
-cells <- read.csv("$file.csv", colClasses = "character", check.names = FALSE)[[$name]]
+data <- read.csv("$file.csv", colClasses = "character", check.names = FALSE, na.strings = character(0),
+                 blank.lines.skip = FALSE, encoding = "UTF-8")
+PART <- '"(?:[^"]|"")*"|[\\\\[(][^\\\\])]*[\\\\])]|[^,\\\\s][^,]*'
 
 members <- function(label) {
   if (label %in% names(facts$$branches)) return(unlist(facts$$branches[[label]]))
+  if (endsWith(label, " or missing")) return(c(members(sub(" or missing$$", "", label)), ""))
   if (grepl("^\\\\[[^,]+, [^,]+[])]$$", label)) {
     ends <- as.numeric(strsplit(substr(label, 2, nchar(label) - 1), ", ")[[1]])
     if (isTRUE(facts$$whole)) return(as.character(seq(ends[1], ends[2] - endsWith(label, ")"))))
@@ -100,14 +105,20 @@ members <- function(label) {
   }
   if (startsWith(label, "{")) {
     inside <- substr(label, 2, nchar(label) - 1)
-    parts <- scan(text = inside, what = "", sep = ",", strip.white = TRUE, quiet = TRUE)
+    parts <- regmatches(inside, gregexpr(PART, inside, perl = TRUE))[[1]]
+    quoted <- startsWith(parts, '"')
+    parts[quoted] <- gsub('""', '"', substr(parts[quoted], 2, nchar(parts[quoted]) - 1))
+    parts[parts == "missing"] <- ""
     return(unlist(lapply(parts, members)))
   }
   label
 }
 
-lists <- lapply(cells, members)
-print(tapply(rep(1 / lengths(lists), lengths(lists)), unlist(lists), sum))
+lists <- lapply(data[[$name]], members)
+values <- unlist(lists)
+values[values == ""] <- "missing"
+counts <- round(tapply(rep(1 / lengths(lists), lengths(lists)), values, sum), 2)
+cat(paste(names(counts), counts, sep = "\\t"), sep = "\\n")
 """)
 
 
@@ -135,7 +146,7 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         f"{_STANDS_FOR[layout.kind]} The original has {_about(layout)} records; what was left out is in no "
         "file.\n"
     )
-    yield f"- {joined(f'`{name}.csv`' for name in tables)}: the data; `.parquet` holds the same."
+    yield from _data_lines(manifest)
     if layout.group is not None:
         yield (
             f"- `{layout.group}` is the group of a record. Sensitive values are told for groups: which "
@@ -167,6 +178,21 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     yield "The same in R, with the package jsonlite:\n"
     held = next(table for table in tables if not _is_of_values(manifest, table, name))
     yield f"```r\n{_R.substitute(name=_quoted(name), file=held)}```"
+
+
+def _data_lines(manifest: Manifest) -> Iterator[str]:
+    """Say which files hold the data."""
+    tables, parted = table_names(manifest.layout), partitioned_table(manifest)
+    whole = "; `.parquet` holds the same" if parted is None or len(tables) > 1 else ""
+    yield f"- {joined(f'`{name}.csv`' for name in tables)}: the data{whole}."
+    if parted is not None:
+        yield (
+            f"- `{parted}/` holds the same as `{parted}.csv` in Parquet files, one folder for each value of "
+            f"`{manifest.partition_by}`, which stands in the folder's name and not in the file."
+        )
+    for kind, facts in manifest.formats.items():
+        renamed = joined(f"`{old}` is called `{new}` there" for old, new in facts.renamed.items())
+        yield f"- `.{kind}` holds the same for {PROGRAMS[kind]}{'; ' if renamed else ''}{renamed}."
 
 
 def _is_of_values(manifest: Manifest, table: str, name: str) -> bool:

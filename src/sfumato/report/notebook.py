@@ -14,7 +14,8 @@ from sfumato.decision import Decision
 from sfumato.exploring.inspection import Inspection
 from sfumato.frontier import Candidate, Frontier
 from sfumato.hierarchy import Hierarchy
-from sfumato.measures.base import Measurement
+from sfumato.measures.base import Measurement, worst_value
+from sfumato.measures.by_group import ByGroup
 from sfumato.publishing.verify import Verification
 from sfumato.release import Release
 from sfumato.report.comparisons import comparison_words, figure_rows
@@ -113,6 +114,19 @@ def _measurement_row(m: Measurement) -> list[str]:
         baseline,
         f"{m.axis}, {m.better} is better",
     ]
+
+
+def by_group_html(found: ByGroup) -> str:
+    """Show every measure of each group beside everybody, and in a picture."""
+    said = f"{found.attribute}, of {len(found.groups):,} groups"
+    rows = [[name, f"{found.sizes[name]:,}", *_of_group(found, name)] for name in found.groups]
+    whole = [shown(label, worst_value(found.everybody, label)) for label in found.labels]
+    heads = ["group", "records", *(formatting.measure_words(label).title for label in found.labels)]
+    return _card("ByGroup", said, heads, [*rows, ["everybody", "", *whole]], picture=found.plot())
+
+
+def _of_group(found: ByGroup, name: str) -> list[str]:
+    return [shown(label, found.values(label)[name]) for label in found.labels]
 
 
 def candidate_html(candidate: Candidate) -> str:

@@ -18,15 +18,17 @@ from sfumato.columns import Limit
 from sfumato.decision import Decision
 from sfumato.facts import Axis
 from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
 from sfumato.measures.guarantees import guarantee_of
 from sfumato.measures.loss import attribute_losses
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
 from sfumato.project.file import Publication
 from sfumato.publishing.manifest import intervals_at_values
 from sfumato.release import Release, released
 from sfumato.report import charts, curves, matrix
-from sfumato.report.adversaries import attacks_not_tried, measures_against, scenario_rows
+from sfumato.report.adversaries import measures_against, scenario_rows
+from sfumato.report.attacks import attack_rows, attacks_left, attacks_tried
 from sfumato.report.markup import html_templates, inline_picture
 from sfumato.report.rows import (
     attribute_rows,
@@ -56,6 +58,7 @@ _EXPLORATION = {
 _PUBLICATION = {
     "choice": "The choice",
     "privacy": "Privacy measurements",
+    "attacks": "Attacks tried",
     "utility": "Utility measurements",
     "changes": "What was changed in each attribute",
     "classes": "Class sizes",
@@ -130,7 +133,7 @@ def report_html(
         "attributes": attribute_rows(schema, table or (release.original if release else None)),
         "as_it_stands": _as_it_stands(frontier),
         "adversaries": measures_against([chosen] if chosen else frontier.candidates),
-        "attacks_not_tried": attacks_not_tried([chosen] if chosen else frontier.candidates),
+        **_attack_facts([chosen] if chosen else frontier.candidates, release),
         "scenarios": scenario_rows([chosen] if chosen else frontier.candidates),
         "terms": {term: said for term, said in TERMS.items() if term != "knee" or frontier.knee()},
         "infeasible": infeasible,
@@ -138,6 +141,7 @@ def report_html(
         "decision": decision,
         "release": release,
         "files": files,
+        "renamed": {},
         **_frontier_facts(frontier, chosen, policy),
         **_summary(frontier, chosen, release, len(infeasible)),
         "limits": _limits(schema, frontier.candidates, chosen, release),
@@ -176,8 +180,17 @@ def _publication_facts(
     return {
         **recipe_facts(chosen),
         "measured": {side: measurement_rows(chosen, side, policy, frontier) for side in SIDES},
+        "attacks": attack_rows(chosen.measurements),
         "claims": claim_rows(claims, chosen),
         **({} if release is None else _release_facts(release, chosen)),
+    }
+
+
+def _attack_facts(candidates: Sequence[Candidate], release: Release | None) -> dict[str, Any]:
+    taken = {found.measure for candidate in candidates for found in candidate.measurements}
+    return {
+        "attacks_tried": attacks_tried(taken),
+        "attacks_left": attacks_left(taken, None if release is None else release.kind),
     }
 
 

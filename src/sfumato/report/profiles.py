@@ -83,12 +83,18 @@ def _risk_facts(told: Sayings) -> dict[str, Any] | None:
     if claim is None or claim.value is None:
         return None
     return {
-        "worst": formatting.exactly(_RISK, claim.value),
+        "worst": _risk(claim.value),
         "average": formatting.value_of(_RISK, float(claim.detail["average"])),
         "uniques": int(claim.detail["uniques"]),
         "smallest": int(worst_value(told.claims, "k-anonymity") or 0),
         "usual": _by_usual_threshold(claim.value),
     }
+
+
+def _risk(value: float) -> str:
+    """Print a risk, in more digits where it would else read like the usual threshold."""
+    short = formatting.value_of(_RISK, value)
+    return formatting.exactly(_RISK, value) if short == formatting.value_of(_RISK, _USUAL) else short
 
 
 def _by_usual_threshold(risk: float) -> tuple[bool, str]:

@@ -20,11 +20,12 @@ from sfumato.decision import Decision
 from sfumato.facts import Axis
 from sfumato.frontier import Candidate
 from sfumato.hierarchy import ROOT
-from sfumato.measures.base import Measurement, measure, named, of_one, worst_value
+from sfumato.measures.base import Measurement, measure, named, of_one, why_not, worst_value
 from sfumato.measures.unprotected import alone_by_insensitive
 from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
 from sfumato.release import Release
-from sfumato.report.adversaries import attacks_not_tried, measures_against, scenario_rows
+from sfumato.report.adversaries import measures_against, scenario_rows
+from sfumato.report.attacks import attacker_of, attacks_left, attacks_tried, is_attack
 from sfumato.report.page import (
     SIDES,
     cell_facts,
@@ -38,7 +39,7 @@ from sfumato.report.rows import asked_words, claim_rows, claimed_row, limit_mean
 from sfumato.report.terms import TERMS
 from sfumato.schema import UNRELEASED, Attribute, Schema
 from sfumato.verifying.documents import Manifest, OwnerFigure, RequirementFacts, numeral
-from sfumato.verifying.folder import Profile, page_of
+from sfumato.verifying.folder import PROGRAMS, Profile, page_of
 
 TITLES: dict[Profile, str] = {
     "ema": "EMA policy 0070 and Health Canada",
@@ -71,7 +72,9 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "n_people": None if manifest.word.people is None else manifest.word.people.original,
         "attributes": list(_attribute_rows(manifest)),
         "adversaries": measures_against([chosen]),
-        "attacks_not_tried": attacks_not_tried([chosen]),
+        "attacks": list(_attack_rows(told)),
+        "attacks_tried": attacks_tried(told.taken),
+        "attacks_left": attacks_left(told.taken, written.kind),
         "scenarios": scenario_rows([chosen]),
         "terms": {term: text for term, text in TERMS.items() if term not in ("knee", "hypervolume")},
         "n_tried": sum(word.tried.values()),
@@ -86,8 +89,9 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "files": {
             name: facts.sha256
             for name, facts in manifest.files.items()
-            if name.endswith((".csv", ".parquet"))
+            if name.endswith((".csv", ".parquet", *(f".{kind}" for kind in manifest.formats)))
         },
+        "renamed": {PROGRAMS[kind]: facts.renamed for kind, facts in manifest.formats.items()},
         "signed_by": manifest.signed_by,
         "parent": manifest.parent,
         **_summary(told, written),
@@ -150,6 +154,11 @@ class Sayings:
             for each in self.manifest.word.figures
         ]
         return Candidate(self.manifest.decision.candidate, recipe_of(self.manifest), (*self.claims, *figures))
+
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """The measures that were taken, by name."""
+        return frozenset(found.measure for found in self.chosen.measurements)
 
     def value(self, measure: str) -> str:
         """Tell the value of a measure: as the published cells give it, or as the owner's band."""
@@ -267,6 +276,15 @@ def measured_rows(told: Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
                     "limit": formatting.limit_of(figure.measure, limit) if limit else "",
                     "met": bool(figure.met),
                 }
+
+
+def _attack_rows(told: Sayings) -> Iterator[dict[str, Any]]:
+    """Return what is told of the attacks: the rates that they are computed from are the owner's alone."""
+    for row in measured_rows(told, "privacy"):
+        if is_attack(row["measure"]):
+            asked = registry.look_up("measure", row["measure"])
+            reason = row["reason"] or why_not(asked, told.written.kind)
+            yield row | {"attacker": attacker_of(row["measure"]), "rates": {}, "reason": reason}
 
 
 def _limit_on(told: Sayings, label: str, measure: str) -> Limit | None:

@@ -7,6 +7,6 @@ are read from the candidates that were explored.
 from __future__ import annotations
 
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato.reproduce.run import PAPERS, Reproduction, reproduce
+from sfumato.reproduce.run import PAPERS, Extent, Reproduction, reproduce
 
-__all__ = ["PAPERS", "Cell", "Chart", "Claim", "Exhibit", "Reproduction", "Series", "reproduce"]
+__all__ = ["PAPERS", "Cell", "Chart", "Claim", "Exhibit", "Extent", "Reproduction", "Series", "reproduce"]

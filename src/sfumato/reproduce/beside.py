@@ -12,8 +12,7 @@ NOT_COMPUTED = "not computed in this run"
 
 def cell(paper: str, key: str, row: str, column: str, ours: float | None, series: str = "") -> Cell:
     """Return one of our figures beside the published one, if there is one."""
-    known = published(paper, key)
-    return Cell(row, column, ours, known.figure(row, column), known.tolerance, series)
+    return published(paper, key).beside(row, column, ours, series=series)
 
 
 def printed_series(paper: str, key: str, name: str, rows: Sequence[str], column: str) -> Series:
@@ -49,3 +48,8 @@ def exhibit(
     known = published(paper, key)
     said = (*notes, *([known.why] if known.why else []))
     return Exhibit(key, known.title, known.source, tuple(cells), tuple(claims), tuple(charts), notes=said)
+
+
+def not_empty(series: Iterable[Series]) -> tuple[Series, ...]:
+    """Leave out the curves of which nothing was measured."""
+    return tuple(each for each in series if each.x)

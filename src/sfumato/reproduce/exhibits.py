@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from math import comb
 from typing import Any, Literal
 
 from sfumato.measures.base import json_value
 
-Verdict = Literal["same", "within tolerance", "same trend", "differs", "no figure published"]
+Verdict = Literal["same", "within tolerance", "better", "same trend", "differs", "no figure published"]
 VERDICTS: tuple[Verdict, ...] = (
     "same",
     "within tolerance",
+    "better",
     "same trend",
     "differs",
     "no figure published",
 )
+"""The verdicts on figures, the best first."""
+Direction = Literal["larger", "smaller"]
+Conclusion = Literal[
+    "holds",
+    "says nothing",
+    "depends on the reading",
+    "depends on chance",
+    "does not hold",
+    "nothing to destroy",
+    "open",
+]
+CONCLUSIONS: tuple[Conclusion, ...] = (
+    "holds",
+    "says nothing",
+    "depends on the reading",
+    "depends on chance",
+    "does not hold",
+    "nothing to destroy",
+    "open",
+)
+"""The verdicts on conclusions."""
 Shape = Literal["lines", "bars", "points"]
 _CONCORDANT = 0.9
 _EXACT = 9
+_UNSURE = 0.05
 
 
 @dataclass(frozen=True)
@@ -40,6 +64,16 @@ class Cell:
         How far ours may lie from it, for a stated reason, and still be called the same result.
     series
         The name of the figures that belong to one trend, in the order of the exhibit; by default the column.
+    better
+        Which side of the published figure is the better one, where one is.
+    is_repeated
+        Whether the paper prints the figure elsewhere, too, and it is counted there.
+    spread
+        What came out with each seed; ours is then their median.
+    readings
+        What comes out where the paper is read in other ways.
+    control
+        What comes out where the values to be learned are dealt out at random.
     """
 
     row: str
@@ -48,6 +82,23 @@ class Cell:
     published: str | None = None
     tolerance: float = 0.0
     series: str = ""
+    better: Direction | None = None
+    is_repeated: bool = False
+    spread: tuple[float, ...] = ()
+    readings: tuple[Otherwise, ...] = ()
+    control: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the median over the seeds lies with 95% confidence, if it was drawn more than once."""
+        return median_interval(self.spread) if len(self.spread) > 1 else None
+
+    @property
+    def nearest(self) -> float | None:
+        """The figure of the interval that lies nearest to the published one; ours without an interval."""
+        if self.interval is None or self.figure is None:
+            return self.ours
+        return min(max(self.figure, self.interval[0]), self.interval[1])
 
     @property
     def figure(self) -> float | None:
@@ -73,6 +124,42 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Otherwise:
+    """A figure where the paper is read in another way.
+
+    Parameters
+    ----------
+    switch
+        The reading, as ``diversity=distinct``.
+    ours
+        What came out.
+    verdict
+        How it compares with the published figure.
+    """
+
+    switch: str
+    ours: float | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Whether a conclusion holds under some other condition.
+
+    Parameters
+    ----------
+    of
+        The condition: a reading, as ``diversity=distinct``, or a seed.
+    holds, evidence
+        As in a claim.
+    """
+
+    of: str
+    holds: bool | None
+    evidence: str
+
+
+@dataclass(frozen=True)
 class Claim:
     """A sentence of a paper that is not a figure, and whether it holds here.
 
@@ -84,11 +171,43 @@ class Claim:
         Whether it is so here; ``None`` when this run did not compute what it needs.
     evidence
         The figures that say so.
+    is_ours
+        Whether the sentence is a test of ours, and not the paper's.
+    is_moot
+        Whether the table as it is gives nothing that a release could destroy.
+    seeds, readings
+        How it comes out with each seed, and where the paper is read in other ways.
+    control
+        How it comes out where the values to be learned are dealt out at random.
     """
 
     text: str
     holds: bool | None
     evidence: str
+    is_ours: bool = False
+    is_moot: bool = False
+    seeds: tuple[Trial, ...] = ()
+    readings: tuple[Trial, ...] = ()
+    control: Trial | None = None
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """What all of that says of the sentence."""
+        by_seed = _known(each.holds for each in self.seeds) or _known([self.holds])
+        by_reading = {*by_seed, *_known(each.holds for each in self.readings)}
+        if not by_reading:
+            return "nothing to destroy" if self.is_moot else "open"
+        if by_reading == {False}:
+            return "does not hold"
+        if by_seed == {True, False}:
+            return "depends on chance"
+        if by_reading == {True, False}:
+            return "depends on the reading"
+        return "says nothing" if self.control is not None and self.control.holds else "holds"
+
+
+def _known(answers: Iterable[bool | None]) -> set[bool]:
+    return {each for each in answers if each is not None}
 
 
 @dataclass(frozen=True)
@@ -103,12 +222,15 @@ class Series:
         The points; x may be words, for bars.
     published
         Whether these are the paper's points: they are drawn hollow.
+    spread
+        Around each point, where its median over the seeds lies.
     """
 
     name: str
     x: tuple[float | str, ...]
     y: tuple[float | None, ...]
     published: bool = False
+    spread: tuple[tuple[float, float] | None, ...] = ()
 
     @property
     def label(self) -> str:
@@ -178,13 +300,20 @@ class Exhibit:
         """Return how one of the cells compares with the published figure."""
         if cell.figure is None:
             return "no figure published"
-        if cell.ours is None or cell.difference is None:
+        if cell.nearest is None or cell.ours is None:
             return "differs"
-        if round(cell.ours, cell.decimals) == round(cell.figure, cell.decimals):
+        if round(cell.nearest, cell.decimals) == round(cell.figure, cell.decimals):
             return "same"
-        if abs(cell.difference) <= cell.tolerance * (1 + 1e-9):
+        if abs(cell.nearest - cell.figure) <= cell.tolerance * (1 + 1e-9):
             return "within tolerance"
+        if cell.better and (cell.ours > cell.figure) == (cell.better == "larger"):
+            return "better"
         return "same trend" if self._keeps_trend(cell) else "differs"
+
+    def best(self, cell: Cell) -> tuple[Verdict, str]:
+        """Return the best verdict under any reading, and which reading that is (none where it is ours)."""
+        every = [(self.verdict(cell), ""), *((each.verdict, each.switch) for each in cell.readings)]
+        return min(every, key=lambda pair: VERDICTS.index(pair[0]))
 
     def _keeps_trend(self, cell: Cell) -> bool:
         """Return whether the figures of the cell's series stand in the paper's order."""
@@ -222,11 +351,31 @@ class Exhibit:
                     "difference": json_value(cell.difference),
                     "tolerance": cell.tolerance,
                     "verdict": self.verdict(cell),
+                    "repeated": cell.is_repeated,
+                    "seeds": [json_value(each) for each in cell.spread],
+                    "interval": cell.interval and [json_value(each) for each in cell.interval],
+                    "readings": {
+                        each.switch: {"ours": json_value(each.ours), "verdict": each.verdict}
+                        for each in cell.readings
+                    },
+                    "control": json_value(cell.control),
                 }
                 for cell in self.cells
             ],
             "claims": [
-                {"text": claim.text, "holds": claim.holds, "evidence": claim.evidence}
+                {
+                    "text": claim.text,
+                    "of": "sfumato" if claim.is_ours else "paper",
+                    "conclusion": claim.conclusion,
+                    "holds": claim.holds,
+                    "evidence": claim.evidence,
+                    "seeds": {each.of: each.holds for each in claim.seeds},
+                    "readings": {
+                        each.of: {"holds": each.holds, "evidence": each.evidence} for each in claim.readings
+                    },
+                    "control": claim.control
+                    and {"holds": claim.control.holds, "evidence": claim.control.evidence},
+                }
                 for claim in self.claims
             ],
             "charts": [
@@ -250,7 +399,52 @@ class Exhibit:
         }
 
 
-def counted(exhibits: Iterable[Exhibit]) -> dict[Verdict, int]:
-    """Return how often each verdict was given."""
-    counts = Counter(exhibit.verdict(cell) for exhibit in exhibits for cell in exhibit.cells)
+def counted(exhibits: Iterable[Exhibit], *, by_any_reading: bool = False) -> dict[Verdict, int]:
+    """Return how often each verdict was given; what a paper prints twice is counted once.
+
+    Parameters
+    ----------
+    exhibits
+        Where to count.
+    by_any_reading
+        Whether to take the best verdict that some reading of the paper leads to.
+    """
+    counts = Counter(
+        exhibit.best(cell)[0] if by_any_reading else exhibit.verdict(cell)
+        for exhibit in exhibits
+        for cell in exhibit.cells
+        if not cell.is_repeated
+    )
     return {verdict: counts[verdict] for verdict in VERDICTS}
+
+
+def concluded(exhibits: Iterable[Exhibit]) -> dict[Conclusion, int]:
+    """Return how often each conclusion was come to about what the papers say."""
+    counts = Counter(
+        claim.conclusion for exhibit in exhibits for claim in exhibit.claims if not claim.is_ours
+    )
+    return {conclusion: counts[conclusion] for conclusion in CONCLUSIONS}
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return where the median of what was drawn lies, with 95% confidence whatever its distribution.
+
+    Between the r-th smallest and the r-th largest of n values the median lies but for twice the chance of
+    fewer than r heads in n throws. Fewer than six values cannot give 95%: then it is their range.
+
+    Examples
+    --------
+    >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    (2, 9)
+    >>> median_interval([3, 1])
+    (1, 3)
+    """
+    ordered, n = sorted(values), len(values)
+    below, rank = 0.0, 0
+    while rank < n // 2:
+        below += comb(n, rank) / 2**n
+        if 2 * below > _UNSURE:
+            break
+        rank += 1
+    place = max(rank - 1, 0)
+    return ordered[place], ordered[n - 1 - place]

@@ -6,12 +6,15 @@ resumable and open to be changed: who edits the project file or the data gets ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from sfumato.datasets import FOLDER, Subset, adult_records
 from sfumato.errors import UserError
@@ -20,14 +23,15 @@ from sfumato.files import file_beside
 from sfumato.frontier import Candidate, one_for_each_recipe, only_made
 from sfumato.project.file import Project
 from sfumato.release import Release
+from sfumato.reproduce.conditions import FIRST, Change, Condition
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
 from sfumato.store.base import Store
 from sfumato.store.provenance import source_of
 from sfumato.table import Table
 
-_SEED = 2009
-"""Papers are rerun with one seed, so that everybody gets the same figures."""
+_DEALT = 1
+"""The seed by which a control deals out values, which is the same for everybody, too."""
 
 
 @dataclass(frozen=True)
@@ -42,44 +46,94 @@ class Experiment:
         Which records of Adult it reads; the attributes are those that the project file mentions.
     reduce
         Changes the project's document to a smaller grid for a quick look.
+    by_chance
+        Whether anything in it happens by chance: if not, every seed gives the same.
+    dealt
+        The attributes that the control deals out to the records at random: what an adversary or a researcher
+        wants to learn. Without any there is no control.
+    switches
+        What each reading of the paper that concerns this experiment changes in the project's document.
     """
 
     name: str
     subset: Subset
-    reduce: Callable[[Any], None] = field(default=lambda _: None, repr=False)
+    reduce: Change = field(default=lambda _: None, repr=False)
+    by_chance: bool = True
+    dealt: tuple[str, ...] = ()
+    switches: Mapping[str, Change] = field(default_factory=dict, repr=False, compare=False)
 
-    def document(self, *, quick: bool) -> Any:
+    def under(self, condition: Condition = FIRST, *, quick: bool) -> Variant:
+        """Return the experiment as it is done under a condition."""
+        touched = condition.touching(self.switches, by_chance=self.by_chance, has_control=bool(self.dealt))
+        return Variant(self, touched, quick)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An experiment under a condition, as a project file of its own.
+
+    Parameters
+    ----------
+    experiment
+        What is done.
+    condition
+        What it is done under, as far as that changes anything.
+    quick
+        Whether with a reduced grid.
+    """
+
+    experiment: Experiment
+    condition: Condition = FIRST
+    quick: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the project file, without its ending."""
+        return f"{self.experiment.name}{'-quick' if self.quick else ''}{self.condition.suffix}"
+
+    @property
+    def file_name(self) -> str:
+        """The name of the project file."""
+        return f"{self.name}.toml"
+
+    def document(self) -> Any:
         """Return the project as this package has it."""
         import tomlkit
 
-        document = tomlkit.parse(
-            (files("sfumato.reproduce") / "projects" / f"{self.name}.toml").read_text(encoding="utf-8")
-        )
-        if quick:
-            self.reduce(document)
+        place = files("sfumato.reproduce") / "projects" / f"{self.experiment.name}.toml"
+        document = tomlkit.parse(place.read_text(encoding="utf-8"))
+        if self.quick:
+            self.experiment.reduce(document)
+        self.condition.change(document, self.experiment.switches)
+        if self.condition.is_control:
+            document["data"]["path"] = _dealt_path(str(document["data"]["path"]), self.experiment.dealt)
         return document
 
-    def file_name(self, *, quick: bool) -> str:
-        """Return the name of the project file."""
-        return f"{self.name}{'-quick' if quick else ''}.toml"
-
-    def is_changed(self, folder: Path, *, quick: bool) -> bool:
+    def is_changed(self, folder: Path) -> bool:
         """Return whether somebody changed the project file in the folder."""
-        return (folder / self.file_name(quick=quick)).read_bytes() != _text(self.document(quick=quick))
+        return (folder / self.file_name).read_bytes() != _text(self.document())
 
-    def written(self, folder: Path, *, quick: bool) -> Path:
+    def written(self, folder: Path) -> Path:
         """Write the project file and what it reads, where they are not there yet."""
-        document = self.document(quick=quick)
-        place = folder / self.file_name(quick=quick)
+        document = self.document()
+        place = folder / self.file_name
         folder_made(folder)
         folder_made(folder / "hierarchies")
         _write_once(place, _text(document))
         for hierarchy in sorted((FOLDER / "hierarchies" / "adult").glob("*.csv")):
             _write_once(folder / "hierarchies" / hierarchy.name, hierarchy.read_bytes())
-        data = folder / str(document["data"]["path"])
-        if not data.exists():
-            _write_data(data, self.subset, tuple(document["attributes"]))
+        self._write_data(folder, tuple(document["attributes"]))
         return place
+
+    def _write_data(self, folder: Path, columns: tuple[str, ...]) -> None:
+        """Write the records, where they are not there yet; those of a control follow from the others."""
+        first = replace(self, condition=replace(self.condition, is_control=False)).document()
+        data = folder / str(first["data"]["path"])
+        if not data.exists():
+            _write_records(data, adult_records(self.experiment.subset, columns))
+        if self.condition.is_control:
+            dealt = folder / _dealt_path(data.name, self.experiment.dealt)
+            _write_records(dealt, dealt_out(_records(data), self.experiment.dealt))
 
 
 @dataclass(frozen=True)
@@ -140,27 +194,29 @@ class Found:
         The experiments that were run.
     quick
         Whether the grids were reduced.
+    condition
+        What they were done under.
     """
 
     explored: Mapping[str, Explored]
     quick: bool
+    condition: Condition = FIRST
 
     def __getitem__(self, name: str) -> Explored:
         return self.explored[name]
 
+    def reads(self, switch: str) -> bool:
+        """Return whether a passage is read in another way than ours: ``reads("diversity=distinct")``."""
+        return switch in self.condition.readings
+
 
 def run(
-    experiment: Experiment,
-    folder: Path,
-    *,
-    quick: bool,
-    workers: int | None,
-    progress: Callable[[Progress], None],
+    variant: Variant, folder: Path, *, workers: int | None, progress: Callable[[Progress], None]
 ) -> Explored:
     """Explore an experiment, or what is left of it."""
-    project = Project.load(experiment.written(folder, quick=quick))
+    project = Project.load(variant.written(folder))
     with Store(project.store_path) as store:
-        explore(project, store, seed=_SEED, workers=workers, progress=progress)
+        explore(project, store, seed=variant.condition.seed, workers=workers, progress=progress)
         candidates = one_for_each_recipe(store.candidates(source_of(*project.read())))
     return Explored(project, candidates)
 
@@ -188,11 +244,35 @@ def _includes(given: Any, wanted: Any) -> bool:
     return bool(given == wanted)
 
 
-def _write_data(place: Path, subset: Subset, columns: tuple[str, ...]) -> None:
-    import pyarrow.csv
+def dealt_out(records: pa.Table, names: Iterable[str]) -> pa.Table:
+    """Deal out the values of some attributes to the records at random, each on its own."""
+    rng = np.random.default_rng(_DEALT)
+    for name in names:
+        place = records.schema.get_field_index(name)
+        records = records.set_column(place, name, records[name].take(rng.permutation(len(records))))
+    return records
+
+
+def _dealt_path(data: str, names: Iterable[str]) -> str:
+    """Return where the records of a control lie: papers that deal out other attributes have other files."""
+    return f"{data.removesuffix('.csv')}-dealt-{'-'.join(names)}.csv"
+
+
+def _records(place: Path) -> pa.Table:
+    """Read a file of records, every value as it is written."""
+    from pyarrow import csv
+
+    with place.open(encoding="utf-8") as file:
+        names = file.readline().replace('"', "").strip().split(",")
+    types = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+    return csv.read_csv(place, convert_options=types)
+
+
+def _write_records(place: Path, records: pa.Table) -> None:
+    from pyarrow import csv
 
     with file_beside(place) as beside:
-        pyarrow.csv.write_csv(adult_records(subset, columns), beside)
+        csv.write_csv(records, beside)
 
 
 def _write_once(place: Path, content: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,12 +11,21 @@ import jinja2
 import sfumato
 from sfumato import formatting
 from sfumato.report.markup import html_templates, inline_picture
-from sfumato.reproduce.exhibits import VERDICTS, Cell, Exhibit, counted
+from sfumato.reproduce.exhibits import (
+    CONCLUSIONS,
+    VERDICTS,
+    Cell,
+    Conclusion,
+    Exhibit,
+    Verdict,
+    concluded,
+    counted,
+)
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
 
 
-def reproduction_html(papers: Mapping[Paper, tuple[Exhibit, ...]], *, quick: bool) -> str:
+def reproduction_html(papers: Mapping[Paper, tuple[Exhibit, ...]], *, quick: bool, n_seeds: int = 1) -> str:
     """Write the page.
 
     Parameters
@@ -25,16 +34,36 @@ def reproduction_html(papers: Mapping[Paper, tuple[Exhibit, ...]], *, quick: boo
         The exhibits of each paper.
     quick
         Whether the grids were reduced.
+    n_seeds
+        How often all that happens by chance was repeated.
     """
     every = [exhibit for exhibits in papers.values() for exhibit in exhibits]
     return _template().render(
-        papers=[(paper, exhibits, counted(exhibits)) for paper, exhibits in papers.items()],
-        counts=counted(every),
-        claims=[claim for exhibit in every for claim in exhibit.claims],
+        papers=[(paper, exhibits, _summary(exhibits)) for paper, exhibits in papers.items()],
+        all=_summary(every),
         verdicts=VERDICTS,
+        conclusions=CONCLUSIONS,
         quick=quick,
+        n_seeds=n_seeds,
         version=sfumato.__version__,
     )
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """What came out, in numbers."""
+
+    verdicts: Mapping[Verdict, int]
+    conclusions: Mapping[Conclusion, int]
+    by_other_readings: int
+
+
+def _summary(exhibits: Sequence[Exhibit]) -> _Summary:
+    """Count verdicts under the best reading, and how many of them another reading than ours gave."""
+    otherwise = sum(
+        bool(exhibit.best(cell)[1]) for exhibit in exhibits for cell in exhibit.cells if cell.published
+    )
+    return _Summary(counted(exhibits, by_any_reading=True), concluded(exhibits), otherwise)
 
 
 def printed(cell: Cell, value: float | None) -> str:
@@ -46,6 +75,13 @@ def printed(cell: Cell, value: float | None) -> str:
     if cell.published is None:
         return formatting.number(value)
     return _with_minus(f"{value:,.{min(cell.decimals + 1, 6)}f}")
+
+
+def spread_words(cell: Cell) -> str:
+    """Say from where to where a figure lies over the seeds, where it moves at all."""
+    if cell.interval is None or printed(cell, cell.interval[0]) == printed(cell, cell.interval[1]):
+        return ""
+    return f"{printed(cell, cell.interval[0])} to {printed(cell, cell.interval[1])}"
 
 
 def _with_minus(figure: str) -> str:
@@ -64,6 +100,7 @@ def _template() -> jinja2.Template:
     environment.filters["picture"] = inline_picture
     environment.globals["printed"] = printed
     environment.globals["difference"] = _difference
+    environment.globals["spread"] = spread_words
     environment.globals["split"] = _split
     return environment.get_template("reproduction.html.j2")
 

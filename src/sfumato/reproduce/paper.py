@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sfumato.reproduce.exhibits import Exhibit
 from sfumato.reproduce.experiments import Experiment, Found
+from sfumato.reproduce.readings import Ambiguity
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class Paper:
         The explorations that it needs.
     exhibits
         Reads its exhibits from what they found.
+    doi
+        Where it can be found.
+    ambiguities
+        The passages that can be read in more than one way.
+    over_seeds
+        Reads exhibits from those of all seeds, for what a paper says of chance itself.
     """
 
     key: str
@@ -32,3 +39,13 @@ class Paper:
     citation: str
     experiments: tuple[Experiment, ...]
     exhibits: Callable[[Found], tuple[Exhibit, ...]] = field(repr=False)
+    doi: str = ""
+    ambiguities: tuple[Ambiguity, ...] = ()
+    over_seeds: Callable[[Mapping[int, tuple[Exhibit, ...]]], tuple[Exhibit, ...]] = field(
+        default=lambda _: (), repr=False
+    )
+
+    @property
+    def has_control(self) -> bool:
+        """Whether some experiment deals out what somebody wants to learn."""
+        return any(experiment.dealt for experiment in self.experiments)

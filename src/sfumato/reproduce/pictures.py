@@ -69,6 +69,7 @@ def _draw_marks(axes: Axes, chart: Chart) -> None:
             linestyle=dashes if joined else "none",
             label=series.label,
         )
+        _draw_spread(axes, series, [places.get(str(x), x) for x in series.x], colour)
     if places:
         _name_ticks(axes, list(places))
     elif chart.log_x:
@@ -99,8 +100,9 @@ def _draw_bars(axes: Axes, chart: Chart) -> None:
             continue
         colour, _, _ = looks[series.name]
         x, heights = np.array(points, dtype=np.float64).T
+        aside = (position - (len(chart.series) - 1) / 2) * width
         axes.bar(
-            x + (position - (len(chart.series) - 1) / 2) * width,
+            x + aside,
             heights,
             width * 0.92,
             facecolor="white" if series.published else colour,
@@ -108,8 +110,17 @@ def _draw_bars(axes: Axes, chart: Chart) -> None:
             linewidth=1.0,
             label=series.label,
         )
+        _draw_spread(axes, series, [places[str(x)] + aside for x in series.x], "black")
     axes.axhline(0, color="black", linewidth=0.6)
     _name_ticks(axes, list(places))
+
+
+def _draw_spread(axes: Axes, series: Series, places: Sequence[float | str], colour: str) -> None:
+    """Draw from where to where the median over the seeds lies, around each point that was drawn anew."""
+    around = [(place, *each) for place, each in zip(places, series.spread, strict=False) if each is not None]
+    if around:
+        x, low, high = zip(*around, strict=True)
+        axes.vlines(x, low, high, colors=colour, linewidth=1.1, alpha=0.75)
 
 
 def _known(series: Series) -> list[tuple[float | str, float]]:

@@ -9,6 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from sfumato.reproduce.exhibits import Cell, Direction
+
 
 @dataclass(frozen=True)
 class Published:
@@ -26,6 +28,10 @@ class Published:
         Where that tolerance comes from.
     figures
         By row and column, each as it is printed.
+    better
+        By column, whether the larger or the smaller figure is the better one, where one is.
+    repeated
+        The rows whose figures the paper prints elsewhere, too, where they are counted.
     """
 
     title: str
@@ -33,10 +39,40 @@ class Published:
     tolerance: float = 0.0
     why: str = ""
     figures: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    better: Mapping[str, Direction] = field(default_factory=dict)
+    repeated: tuple[str, ...] = ()
 
     def figure(self, row: str, column: str) -> str | None:
         """Return one figure as it is printed, if it is."""
         return self.figures.get(row, {}).get(column)
+
+    def beside(
+        self, row: str, column: str, ours: float | None, *, series: str = "", printed: str | None = None
+    ) -> Cell:
+        """Return one of our figures beside the published one, if there is one.
+
+        Parameters
+        ----------
+        row, column
+            Its place in the table.
+        ours
+            What came out here.
+        series
+            The name of the figures that belong to one trend.
+        printed
+            The row of the published figure, where that is another one.
+        """
+        where = row if printed is None else printed
+        return Cell(
+            row,
+            column,
+            ours,
+            self.figure(where, column),
+            self.tolerance,
+            series,
+            self.better.get(column),
+            where in self.repeated,
+        )
 
 
 @cache

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.frontier import Candidate, Frontier
+from sfumato.measures.base import named
 from sfumato.report.matrix import frontier_picture
 from sfumato.report.plane import TRIVIAL
 from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
@@ -22,6 +23,7 @@ _MODELS = {
 }
 _ENOUGH = 4
 """How many releases of a model say something about it."""
+_BOTH_TRIVIAL = ("suppress-quasi-identifiers", "suppress-sensitive")
 _HALF = 0.5
 _ALMOST_NOTHING = 0.1
 """What is left of the utility when its destruction may be called almost complete."""
@@ -49,12 +51,22 @@ class _View:
         return Frontier(tuple(candidates), (self.privacy, self.utility))
 
     def kept(self, candidate: Candidate, found: Explored) -> float | None:
-        """Return the share of the utility that a release keeps: 1 as it is, 0 without quasi-identifiers."""
-        return _between(found, candidate, self.utility)
+        """Return the share of the utility that a release keeps: 1 as it is, 0 as the better trivial release.
+
+        Where the table as it is serves no better than a trivial release, there is nothing to keep.
+        """
+        whole = _value_of(found, "as-is", self.utility)
+        return _share(candidate.value(self.utility), _better_trivial(found, self.utility), whole)
 
     def learned(self, candidate: Candidate, found: Explored) -> float | None:
         """Return the share of the adversary's knowledge that is left: 1 as it is."""
-        return _between(found, candidate, self.privacy)
+        nothing, whole = (_value_of(found, name, self.privacy) for name in (_BOTH_TRIVIAL[0], "as-is"))
+        return _share(candidate.value(self.privacy), nothing, whole)
+
+    def is_moot(self, found: Explored) -> bool:
+        """Return whether the table as it is serves a researcher no better than a trivial release."""
+        whole = _value_of(found, "as-is", self.utility)
+        return whole is not None and _better_trivial(found, self.utility) is None
 
     def n_dominated(self, some: Iterable[Candidate], others: Iterable[Candidate]) -> int:
         """Count those of some that one of the others dominates."""
@@ -70,14 +82,28 @@ class _View:
         return [(learned, kept, c) for learned, kept, c in pairs if learned is not None and kept is not None]
 
 
-def _between(found: Explored, candidate: Candidate, measure: str) -> float | None:
-    """Place a value between those of the two trivial releases."""
-    ends = [found.find(name) for name in ("suppress-quasi-identifiers", "as-is")]
-    nothing, everything = (None if end is None else end.value(measure) for end in ends)
-    value = candidate.value(measure)
+def _share(value: float | None, nothing: float | None, everything: float | None) -> float | None:
+    """Place a value between two others."""
     if value is None or nothing is None or everything is None or nothing == everything:
         return None
     return (value - nothing) / (everything - nothing)
+
+
+def _value_of(found: Explored, sanitizer: str, measure: str) -> float | None:
+    made = found.find(sanitizer)
+    return None if made is None else made.value(measure)
+
+
+def _better_trivial(found: Explored, measure: str) -> float | None:
+    """Return what the better trivial release gives a researcher; nothing where that is all there is."""
+    whole = found.find("as-is")
+    taken = named(whole.measurements, measure) if whole is not None else ()
+    if not taken or taken[0].value is None:
+        return None
+    sign = 1 if taken[0].better == "higher" else -1
+    known = [_value_of(found, name, measure) for name in _BOTH_TRIVIAL]
+    best = max((sign * each for each in known if each is not None), default=None)
+    return None if best is None or sign * taken[0].value <= best else sign * best
 
 
 def _views(found: Explored) -> tuple[_View, ...]:
@@ -131,8 +157,8 @@ def _exhibits(found: Found) -> tuple[Exhibit, ...]:
         ),
         notes=(
             "Modest privacy is read as halving what the adversary learns from the table as it is, and almost "
-            f"complete destruction as less than {_ALMOST_NOTHING:.0%} of the way from the release without "
-            "quasi-identifiers to the table as it is.",
+            f"complete destruction as less than {_ALMOST_NOTHING:.0%} of the way from the better trivial "
+            "release, without quasi-identifiers or without the sensitive attribute, to the table as it is.",
             "The measures of privacy here let the adversary know the released quasi-identifiers of a person. "
             "Nobody knows a noisy age, so they overstate what noise gives away; what miners make of noise "
             "is compared with k-anonymity in the tables of Sramka and others.",
@@ -174,7 +200,9 @@ def _one_frontier(view: _View, found: Explored) -> Exhibit:
 
 def _claims(view: _View, found: Explored) -> tuple[Claim, ...]:
     return tuple(
-        Claim(f"{text} ({view.short})", *judge(view, found))
+        Claim(f"{text} ({view.short})", None, _MOOT, is_moot=True)
+        if view.is_moot(found) and judge is not _closeness_best
+        else Claim(f"{text} ({view.short})", *judge(view, found))
         for text, judge in (
             ("Even modest privacy costs almost all of the utility.", _modest_privacy),
             ("Of k, l, t and delta, t-closeness serves best.", _closeness_best),
@@ -184,6 +212,7 @@ def _claims(view: _View, found: Explored) -> tuple[Claim, ...]:
 
 
 _Judgement = tuple[bool | None, str]
+_MOOT = "With the table as it is the researcher does no better than with a trivial release."
 
 
 def _modest_privacy(view: _View, found: Explored) -> _Judgement:
@@ -290,8 +319,8 @@ def _reduce(document: Any) -> None:
                     parameters[name] = values
         if block.get("search") == "evolution":
             block |= {"population": 60, "generations": 60, "most": 6}
-        if block.get("sanitizer") in ("laplace", "anatomy"):
-            name = "epsilon" if block["sanitizer"] == "laplace" else "l"
+        if block.get("sanitizer") in ("seeded-laplace", "anatomy"):
+            name = "epsilon" if block["sanitizer"] == "seeded-laplace" else "l"
             block[name] = block[name][-1:]
         if block.get("sanitizer") == "local-recoding":
             block["effort"] = 1
@@ -304,6 +333,6 @@ PAPER = Paper(
     "together",
     "All methods on one frontier",
     "What the papers could not show: every method measured by every paper's measures, on the same table.",
-    (Experiment("together", "complete", _reduce),),
+    (Experiment("together", "complete", _reduce, dealt=("occupation", "salary")),),
     _exhibits,
 )

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from sfumato import registry
-from sfumato.arrays import Integers
+from sfumato.arrays import Integers, sealed
 from sfumato.classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.faults import blamed_on
@@ -86,7 +86,8 @@ def whole_table(table: Table, schema: Schema, names: tuple[str, ...] | None = No
         counts, n_people = contributed(column.codes, len(column.domain), table.weights, people)
         sensitive[name] = column.codes, counts / n_people
         domains[name] = SensitiveDomain(hierarchy.labels[0], hierarchy)
-    return count_classes(np.zeros(table.n_rows, dtype=np.int64), 1, table.weights, sensitive, domains, people)
+    class_of = sealed(np.zeros(table.n_rows, dtype=np.int64))
+    return count_classes(class_of, 1, table.weights, sensitive, domains, people)
 
 
 def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppresses: bool = False) -> None:

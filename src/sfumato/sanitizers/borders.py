@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Integers
-from sfumato.cells import Cells, ValueSets, merged_cells, number_cover, range_cells
+from sfumato.cells import Cells, RangeSets, merged_cells, number_cover, range_cells
 from sfumato.hierarchy import Hierarchy, Label, interval_label
 from sfumato.ranges import OR_MISSING
 from sfumato.table import Column, text
@@ -166,10 +166,7 @@ def _round_cells(column: Column, hierarchy: Hierarchy, low: Integers, high: Inte
             first.tolist(), last.tolist(), start.tolist(), end.tolist(), strict=True
         )
     )
-    lengths = last - first + 1
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    members = np.arange(starts[-1]) + np.repeat(first - starts[:-1], lengths)
-    sets = ValueSets(starts, members, sizes, hierarchy.n_leaves)
+    sets = RangeSets(first, last, sizes, hierarchy.n_leaves)
     return merged_cells(code_of.astype(np.int32), labels, column.domain, sets)
 
 

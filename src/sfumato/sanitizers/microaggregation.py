@@ -58,7 +58,7 @@ class Microaggregation:
 
     kind: ClassVar[RecordKind] = "perturbed"
     does: ClassVar[str] = "Similar records are gathered in groups; each group shows its average."
-    times_mondrian: ClassVar[float] = 60.0
+    times_mondrian: ClassVar[float] = 20.0
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -83,23 +83,25 @@ class Microaggregation:
 
 def _points(
     table: Table, schema: Schema, names: tuple[str, ...], rows: Integers
-) -> tuple[Floats, Integers, Integers]:
-    """Return the records as the kernel takes them: scaled numbers, nodes by level, sizes."""
+) -> tuple[Floats, Integers, Integers, Integers]:
+    """Return the records as the kernel takes them: scaled numbers, values, nodes by level, heights."""
     numeric = [name for name in names if table[name].kind == "numeric"]
     others = [name for name in names if table[name].kind != "numeric"]
-    numbers = np.empty((len(rows), len(numeric)))
+    numbers, values = np.empty((len(rows), len(numeric))), np.empty((len(rows), len(others)), dtype=np.int32)
     for place, name in enumerate(numeric):
-        values = numbers_of(table[name])[table[name].codes[rows]]
-        known = values[~np.isnan(values)]
+        of_records = numbers_of(table[name])[table[name].codes[rows]]
+        known = of_records[~np.isnan(of_records)]
         spread = float(known.std()) if len(known) else 0.0
-        numbers[:, place] = values / (spread or 1.0)
+        numbers[:, place] = of_records / (spread or 1.0)
     hierarchies = [schema.hierarchy(name) for name in others]
     n_levels = max((each.height + 1 for each in hierarchies), default=1)
-    nodes = np.zeros((len(rows), len(others), n_levels), dtype=np.int32)
+    most = max((len(each.values) for each in hierarchies), default=1)
+    nodes = np.zeros((len(others), n_levels, most), dtype=np.int32)
     for place, (name, hierarchy) in enumerate(zip(others, hierarchies, strict=True)):
-        nodes[:, place, : hierarchy.height + 1] = hierarchy.node_of[:, table[name].codes[rows]].T
-    sizes = [[len(each.values), max(each.height, 1)] for each in hierarchies]
-    return numbers, nodes, np.array(sizes, dtype=np.int64).reshape(-1, 2)
+        values[:, place] = table[name].codes[rows]
+        nodes[place, : hierarchy.height + 1, : len(hierarchy.values)] = hierarchy.node_of
+    heights = [max(each.height, 1) for each in hierarchies]
+    return numbers, values, nodes, np.array(heights, dtype=np.int64)
 
 
 def numbers_of(column: Column) -> Floats:

@@ -158,6 +158,41 @@ def partition(
     return Parts(rows, weights, part_of, low, high)
 
 
+def refused_cuts(table: Table, schema: Schema, model: PrivacyModel) -> tuple[Parts, dict[str, Integers]]:
+    """Return the strict partition of a bound table, and for each quasi-identifier its parts cut once more.
+
+    Every part that is large enough was tried at one cut of each quasi-identifier in which its records
+    differ, and the model refused it. Which cut that is follows from the quasi-identifiers alone, so that
+    whoever knows them knows it, too.
+
+    Parameters
+    ----------
+    table, schema
+        The original.
+    model
+        What both sides of a cut must keep.
+    """
+    parts = partition(table, schema, model, "strict", np.random.default_rng(0))
+    space = _Space.of(table, schema, model, parts.rows, False, "", ())
+    order = np.argsort(parts.part_of, kind="stable")
+    ends = np.cumsum(np.bincount(parts.part_of))
+    starts = np.concatenate([[0], ends[:-1]])
+    sizes = np.add.reduceat(parts.weights[order], starts)
+    found = {}
+    for column, name in enumerate(schema.quasi_identifiers):
+        tried = np.flatnonzero(
+            (parts.low[:, column] < parts.high[:, column]) & (sizes >= 2 * model.smallest_class)
+        )
+        where = (space.records[order], parts.weights[order], starts[tried], ends[tried])
+        columns = np.full(len(tried), column)
+        within = (parts.low[tried], parts.high[tried])
+        cuts = np.full(len(starts), -1, dtype=np.int64)
+        cuts[tried] = balanced_cuts(*where, columns, *within, space.joins, space.plain, space.shared)[0]
+        is_right = space.records[:, column] >= cuts[parts.part_of]
+        found[name] = np.where(cuts[parts.part_of] < 0, 0, is_right) + 2 * parts.part_of
+    return parts, found
+
+
 @dataclass(frozen=True)
 class _Space:
     """The records as points, and where they may be cut.
@@ -270,10 +305,13 @@ class _Cuts:
 
 
 def _split(space: _Space, weights: Integers, model: PrivacyModel) -> tuple[Integers, Codes, Codes]:
-    """Split breadth-first: in every round each open part tries one cut, and one model call judges all."""
-    records, weights = space.records.copy(), weights.astype(_narrowest(int(weights.sum())))
+    """Split breadth-first: in every round each open part tries one cut, and one model call judges all.
+
+    The records of the space are moved.
+    """
+    records, weights = space.records, weights.astype(_narrowest(int(weights.sum())))
     words = records.view(np.uint64)
-    order: Integers = np.arange(len(weights)).astype(_narrowest(len(weights)))
+    order: Integers = np.arange(len(weights), dtype=_narrowest(len(weights)))
     low, high = np.zeros((1, len(space.last)), dtype=np.int32), space.last[np.newaxis]
     everybody = np.array([weights.sum()], dtype=np.int64)
     parts = _Open(np.array([0]), np.array([len(weights)]), everybody, low, high, np.zeros(1, dtype=np.int64))

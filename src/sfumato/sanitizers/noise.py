@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -17,6 +17,9 @@ from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.schema import Schema
 from sfumato.table import Column, Table, text
+
+AddNoise = Callable[[Floats, float], Floats]
+"""A source of noise: returns numbers with noise of a scale."""
 
 
 @register
@@ -77,20 +80,20 @@ class Laplace:
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release the numeric attributes with noise, every record its own."""
-        names = self._names(table, schema)
-        rows = np.repeat(np.arange(table.n_rows), table.weights)
-        cells = {name: self._blurred(name, table[name], rows) for name in names}
-        return released(
-            table,
-            schema,
-            cells,
-            rows,
-            np.ones(len(rows), dtype=np.int64),
-            (self._promise(names),),
-            kind=self.kind,
-        )
+        names = self.blurred_names(table, schema)
+        return self.with_noise(table, schema, names, _with_noise, self._promise(names))
 
-    def _names(self, table: Table, schema: Schema) -> tuple[str, ...]:
+    def with_noise(
+        self, table: Table, schema: Schema, names: tuple[str, ...], add_noise: AddNoise, note: str
+    ) -> Release:
+        """Release these attributes with noise from a source."""
+        rows = np.repeat(np.arange(table.n_rows), table.weights)
+        cells = {name: self._blurred(name, table[name], rows, add_noise) for name in names}
+        ones = np.ones(len(rows), dtype=np.int64)
+        return released(table, schema, cells, rows, ones, (note,), kind=self.kind)
+
+    def blurred_names(self, table: Table, schema: Schema) -> tuple[str, ...]:
+        """Return the attributes that are blurred."""
         numeric = tuple(name for name in schema.quasi_identifiers if table[name].kind == "numeric")
         for name in (*self.attributes, *self.ranges):
             if name not in numeric:
@@ -102,7 +105,7 @@ class Laplace:
             )
         return tuple(dict.fromkeys(self.attributes)) or numeric
 
-    def _blurred(self, name: str, column: Column, rows: Integers) -> Cells:
+    def _blurred(self, name: str, column: Column, rows: Integers, add_noise: AddNoise) -> Cells:
         present = np.array([value for value in column.domain if value is not None], dtype=np.float64)
         if not len(present):
             raise ParameterError(f"{name!r} has no values; leave it out")
@@ -115,7 +118,7 @@ class Laplace:
         exact = np.array(numbers, dtype=np.float64)[column.codes[rows]]
         known = ~np.isnan(exact)
         noisy = exact.copy()
-        noisy[known] = _with_noise(
+        noisy[known] = add_noise(
             np.clip(exact[known], present.min(), present.min() + width), width / self.epsilon
         )
         whole = all(isinstance(value, int) for value in column.domain if value is not None)

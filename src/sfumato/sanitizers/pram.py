@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Integers
+from sfumato.errors import ParameterError, suggestion
 from sfumato.facts import AttributeName, RecordKind
+from sfumato.kernels.grouping import number_rows
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers.base import check_share
@@ -27,12 +30,23 @@ class PRAM:
     that counts of single attributes need no correction. Attributes are changed independently, so that
     their dependences fade. Every record might have any value; no formal guarantee is given.
 
+    The paper has two stages. The first, P, draws each of the n values alike: p_ij = ``retain`` [i = j] +
+    (1 - ``retain``) / n. The second, Q, goes back by Bayes' rule: q_ji = p_ij t_i / sum_m p_mj t_m. Their
+    product P Q is invariant, too.
+
     Parameters
     ----------
     retain
-        The probability that a value is kept for certain.
+        The probability that a value is kept for certain, in each stage.
     attributes
         The attributes to change; by default all quasi-identifiers.
+    probabilities
+        The probability to keep for single attributes, by name, in place of ``retain``.
+    within
+        Attributes whose values stay with the records: others are exchanged only among records that agree in
+        them, so that counts with them stay right in expectation.
+    two_stage
+        Whether to draw in two stages.
 
     References
     ----------
@@ -49,6 +63,9 @@ class PRAM:
 
     retain: float = 0.8
     attributes: tuple[AttributeName, ...] = ()
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+    within: tuple[AttributeName, ...] = ()
+    two_stage: bool = False
 
     kind: ClassVar[RecordKind] = "perturbed"
     does: ClassVar[str] = "Some values are exchanged at random for others, as often as these occur."
@@ -56,25 +73,80 @@ class PRAM:
 
     def __post_init__(self) -> None:
         check_share("retain", self.retain)
+        for name, probability in self.probabilities.items():
+            check_share(f"probabilities: {name}", probability)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release each value or another, every record by itself."""
-        names, rows = chosen_attributes(self.attributes, schema, "pram"), records_of(table)
+        names, rows = self._changed(schema), records_of(table)
+        beside = [table[name].codes[rows] for name in self.within]
+        stratum, _ = number_rows(beside, [len(table[name].domain) for name in self.within], len(rows))
+        exchanged = exchanged_twice if self.two_stage else exchanged_once
         cells = {
-            name: with_codes(table[name], randomised(table[name].codes[rows], self.retain, rng))
+            name: with_codes(
+                table[name], exchanged(table[name].codes[rows], stratum, self._retained(name), rng)
+            )
             for name in names
         }
         return changed_release(table, schema, cells, rows, (self._note(names),))
 
+    def _changed(self, schema: Schema) -> tuple[str, ...]:
+        """Return the attributes to change; all that is named must be released."""
+        for name in self.within:
+            if name not in schema.released:
+                raise ParameterError(
+                    f"within: no released attribute {name!r}{suggestion(name, schema.released)}"
+                )
+        chosen = chosen_attributes(self.attributes, schema, "pram")
+        changed = tuple(name for name in chosen if name not in self.within)
+        if not changed:
+            raise ParameterError("within: no attribute is left to change; name fewer")
+        for name in self.probabilities:
+            if name not in changed:
+                raise ParameterError(
+                    f"probabilities: {name!r} is not among what is changed{suggestion(name, changed)}"
+                )
+        return changed
+
+    def _retained(self, name: str) -> float:
+        return self.probabilities.get(name, self.retain)
+
     def _note(self, names: tuple[str, ...]) -> str:
+        told = ", ".join(f"{name} ({self._retained(name):g})" for name in names)
+        among = f" among records that agree in {', '.join(self.within)}" if self.within else ""
+        stages = "; this is done in two stages, the second by Bayes' rule" if self.two_stage else ""
+        drawn = "drawn evenly" if self.two_stage else "drawn as often as values occur"
         return (
-            f"Each value of {', '.join(names)} is the true one with probability {self.retain:g}, and else "
-            "drawn as often as values occur; frequencies stay the same in expectation. No formal "
-            "guarantee is given."
+            f"Each value is the true one with the probability in brackets, and else {drawn}{among}{stages}: "
+            f"{told}. Frequencies stay the same in expectation. No formal guarantee is given."
         )
 
 
-def randomised(codes: Integers, retain: float, rng: np.random.Generator) -> Integers:
-    """Exchange each code, unless it is kept, for that of some record."""
-    drawn = codes[rng.integers(len(codes), size=len(codes))]
-    return np.where(rng.random(len(codes)) < retain, codes, drawn)
+def exchanged_once(codes: Integers, stratum: Integers, retain: float, rng: np.random.Generator) -> Integers:
+    """Exchange each code, unless it is kept, for that of some record of its stratum."""
+    return np.where(rng.random(len(codes)) < retain, codes, codes[_somebody(stratum, rng)])
+
+
+def exchanged_twice(codes: Integers, stratum: Integers, retain: float, rng: np.random.Generator) -> Integers:
+    """Exchange each code, unless it is kept, for any of its stratum; then go back by Bayes' rule.
+
+    What the second stage draws from is a mixture: the code itself, weighted by ``retain`` and its share,
+    and the codes as they occur, weighted by (1 - ``retain``) / n.
+    """
+    width = int(codes.max(initial=0)) + 1
+    pairs, pair_of, counts = np.unique(stratum * width + codes, return_inverse=True, return_counts=True)
+    n_values = np.bincount(pairs // width)
+    first = np.cumsum(n_values) - n_values
+    evenly = first[stratum] + (rng.random(len(codes)) * n_values[stratum]).astype(np.int64)
+    middle = np.where(rng.random(len(codes)) < retain, pair_of, evenly)
+    own = retain * counts[middle] / np.bincount(stratum)[stratum]
+    kept = own / (own + (1 - retain) / n_values[stratum])
+    return np.where(rng.random(len(codes)) < kept, pairs[middle] % width, codes[_somebody(stratum, rng)])
+
+
+def _somebody(stratum: Integers, rng: np.random.Generator) -> Integers:
+    """Return for each record a random one of its stratum."""
+    sizes = np.bincount(stratum)
+    starts = np.cumsum(sizes) - sizes
+    order = np.argsort(stratum, kind="stable")
+    return order[starts[stratum] + (rng.random(len(stratum)) * sizes[stratum]).astype(np.int64)]

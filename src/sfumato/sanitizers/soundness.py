@@ -49,6 +49,11 @@ def broken_promise(release: Release, model: PrivacyModel | None) -> str | None:
     return None
 
 
+def unfit_reason(method: object) -> str | None:
+    """Return why nothing that a method makes may leave the house, where it declares that."""
+    return getattr(method, "unfit", None)
+
+
 def check_promise(release: Release, method: object) -> Release:
     """Return a release that keeps what its method promised, or raise `MethodFailed`."""
     broken = broken_promise(release, getattr(method, "model", None))
@@ -126,7 +131,7 @@ def _problem_of_sets(cells: Cells) -> str | None:
     if sets is None:
         return None
     is_whole = len(sets.starts) == len(sets.sizes) + 1 == len(cells.labels) + 1
-    if not is_whole or sets.starts[-1] != len(sets.members) or not _within(sets.members, len(cells.domain)):
+    if not is_whole or not sets.within(len(cells.domain)):
         return "does not say which values each label stands for"
     return None
 

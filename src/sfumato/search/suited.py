@@ -36,6 +36,18 @@ _MOST_FOR_LOCAL_RECODING = {50_000: 10, 200_000: 2}
 """How many rows local recoding takes with which effort."""
 _MOST_FOR_CLUSTERING = 200_000
 _SUPPRESSED = 0.05
+_EPSILONS = (0.3, 1.0, 3.0)
+_FEWEST_FOR_MST = 500
+"""Among fewer people hardly a value is common enough to be told with noise."""
+_LEAVES = (5, 50)
+_MOST_FOR_TREES = 200_000
+_RETAINED = (0.9, 0.7, 0.5)
+_REACHES = (0.02, 0.1)
+_K_OF_AVERAGES = (5, 20, 100)
+_MOST_COMPARED = 5e8
+"""Microaggregation compares about the square of the records, divided by k."""
+_SHARES = (0.1, 0.5)
+_FEWEST_FOR_SAMPLING = 10_000
 
 
 @register
@@ -51,6 +63,9 @@ class Suited:
     ----------
     k, l, t
         Thresholds to try beside the usual ones. Those that the policy asks for are among them anyway.
+    every_kind
+        Whether methods are tried as well that release changed or made-up records, or a sample. They are
+        judged by attacks, which takes several times as long, so one has to ask for them.
 
     Examples
     --------
@@ -64,6 +79,7 @@ class Suited:
     k: tuple[int, ...] = ()
     l: tuple[float, ...] = ()  # noqa: E741 - the papers' letter
     t: tuple[float, ...] = ()
+    every_kind: bool = False
 
     is_quick: ClassVar[bool] = True
 
@@ -72,6 +88,11 @@ class Suited:
             low = [value for value in getattr(self, name) if not least <= value < math.inf]
             if low:
                 raise ParameterError(f"{name} must be at least {least}, not {low[0]:g}")
+
+    @property
+    def sanitizers(self) -> tuple[str, ...]:
+        """The methods whose records are changed or made up: by them it is decided what is measured."""
+        return OF_OTHER_KINDS if self.every_kind else ()
 
     def within(self, policy: Mapping[str, Limit]) -> Suited:
         """Return the same search with the thresholds of a policy among those that it tries."""
@@ -98,6 +119,8 @@ class Suited:
         if bound.sensitive:
             yield from self._of_sensitive(bound_table, bound, ks)
         yield from _others(bound_table, bound, sorted({*_within_reach(ks, _K_BESIDE), *self._asked(ks)}))
+        if self.every_kind:
+            yield from _of_other_kinds(bound_table, bound)
 
     def _ks(self, n_records: int) -> list[int]:
         """Return the values of k to try: with less than four classes to make there is hardly a choice."""
@@ -164,6 +187,29 @@ def _others(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
         for k in ks:
             model = {"k-anonymity": {"k": k}}
             yield Recipe("local-recoding", {"model": model, "effort": effort}).normalized()
+
+
+OF_OTHER_KINDS = ("rank-swapping", "pram", "microaggregation", "mst", "cart-synthesis")
+"""What is tried beside generalisation where every kind is asked for; samples are of people."""
+
+
+def _of_other_kinds(table: Table, schema: Schema) -> Iterator[Recipe]:
+    """Yield what changes records, makes them up or leaves most of them out, what is soon made first."""
+    n_records, n_people = table.n_records, table.n_people
+    if n_records >= _FEWEST_FOR_SAMPLING:
+        yield from (Recipe("sampling", {"share": share}).normalized() for share in _SHARES)
+    yield from (Recipe("rank-swapping", {"reach": reach}).normalized() for reach in _REACHES)
+    yield from (Recipe("pram", {"retain": retain}).normalized() for retain in _RETAINED)
+    if n_people >= _FEWEST_FOR_MST:
+        # delta should be far below one in the number of people
+        delta = float(f"1e-{max(6, len(str(n_people)) + 1)}")
+        yield from (Recipe("mst", {"epsilon": each, "delta": delta}).normalized() for each in _EPSILONS)
+    if n_records <= _MOST_FOR_TREES:
+        leaves = [size for size in _LEAVES if 4 * size <= n_records]
+        yield from (Recipe("cart-synthesis", {"min-leaf": size}).normalized() for size in leaves)
+    if any(schema[name].kind == "numeric" for name in schema.quasi_identifiers):
+        ks = [k for k in _K_OF_AVERAGES if 4 * k <= n_records and n_records**2 / k <= _MOST_COMPARED]
+        yield from (Recipe("microaggregation", {"k": k}).normalized() for k in ks)
 
 
 def _full_domain(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:

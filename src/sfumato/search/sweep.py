@@ -44,6 +44,11 @@ class Sweep:
     sanitizer: SanitizerName
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def sanitizers(self) -> tuple[str, ...]:
+        """The one method that is tried."""
+        return (self.sanitizer,)
+
     def recipes(self) -> list[Recipe]:
         """Return every combination as a recipe, its parameters checked."""
         lists = list_parameters(look_up("sanitizer", self.sanitizer))

@@ -56,7 +56,7 @@ def method_versions(recipe: Recipe) -> dict[str, int]:
     models = recipe.parameters.get("model")
     known = registry.registered("model")
     used = {name: known.get(name) for name in models} if isinstance(models, Mapping) else {}
-    used[recipe.sanitizer] = registry.registered("sanitizer").get(recipe.sanitizer)
+    used[recipe.sanitizer] = registry.find("sanitizer", recipe.sanitizer)
     return {name: version_of(cls) for name, cls in sorted(used.items()) if version_of(cls) != 1}
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sfumato.errors import VerificationFailed
 from sfumato.verifying.documents import (
     Claimed,
+    FormatFacts,
     LimitFacts,
     Manifest,
     OwnerFigure,
@@ -29,12 +30,15 @@ from sfumato.verifying.folder import (
     REPORT,
     SIGNATURE,
     UNLISTED,
+    Format,
     file_names,
     fingerprint,
     page_of,
 )
 from sfumato.verifying.levels import MODELS, KnownModel
+from sfumato.verifying.partitions import differs_in_parts, partition_files, partitioned_table, types_in_parts
 from sfumato.verifying.records import PublicView, published, table_names
+from sfumato.verifying.statistics import differs_from_statistics
 from sfumato.verifying.tables import WrittenTable, differs_from_parquet, parquet_types, read_tables
 
 ALWAYS_CLAIMED = ("k-anonymity", "reidentification-risk")
@@ -102,14 +106,18 @@ def check_folder(
         What was read from the data files when the manifest was made: the checksums show that they are the
         same. By default they are read now.
     """
-    checks = [*_file_checks(folder, manifest)]
+    try:
+        checks = [*_file_checks(folder, manifest)]
+    except VerificationFailed as error:
+        return FolderChecks([Check(f"{MANIFEST} lists every file", str(error))])
     if any(check.problem for check in checks):
         # what is not the published data need not be looked into
         return FolderChecks(checks)
     try:
         if tables is None:
             tables = read_tables(folder, table_names(manifest.layout))
-        checks += [_same_records(folder, name, table) for name, table in tables.items()]
+        for name, table in tables.items():
+            checks += [*_same_records(folder, name, table, manifest)]
         checks.append(_datapackage(folder, manifest, tables))
         seen = published(tables, manifest.layout)
         checks += [
@@ -128,8 +136,19 @@ def check_folder(
 
 def expected_files(manifest: Manifest) -> set[str]:
     """Return the files that a manifest of this layout must list."""
-    data = {f"{name}.{suffix}" for name in table_names(manifest.layout) for suffix in ("csv", "parquet")}
+    data = {
+        file
+        for name in table_names(manifest.layout)
+        for file in _data_files(manifest, name, partition_files(manifest))
+    }
     return data | {REPORT, README, DATAPACKAGE} | set(map(page_of, manifest.profiles))
+
+
+def _data_files(manifest: Manifest, table: str, parts: Iterable[str]) -> list[str]:
+    """Return the files that hold a table, in the order in which the data package lists them."""
+    is_parted = table == partitioned_table(manifest)
+    parquet = list(parts) if is_parted else [f"{table}.parquet"]
+    return [f"{table}.csv", *parquet, *(f"{table}.{kind}" for kind in manifest.formats)]
 
 
 def _file_checks(folder: Path, manifest: Manifest) -> Iterator[Check]:
@@ -169,36 +188,76 @@ def _some(names: set[str]) -> str:
     return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
 
 
-def _same_records(folder: Path, name: str, table: WrittenTable) -> Check:
-    problem = differs_from_parquet(folder, name, table)
-    return Check(f"{name}.csv and {name}.parquet hold the same records", problem)
+def _same_records(folder: Path, name: str, table: WrittenTable, manifest: Manifest) -> Iterator[Check]:
+    """Compare the CSV file of a table with every other file that holds it."""
+    if manifest.partition_by is not None and name == partitioned_table(manifest):
+        parts = partition_files(manifest)
+        what = f"{name}.csv and the {len(parts):,} Parquet files in {name} hold the same records"
+        yield Check(what, differs_in_parts(folder, parts, manifest.partition_by, table))
+    else:
+        problem = differs_from_parquet(folder, name, table)
+        yield Check(f"{name}.csv and {name}.parquet hold the same records", problem)
+    for kind, facts in manifest.formats.items():
+        problem = differs_from_statistics(folder, name, kind, table, facts)
+        yield Check(f"{name}.csv and {name}.{kind} hold the same records", problem)
 
 
 def _datapackage(folder: Path, manifest: Manifest, tables: Mapping[str, WrittenTable]) -> Check:
     """Compare the data package with the one that describes these files."""
-    data = [f"{name}.{suffix}" for name in tables for suffix in ("csv", "parquet")]
-    types = {name: parquet_types(folder, name) for name in tables}
     expected = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": slug(manifest.word.name),
         "title": manifest.word.name,
         "description": manifest.word.purpose,
         "resources": [
-            {
-                "name": file.replace(".", "-"),
-                "path": file,
-                "format": Path(file).suffix[1:],
-                "hash": f"sha256:{manifest.files[file].sha256}",
-                "schema": {
-                    "fields": [{"name": name, "type": kind} for name, kind in types[Path(file).stem]],
-                    "missingValues": [""],
-                },
-            }
-            for file in data
+            each for name, table in tables.items() for each in _resources(folder, manifest, name, table)
         ],
     }
     same = read_json(folder, DATAPACKAGE) == expected
     return Check(f"{DATAPACKAGE} describes these files", "" if same else "it says something else")
+
+
+def _resources(
+    folder: Path, manifest: Manifest, table: str, written: WrittenTable
+) -> Iterator[dict[str, Any]]:
+    """Describe the files of a table."""
+    parts, by = partition_files(manifest), manifest.partition_by
+    files = _data_files(manifest, table, parts)
+    if by is None or f"{table}.parquet" in files:
+        types = parquet_types(folder, f"{table}.parquet")
+    else:
+        types = types_in_parts(folder, parts, by, written.names)
+    for place, file in enumerate(files):
+        kind = Path(file).suffix[1:]
+        number = f"-{place - 1}" if file in parts else ""
+        yield {
+            "name": f"{table}-{kind}{number}",
+            "path": file,
+            "format": kind,
+            "hash": f"sha256:{manifest.files[file].sha256}",
+            "schema": {
+                "fields": [
+                    _field(name, of, manifest.formats.get(cast("Format", kind)))
+                    for name, of in types
+                    if not (file in parts and name == by)
+                ],
+                "missingValues": [""],
+            },
+        }
+
+
+def _field(name: str, kind: str, facts: FormatFacts | None) -> dict[str, Any]:
+    """Describe a column, as a statistics program has it where the file is one's."""
+    if facts is None:
+        return {"name": name, "type": kind}
+    codes = facts.codes.get(name, {})
+    described: dict[str, Any] = {
+        "name": facts.renamed.get(name, name),
+        "type": "integer" if codes else kind,
+        "title": facts.labels.get(name),
+        "categories": [{"value": code, "label": label} for label, code in codes.items()],
+    }
+    return {key: value for key, value in described.items() if value}
 
 
 def slug(title: str) -> str:
@@ -493,6 +552,9 @@ def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, Writ
     whole = [name for name, facts in manifest.layout.attributes.items() if facts.whole]
     if whole:
         yield Check(f"all numbers are whole of {', '.join(whole)}", word=True)
+    for kind, facts in manifest.formats.items():
+        if facts.labels or facts.codes:
+            yield Check(f"what the labels of columns and values in the files .{kind} say", word=True)
     yield Check(f"the original has {manifest.layout.n_original:,} records", word=True)
     yield Check(f"the rows stand for {_STAND_FOR[manifest.layout.kind]}", word=True)
     yield Check(f"the release was made by {manifest.recipe.sanitizer} as the recipe says", word=True)

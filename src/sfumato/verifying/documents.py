@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from sfumato.errors import VerificationFailed
-from sfumato.verifying.folder import MANIFEST, Profile, read_bytes
+from sfumato.verifying.folder import MANIFEST, Format, Profile, read_bytes
 
 FORMAT = 2
 _LARGEST = 64 << 20
@@ -137,6 +137,18 @@ class FileFacts(_Piece, frozen=True):
     bytes: int
 
 
+class FormatFacts(_Piece, frozen=True, omit_defaults=True):
+    """How the columns are told in a file of a statistics program.
+
+    ``renamed`` says what a column is called there, where the program does not take its name, ``labels`` the
+    label of a column, and ``codes`` the number that stands for a value of it by the value's label.
+    """
+
+    renamed: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    codes: dict[str, dict[str, int]] = {}
+
+
 class AttributeWord(_Piece, frozen=True):
     """What only the publisher knows of an attribute.
 
@@ -244,6 +256,10 @@ class Manifest(_Piece, frozen=True, omit_defaults=True):
         The fingerprint of the key that signs the manifest, if one does.
     parent
         Where the recoding is that of an earlier release, which one.
+    partition_by
+        The attribute by whose values the Parquet files are laid into folders, if they are.
+    formats
+        The formats of statistics programs that the data is written in as well.
     """
 
     format: int
@@ -259,6 +275,8 @@ class Manifest(_Piece, frozen=True, omit_defaults=True):
     files: dict[str, FileFacts]
     signed_by: str | None
     parent: ParentFacts | None = None
+    partition_by: str | None = None
+    formats: dict[Format, FormatFacts] = {}
 
 
 class FileManifest(_Piece, frozen=True):

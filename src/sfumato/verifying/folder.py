@@ -18,6 +18,11 @@ SIGNATURE, CERTIFICATE = "signature.json", "certificate.json"
 Profile = Literal["ema", "hipaa", "iso-27559", "nist", "wp216"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 """The reviewers' templates that a report can be arranged by, in the order in which they are named."""
+Format = Literal["dta", "sav"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+"""The formats of statistics programs that the data can be written in as well: Stata's and SPSS's."""
+PROGRAMS: dict[Format, str] = {"dta": "Stata", "sav": "SPSS"}
+"""The program that each of them is for."""
 UNLISTED = (MANIFEST, SIGNATURE, CERTIFICATE)
 """The files that the manifest cannot list: itself, and what is written about it afterwards."""
 
@@ -34,18 +39,33 @@ def page_of(profile: str) -> str:
 
 
 def file_names(folder: Path) -> list[str]:
-    """Return the names of everything that lies in a folder, hidden files included."""
+    """Return the names of everything that lies in a folder, hidden files included.
+
+    What lies in a folder of the folder is named with it, ``data/part-0.parquet``; an empty one by itself.
+    """
+    found, waiting = [], [""]
     try:
-        return sorted(entry.name for entry in os.scandir(folder))
+        while waiting:
+            inside = waiting.pop()
+            entries = list(os.scandir(folder / inside))
+            found += [inside] if inside and not entries else []
+            for entry in entries:
+                name = f"{inside}/{entry.name}" if inside else entry.name
+                (waiting if entry.is_dir(follow_symlinks=False) else found).append(name)
     except OSError as error:
         raise VerificationFailed(f"cannot read {folder.name}: {error.strerror}") from None
+    return sorted(found)
 
 
 @contextmanager
 def opened(folder: Path, name: str) -> Iterator[BufferedReader]:
     """Open a plain file of the folder; no link is followed, and nothing that is no plain file is opened."""
-    if name in ("", ".", "..") or Path(name).name != name or "\0" in name or "\\" in name:
+    *folders, _ = parts = name.split("/")
+    if any(_is_odd(part) for part in parts):
         raise VerificationFailed("a file is named that could not lie in the folder")
+    for depth in range(len(folders)):
+        if os.path.islink(folder.joinpath(*folders[: depth + 1])):
+            raise VerificationFailed(f"{name} lies behind a link")
     flags = (
         os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     )
@@ -60,6 +80,10 @@ def opened(folder: Path, name: str) -> Iterator[BufferedReader]:
         raise VerificationFailed(f"{name} is no plain file")
     with open(descriptor, "rb") as file:
         yield file
+
+
+def _is_odd(part: str) -> bool:
+    return part in ("", ".", "..") or Path(part).name != part or "\0" in part or "\\" in part
 
 
 def read_bytes(folder: Path, name: str, at_most: int) -> bytes:

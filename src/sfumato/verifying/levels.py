@@ -16,6 +16,7 @@ from sfumato.verifying.tables import Integers
 _ROUNDING = 1e-12
 # So many cells of groups and values are looked at together.
 _CELLS = 1 << 20
+_WORST = {"lower": np.max, "higher": np.min}
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,10 @@ def _over_groups(
     scores: Callable[[SensitiveValues, Mapping[str, Any]], Any],
 ) -> Callable[[PublicView, Mapping[str, Any]], float]:
     """Return the least safe score over all groups and sensitive attributes."""
-    worst = min if better == "higher" else max
 
     def level(seen: PublicView, given: Mapping[str, Any]) -> float:
-        return worst(
-            float(each.min() if better == "higher" else each.max())
-            for each in (scores(attribute, given) for attribute in seen.sensitive)
-        )
+        worst = _WORST[better]
+        return float(worst([worst(scores(each, given)) for each in seen.sensitive]))
 
     return level
 
@@ -109,12 +107,13 @@ def _alpha(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
     alpha = given.get("alpha", 1.0)
     # a missing value is named by an empty text
     factors = [alpha / own[value or ""] if (value or "") in own else 1.0 for value in attribute.values]
-    return attribute.largest(attribute.shares * np.array(factors, dtype=np.float64)[attribute.value_of])
+    return attribute.largest(attribute.shares * np.array(factors)[attribute.value_of])
 
 
 def _safety_order(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
     sizes, wanted = attribute.sizes, given["d2"]
-    diversity = sizes // attribute.largest(attribute.counts)
+    is_distinct = given["diversity"] == "distinct"
+    diversity = attribute.n_different if is_distinct else sizes // attribute.largest(attribute.counts)
     if given["prefer"] == "l":
         return np.where(diversity < wanted, sizes - 0.5, sizes)
     return np.where(diversity < wanted, 0.0, np.where(diversity > wanted, math.inf, sizes))
@@ -147,8 +146,8 @@ def _lacking(attribute: SensitiveValues) -> Floats:
 
 def total_variations(attribute: SensitiveValues) -> Floats:
     """Return ½ Σ_s |p(E, s) - p(T, s)| of each group."""
-    apart = attribute.total(np.abs(attribute.shares - attribute.priors)) + _lacking(attribute)
-    return np.where(apart / 2 > _ROUNDING, apart / 2, 0.0)
+    apart = (attribute.total(np.abs(attribute.shares - attribute.priors)) + _lacking(attribute)) / 2
+    return np.where(apart > _ROUNDING, apart, 0.0)
 
 
 def jensen_shannon(attribute: SensitiveValues) -> Floats:
@@ -231,7 +230,7 @@ MODELS: dict[str, KnownModel] = {
         "c", "lower", frozenset({"c", "l"}), _over_groups("lower", _recursive), strict=True
     ),
     "safety-order": KnownModel(
-        "d1", "higher", frozenset({"d1", "d2", "prefer"}), _over_groups("higher", _safety_order)
+        "d1", "higher", frozenset({"d1", "d2", "prefer", "diversity"}), _over_groups("higher", _safety_order)
     ),
     "t-closeness": KnownModel(
         "t", "lower", frozenset({"t", "distance"}), _over_groups("lower", _closeness), by_prior=True

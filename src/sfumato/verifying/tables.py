@@ -398,16 +398,23 @@ def differs_from_parquet(folder: Path, name: str, written: WrittenTable) -> str:
                 return "they have other columns"
             if parquet.metadata.num_rows != written.n_records:
                 return "they have another number of records"
-            if _unpacked(parquet) > _MOST_GROWTH * os.fstat(file.fileno()).st_size + _SMALL:
+            if unpacks_too_far(parquet, os.fstat(file.fileno()).st_size):
                 return "the Parquet file would unpack to far more than its size"
-            texts = [each.name for each in parquet.schema_arrow if pa.types.is_string(each.type)]
-            parts = pq.ParquetFile(file, read_dictionary=texts).iter_batches(_ROWS, use_threads=False)
-            return _differs(parts, parquet.schema_arrow, written)
+            return differs(parquet_batches(file, parquet.schema_arrow), parquet.schema_arrow, written)
         except (pa.ArrowException, OSError, ValueError):
             return "the Parquet file cannot be read"
 
 
-def parquet_types(folder: Path, name: str) -> list[tuple[str, str]]:
+def parquet_batches(file: BinaryIO, schema: Any) -> Iterator[Any]:
+    """Read the records of a Parquet file some at a time, equal texts once."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = [each.name for each in schema if pa.types.is_string(each.type)]
+    yield from pq.ParquetFile(file, read_dictionary=texts).iter_batches(_ROWS, use_threads=False)
+
+
+def parquet_types(folder: Path, file_name: str) -> list[tuple[str, str]]:
     """Return the columns of a Parquet file with the types that a data package gives them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -421,23 +428,36 @@ def parquet_types(folder: Path, name: str) -> list[tuple[str, str]]:
             else "string"
         )
 
-    with opened(folder, f"{name}.parquet") as file:
+    with opened(folder, file_name) as file:
         try:
             return [(field.name, kind(field.type)) for field in pq.read_schema(file)]
         except (pa.ArrowException, OSError, ValueError):
-            raise VerificationFailed(f"{name}.parquet cannot be read") from None
+            raise VerificationFailed(f"{file_name} cannot be read") from None
 
 
-def _unpacked(parquet: Any) -> int:
+def unpacks_too_far(parquet: Any, n_bytes: int) -> bool:
+    """Return whether a Parquet file of so many bytes would grow to far more."""
     groups = parquet.metadata.num_row_groups
-    return sum(parquet.metadata.row_group(group).total_byte_size for group in range(groups))
+    unpacked = sum(parquet.metadata.row_group(group).total_byte_size for group in range(groups))
+    return bool(unpacked > _MOST_GROWTH * n_bytes + _SMALL)
 
 
 class _OtherRecords(Exception):
     """Raised where a Parquet file has a value that its CSV twin has not."""
 
 
-def _differs(parts: Iterable[Any], schema: Any, written: WrittenTable) -> str:
+def differs(parts: Iterable[Any], schema: Any, written: WrittenTable) -> str:
+    """Say how records of another file differ from those of the CSV file, whatever their order; or nothing.
+
+    Parameters
+    ----------
+    parts
+        The records of the other file, some at a time, with the columns of the CSV file in their order.
+    schema
+        Their types.
+    written
+        What the CSV file has.
+    """
     other = "they hold other records"
     kinds = {field.name: _kind(field.type) for field in schema}
     for name, kind in kinds.items():
@@ -493,7 +513,7 @@ class _Said:
         arrow = {str: pa.large_string(), int: pa.int64(), float: pa.float64()}[kind]
         known: dict[Any, int] = {}
         places = [-1 if cell is None else known.setdefault(kind(cell), len(known)) for cell in cells]
-        place_of = np.array([len(known) if place < 0 else place for place in places], dtype=np.int64)
+        place_of = np.array([len(known) if place < 0 else place for place in places], dtype=np.int32)
         return cls(pa.array(list(known), type=arrow), place_of)
 
     def places(self, column: Any) -> Integers:
@@ -504,7 +524,7 @@ class _Said:
         encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         values = encoded.dictionary.cast(self.different.type)
         found = pc.index_in(values, self.different).fill_null(-1).to_numpy()
-        places = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+        places = encoded.indices.fill_null(len(values)).to_numpy()
         place_of = np.append(found, np.int32(len(self.different)))[places]
         if (place_of < 0).any():
             raise _OtherRecords

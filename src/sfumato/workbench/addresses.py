@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -55,6 +56,28 @@ def link(request: Request, page: str, **parts: Any) -> str:
 def has_page(request: Request, page: str) -> bool:
     """Whether a page of this name is served."""
     return any(getattr(route, "name", None) == page for route in request.app.routes)
+
+
+def next_page(fields: Mapping[str, str], file: str) -> str | None:
+    """Return where to go on with a file that was sent for new records; nothing for one that begins a project.
+
+    What a form says never becomes an address: only the slugs in it do.
+
+    Examples
+    --------
+    >>> next_page({"then": "projects/adult/releases/3f9a/apply"}, "march.csv")
+    '/projects/adult/releases/3f9a/apply?file=march.csv'
+    """
+    parts = fields.get("then", "").split("/")
+    if len(parts) != 5 or (parts[0], parts[4]) != ("projects", "apply"):
+        return None
+    if parts[2] not in ("releases", "published") or not (_is_slug(parts[1]) and _is_slug(parts[3])):
+        return None
+    return f"/{'/'.join(parts)}?{urlencode({'file': file})}"
+
+
+def _is_slug(part: str) -> bool:
+    return bool(part) and all(_stays(sign) or sign == "~" for sign in part)
 
 
 def _stays(sign: str) -> bool:

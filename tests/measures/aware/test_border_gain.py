@@ -39,6 +39,34 @@ def test_records_at_the_ends_are_counted_and_compared_with_the_table() -> None:
     assert taken.value == 0
 
 
+def test_guesses_are_counted_by_hand() -> None:
+    table, schema = one_attribute([1, 2, 2, 3, 11, 11, 11, 12, 13])
+    (taken,) = measure(sanitize(table, schema, Mondrian(KAnonymity(4))), ["border-gain"])
+    # by the shares alone 2 and 11 are guessed; who knows that 1 and 3 occur guesses one of these
+    assert taken.detail["right-guesses-unaware"] == pytest.approx(5 / 9)
+    assert taken.detail["right-guesses"] == pytest.approx(4 / 9)
+    # of the rows 1, 2, 3, 11, 12, 13 every other one teaches that the first place is the commonest
+    assert taken.detail["right-guesses-by-place"] == pytest.approx(4 / 9)
+    assert taken.detail["right-guesses-evenly"] == pytest.approx(1 / 3)
+    assert (taken.detail["share-wide"], taken.detail["mean"], taken.detail["gain"]) == (1, 0, {"age": 0})
+
+
+def test_the_mean_weighs_attributes_by_the_records_in_wide_intervals() -> None:
+    # of the ages every interval is wide, of the sizes none
+    table = Table.from_arrow({"age": [1, 2, 3, 2, 3, 4], "sex": ["f"] * 3 + ["m"] * 3, "size": [7, 7, 8] * 2})
+    schema = Schema(
+        (
+            Attribute("age", "quasi-identifying"),
+            Attribute("sex", "quasi-identifying", weight=9),
+            Attribute("size", "quasi-identifying"),
+        )
+    )
+    (taken,) = measure(sanitize(table, schema, Mondrian(KAnonymity(3))), ["border-gain"])
+    assert taken.detail["attribute"] == "age"
+    assert list(taken.detail["gain"]) == ["age"]
+    assert taken.detail["mean"] == pytest.approx(4 / 6 - 3 / 5)
+
+
 def test_where_intervals_overlap_the_ends_are_likelier_than_in_the_table() -> None:
     table = Table.from_arrow({"age": [1, 2, 3, 2, 3, 4], "sex": ["f"] * 3 + ["m"] * 3})
     sex = Attribute("sex", "quasi-identifying", weight=9)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -11,6 +14,7 @@ from sfumato import (
     KAnonymity,
     Mondrian,
     ProbabilisticDiversity,
+    Release,
     Schema,
     SuppressQuasiIdentifiers,
     Table,
@@ -18,7 +22,8 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.measures.aware.de_finetti import _Dealt
+from sfumato.errors import ParameterError
+from sfumato.measures.aware.de_finetti import DeFinettiGain, _Dealt
 
 SMOKES = Schema((Attribute("smokes", "quasi-identifying"), Attribute("illness", "sensitive")))
 
@@ -76,3 +81,67 @@ def test_expected_matchings_keep_the_counts_of_rows_and_values() -> None:
     shares = dealt.balanced(rng.random(len(dealt.row_of)) + 0.1)
     assert np.bincount(dealt.row_of, shares) == pytest.approx(release.weights)
     assert np.bincount(dealt.entry_of, shares) == pytest.approx(dealt.counts, abs=1e-3)
+
+
+def learned_in_loops(release: Release, own: Sequence[int], rounds: int) -> dict[tuple[int, int], float]:
+    """Return for each row and value of its group how many of the row's records are expected to have it."""
+    group_of, weights = release.groups.class_of.tolist(), release.weights.tolist()
+    counts: Counter[tuple[int, int]] = Counter()
+    for group, value, weight in zip(group_of, own, weights, strict=True):
+        counts[group, value] += weight
+    pairs = [(row, value) for row, group in enumerate(group_of) for g, value in sorted(counts) if g == group]
+
+    def balanced(odds: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+        for _ in range(20):
+            sums: defaultdict[tuple[int, int], float] = defaultdict(float)
+            for row, value in pairs:
+                sums[group_of[row], value] += odds[row, value]
+            odds = {(r, v): odds[r, v] * counts[group_of[r], v] / sums[group_of[r], v] for r, v in pairs}
+            rows: defaultdict[int, float] = defaultdict(float)
+            for row, value in pairs:
+                rows[row] += odds[row, value]
+            odds = {(r, v): odds[r, v] * weights[r] / rows[r] for r, v in pairs}
+        return odds
+
+    shares = balanced(dict.fromkeys(pairs, 1.0))
+    features = [release.cells[name].codes.tolist() for name in release.schema.quasi_identifiers]
+    for _ in range(rounds):
+        odds = dict.fromkeys(pairs, 1.0)
+        for codes in features:
+            kinds = range(max(codes) + 1)
+            for row, value in pairs:
+                # every combination is counted once more
+                seen = dict.fromkeys(kinds, 1.0)
+                for other, its in pairs:
+                    seen[codes[other]] += shares[other, its] * (its == value)
+                odds[row, value] *= seen[codes[row]] / sum(seen.values())
+        shares = balanced(odds)
+    return shares
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_what_is_learned_is_what_loops_over_all_pairs_learn(rounds: int) -> None:
+    columns = {
+        "smokes": ["yes", "no", "yes", "no", "yes", "no", "no", "yes"],
+        "town": ["a", "a", "b", "b", "c", "a", "c", "a"],
+        "illness": ["lung", "flu", "lung", "flu", "gout", "lung", "flu", "gout"],
+    }
+    schema = Schema((*SMOKES.attributes[:1], Attribute("town", "quasi-identifying"), SMOKES["illness"]))
+    release = sanitize(Table.from_arrow(columns), schema, Anatomy(2), seed=4)
+    own = release.own_values("illness")
+    dealt = _Dealt.of(release, own, 3)
+    features = [release.cells[name].codes for name in release.schema.quasi_identifiers]
+    shares = dealt.learned(features, 3, rounds)
+    expected = learned_in_loops(release, own.tolist(), rounds)
+    values = dealt.values[dealt.entry_of].tolist()
+    found = dict(zip(zip(dealt.row_of.tolist(), values, strict=True), shares.tolist(), strict=True))
+    assert found == pytest.approx(expected, abs=1e-9)
+    # the likeliest value of each row is guessed
+    for row, guess in enumerate(dealt.guesses(shares).tolist()):
+        assert found[row, guess] == pytest.approx(max(each for (r, _), each in found.items() if r == row))
+
+
+def test_so_many_rounds_as_there_can_be() -> None:
+    with pytest.raises(ParameterError, match="rounds must be at least 1, not 0"):
+        DeFinettiGain(rounds=0)
+    assert DeFinettiGain(rounds=1).rounds == 1

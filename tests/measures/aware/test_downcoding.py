@@ -56,6 +56,27 @@ def test_pairs_below_nodes_with_two_children_are_recovered_whole(
     assert taken.detail["false"] == 0
 
 
+def test_the_two_ends_of_every_class_are_found_by_hand() -> None:
+    ages = Table.from_arrow({"age": [1, 2, 2, 3, 11, 11, 11, 12, 13]})
+    schema = Schema((Attribute("age", "quasi-identifying"),))
+    (taken,) = measure(sanitize(ages, schema, Mondrian(KAnonymity(4))), ["downcoding"])
+    # of [1, 4) and [11, 14) somebody is at each end: four of nine, on one of three values
+    assert taken.value == taken.detail["exactly"] == 4 / 9
+    assert taken.detail["smaller"] == pytest.approx(2 / 3)
+    assert taken.detail["false"] == 0
+
+
+def test_a_node_with_three_children_leaves_its_ends_to_two() -> None:
+    tree = Hierarchy.nested({"x": ["a", "b", "c"], "y": ["d", "e", "f"]})
+    schema = Schema((Attribute("place", "quasi-identifying", hierarchy=tree),))
+    places = Table.from_arrow({"place": list("abcdef")})
+    (taken,) = measure(sanitize(places, schema, Clustering(KAnonymity(3)), seed=1), ["downcoding"])
+    # the first of those below x is a or b, the last b or c: two of three in smaller cells, and none exactly
+    assert taken.value == pytest.approx(4 / 6)
+    assert taken.detail["exactly"] == taken.detail["false"] == 0
+    assert taken.detail["smaller"] == pytest.approx(1 / 3)
+
+
 def test_fewer_are_found_where_k_grows(pairs: tuple[Table, Schema]) -> None:
     found = [
         measure(sanitize(*pairs, Clustering(KAnonymity(k)), seed=1), ["downcoding"])[0].value

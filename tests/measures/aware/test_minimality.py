@@ -14,15 +14,18 @@ from sfumato import (
     FullDomain,
     Hierarchy,
     KAnonymity,
+    LocalRecoding,
     Measurement,
     Mondrian,
     ProbabilisticDiversity,
     Schema,
+    SuppressQuasiIdentifiers,
     Table,
     TCloseness,
     measure,
     sanitize,
 )
+from sfumato.errors import Infeasible
 from sfumato.measures.aware.minimality import Counts, dealt_out, multinomial
 from sfumato.models.base import PrivacyModel
 
@@ -72,7 +75,9 @@ def test_classes_that_are_too_large_to_enumerate_are_said_and_tell_nothing() -> 
 @pytest.mark.parametrize(
     ("how", "reason"),
     [
-        (Mondrian(KAnonymity(2)), "full-domain"),
+        (Mondrian(KAnonymity(2)), "asks nothing of the sensitive"),
+        (LocalRecoding(KAnonymity(2)), "only full-domain and mondrian"),
+        (Mondrian(HALF, variant="relaxed"), "strict variant"),
         (FullDomain({"group": 1}, KAnonymity(2)), "asks nothing of the sensitive"),
         (FullDomain({"group": 1}, HALF, suppression=0.5), "suppressed"),
     ],
@@ -144,3 +149,53 @@ def test_ways_are_counted_as_by_listing_them(sizes: list[int], first: int, limit
     if n_ways:
         of_first = sum(size * each[0] for size, each in zip(sizes, shares, strict=True))
         assert of_first == pytest.approx(counts[0])
+
+
+AGES = Schema((Attribute("age", "quasi-identifying", "numeric"), SCHEMA["illness"]))
+
+
+def aged(illnesses: list[str]) -> Table:
+    return Table.from_arrow({"age": list(range(20, 20 + len(illnesses))), "illness": illnesses})
+
+
+def test_a_cut_that_was_refused_tells_on_which_side_the_model_failed() -> None:
+    # two of five have HIV and no more than half of a part may; the cut leaves two on one side, three on the
+    # other. It fails in four of ten ways: both are the two, or both are among the three (three ways). So the
+    # two have flu with a chance of three in four, where three in five of the class have it.
+    release = sanitize(aged(["HIV", "HIV", "flu", "flu", "flu"]), AGES, Mondrian(HALF))
+    (found,) = measure(release, ["minimality-risk"])
+    assert release.classes.n_classes == 1
+    assert found.detail["attribute"] == "age"
+    assert found.value == pytest.approx(0.75)
+    assert found.baseline == 0.6
+    (withheld,) = measure(
+        sanitize(aged(["HIV", "HIV", "flu", "flu", "flu"]), AGES, SuppressQuasiIdentifiers()),
+        ["minimality-risk"],
+    )
+    assert withheld.value is None
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(ILLNESSES, min_size=4, max_size=6),
+    st.sampled_from([ProbabilisticDiversity(1.4), TCloseness(0.35)]),
+)
+def test_the_risk_of_mondrian_is_that_of_all_worlds_that_it_releases_alike(
+    illnesses: list[str], model: PrivacyModel
+) -> None:
+    try:
+        release = sanitize(aged(illnesses), AGES, Mondrian(model))
+    except Infeasible:
+        return
+    if release.classes.n_classes > 1:
+        return
+    chances: dict[tuple[int, str], int] = {}
+    n_worlds = 0
+    for world in itertools.permutations(illnesses):
+        if sanitize(aged(list(world)), AGES, Mondrian(model)).classes.n_classes == 1:
+            n_worlds += 1
+            for place, illness in enumerate(world):
+                chances[place, illness] = chances.get((place, illness), 0) + 1
+    (found,) = measure(release, ["minimality-risk"])
+    assert found.baseline is not None
+    assert found.value == pytest.approx(max(found.baseline, max(chances.values()) / n_worlds))

@@ -51,6 +51,15 @@ def test_a_query_is_what_the_definition_says(hospital: Bound, d: int, sel: float
             assert codes == list(range(codes[0], codes[0] + len(codes)))
 
 
+def test_each_attribute_may_accept_the_share_itself(hospital: Bound) -> None:
+    table, schema = hospital
+    truth = true_estimate(table, schema, "diagnosis")
+    queries, _, _ = satisfied_queries(table, schema, "diagnosis", truth, 20, 2, 0.3, 0, "each")
+    for query in range(20):
+        for name, values in accepted(queries, query, hospital, "diagnosis").items():
+            assert len(values) == math.ceil(len(table[name].domain) * 0.3)
+
+
 def test_the_same_seed_asks_the_same_and_another_seed_asks_others(adult: Bound) -> None:
     first, answers, _ = drawn(adult, "occupation", n=20)
     again, same, _ = drawn(adult, "occupation", n=20)

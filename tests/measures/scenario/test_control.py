@@ -36,7 +36,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.measures.base import NotApplicable
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.scenario import control
 from sfumato.measures.scenario.control import Control, control_group
 from sfumato.miners.cross_validation import predict_from_all
@@ -116,6 +116,9 @@ def test_there_is_none_where_none_is_wanted_or_possible(hospital: Bound) -> None
     (taken,) = measure(sanitize(*hospital, AsIs()), [AntiUtility(scenario)])
     assert "how they are written" in taken.detail["no-control"]
     assert taken.value is not None
+    by_label = Scenario(adversary=Adversary(("sex",), miners=("naive-bayes",)), folds=3, cells="labels")
+    (taken,) = measure(sanitize(*hospital, AsIs()), [AntiUtility(by_label)])
+    assert "how they are written" in taken.detail["no-control"]
 
 
 def test_a_release_from_a_file_has_none() -> None:

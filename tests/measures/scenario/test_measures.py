@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -49,6 +49,7 @@ from sfumato.measures import mining
 from sfumato.measures.mining import common_entries, vote
 from sfumato.measures.scenario import good_utility
 from sfumato.measures.scenario.nearness import closeness, nearer, released_as
+from sfumato.miners import accuracy, predict, predict_from_all
 from sfumato.miners.base import Predictions
 from sfumato.table import Column
 
@@ -541,6 +542,57 @@ def test_who_can_learn_everything_gains_everything() -> None:
     lost = only(blind, GoodUtility(scenario)).value
     assert lost is not None
     assert lost > 0.5
+
+
+def test_who_has_seen_a_record_gains_what_cannot_be_learned() -> None:
+    """A key for each person and a secret that nothing tells: one who has seen the release knows it."""
+    table = Table.from_arrow({"key": [f"k{i}" for i in range(90)], "secret": ["u", "v", "w"] * 30})
+    release = sanitize(table, Schema.of(key="quasi-identifying", secret="sensitive"), AsIs())
+    adversary = Adversary(("secret",), miners=("random-tree",))
+    for trained_on, least, most in (("others", 0.0, 0.6), ("all", 1.0, 1.0)):
+        how = Scenario(adversary=replace(adversary, trained_on=cast(Any, trained_on)), folds=3)
+        value = only(release, AntiUtility(how)).value
+        assert value is not None
+        assert least <= value <= most
+
+
+def test_an_adversary_trained_on_all_is_judged_record_by_record(hospital: Bound) -> None:
+    release = sanitize(*hospital, Mondrian(KAnonymity(3)))
+    adversary = Adversary(
+        ("diagnosis",), weights="age", miners=("naive-bayes",), fusion=False, trained_on="all"
+    )
+    taken = only(release, AntiUtility(Scenario(adversary=adversary, folds=3)))
+    found = predict_from_all(release, "diagnosis", "naive-bayes", release.weights)
+    truth = [truth_of(release, "diagnosis", row) for row in found.rows]
+    ages = [truth_of(release, "age", row) for row in found.rows]
+    right = [found.domain[code] == true for code, true in zip(found.predicted, truth, strict=True)]
+    worth = sum(n * age * hit for n, age, hit in zip(found.weights, ages, right, strict=True))
+    assert taken.detail["worst-sum"] == worth > 0
+
+
+def test_the_user_is_never_shown_the_record_that_is_predicted(hospital: Bound) -> None:
+    release = sanitize(*hospital, Mondrian(KAnonymity(3)))
+    user = User("diagnosis", miners=("naive-bayes",))
+    one, other = (
+        only(release, GoodUtility(Scenario(user=user, adversary=Adversary(trained_on=how), folds=3)))
+        for how in (cast(Any, "others"), cast(Any, "all"))
+    )
+    assert one.detail == other.detail
+
+
+@pytest.mark.parametrize("cells", ["shares", "labels"])
+def test_the_user_s_miners_see_cells_as_the_scenario_says(cells: Any) -> None:
+    table, schema = datasets.adult(quasi_identifiers=("age", "education", "race"), sensitive=("salary",))
+    few = table.part(np.arange(300), table.weights[:300])
+    release = sanitize(few, schema, Clustering(KAnonymity(4)))
+    user = User("salary", miners=("naive-bayes",))
+    taken = only(release, GoodUtility(Scenario(user=user, folds=3, cells=cells)))
+    right = {
+        how: accuracy(release, predict(release, "salary", "naive-bayes", folds=3, cells=how))
+        for how in (cast(Any, "shares"), cast(Any, "labels"))
+    }
+    assert right["shares"] != right["labels"]
+    assert taken.detail["released"] == pytest.approx(right[cells] * release.n_records)
 
 
 def test_a_miner_that_does_not_come_to_an_end_is_named(hospital: Bound) -> None:

@@ -79,6 +79,8 @@ def test_a_scenario_with_functions_cannot_be_written_down() -> None:
         (lambda: Adversary(reduction="near"), "did you mean 'nearer'"),
         (lambda: Adversary(guesses=cast(Any, "all")), "guesses cannot be 'all'"),
         (lambda: Adversary(miners=()), "at least one miner"),
+        (lambda: Adversary(trained_on=cast(Any, "some")), "trained-on cannot be 'some'"),
+        (lambda: Scenario(cells=cast(Any, "codes")), "cells cannot be 'codes'; allowed are shares, labels"),
         (lambda: Scenario(folds=1), "folds must be at least 2"),
         (lambda: Scenario(time_limit=0), "time-limit must be above 0"),
         (lambda: Scenario(control=-0.1), "control must be a share from 0 to 0.5"),
@@ -114,6 +116,7 @@ def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path)
         [scenarios.early]
         folds = 5
         control = 0.1
+        cells = "labels"
         [scenarios.early.user]
         target = "ill"
         weights = 'if(sex = "f" and age > 55, 10, 1)'
@@ -123,6 +126,7 @@ def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path)
         weights = 2
         reduction = "nearer"
         c = 50
+        trained-on = "all"
         [measure]
         privacy = ["anti-utility scenario=early", "k-anonymity"]
         utility = [{ good-utility = { scenario = "early" } }]
@@ -133,9 +137,10 @@ def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path)
     expected = Scenario(
         "early",
         User("ill", 'if(sex = "f" and age > 55, 10, 1)', miners=("naive-bayes", "random-forest trees=10")),
-        Adversary(("age",), 2.0, "nearer", 50.0),
+        Adversary(("age",), 2.0, "nearer", 50.0, trained_on="all"),
         folds=5,
         control=0.1,
+        cells="labels",
     )
     assert registry.build_measure(found.utility[0]) == GoodUtility(expected)
     assert registry.build_measure(found.privacy[0]) == AntiUtility(expected)
@@ -158,6 +163,8 @@ def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path)
         ("[scenarios.a.user]\nminers = []", "at least one miner"),
         ("[scenarios.a]\ncontrol = 0.6", "scenarios.a: control must be a share from 0 to 0.5"),
         ("[scenarios.a.adversary]\nguesses = 'all'", "scenarios.a.adversary.guesses: cannot be 'all'"),
+        ("[scenarios.a.adversary]\ntrained-on = 'me'", "scenarios.a.adversary.trained-on: cannot be 'me'"),
+        ("[scenarios.a]\ncells = 'both'", "scenarios.a.cells: cannot be 'both'"),
         ("[scenarios.a.adversary]\nc = -1", "c must be from 0 to 100"),
         ("[measure]\nprivacy = ['anti-utility scenario=a']", "measure.privacy: no scenario 'a'"),
         (

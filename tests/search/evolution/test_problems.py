@@ -27,6 +27,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import ParameterError
+from sfumato.models.order import DiversityName
 from sfumato.release import Release
 from sfumato.search.evolution.cuts import CutSpace
 from sfumato.search.evolution.problems import Preferred, ProblemName, PublisherProblem
@@ -38,12 +39,14 @@ Point = tuple[float, ...]
 DEWRI = json.loads((Path(__file__).parents[2] / "vectors" / "dewri_table2.json").read_text(encoding="utf-8"))
 LANDS = Hierarchy.nested({"Europe": ["Norway", "France", "Spain"], "Asia": ["Japan", "Korea"]})
 EVERY = [
-    *((name, "l", True) for name in get_args(ProblemName)),
-    ("k-l-safety", "k", True),
-    ("k-l-safety", "l", False),
-    ("k-l-safety", "k", False),
+    *((name, "l", True, "probabilistic") for name in get_args(ProblemName)),
+    ("k-l-safety", "k", True, "probabilistic"),
+    ("k-l-safety", "l", False, "probabilistic"),
+    ("k-l-safety", "k", False, "probabilistic"),
+    ("k-l-safety", "k", True, "distinct"),
+    ("k-l-safety", "l", False, "distinct"),
 ]
-PROBLEM = pytest.mark.parametrize(("name", "prefer", "guarantee"), EVERY)
+PROBLEM = pytest.mark.parametrize(("name", "prefer", "guarantee", "diversity"), EVERY)
 
 
 def people(seed: int, n: int = 60) -> Bound:
@@ -76,7 +79,7 @@ def every_cut(table: Table) -> list[dict[str, str]]:
     ]
 
 
-def classes_of(bound: Bound, cuts: dict[str, str]) -> list[tuple[int, int, float]]:
+def classes_of(bound: Bound, cuts: dict[str, str], diversity: str) -> list[tuple[int, int, float]]:
     """Return size, diversity and loss of a record of each class, from the release without suppression."""
     release = sanitize(*bound, Cut(cuts, KAnonymity(1)))
     losses = np.zeros(release.n_rows)
@@ -88,17 +91,18 @@ def classes_of(bound: Bound, cuts: dict[str, str]) -> list[tuple[int, int, float
     counts = classes.sensitive["ill"]
     found = []
     for number in range(classes.n_classes):
-        largest = max(counts.counts[counts.starts[number] : counts.starts[number + 1]])
+        having = counts.counts[counts.starts[number] : counts.starts[number + 1]]
+        diverse = len(having) if diversity == "distinct" else classes.sizes[number] // max(having)
         loss = losses[np.flatnonzero(classes.class_of == number)[0]]
-        found.append((int(classes.sizes[number]), int(classes.sizes[number] // largest), float(loss)))
+        found.append((int(classes.sizes[number]), int(diverse), float(loss)))
     return found
 
 
 @functools.cache
-def classes_of_every_cut(seed: int) -> tuple[list[tuple[int, int, float]], ...]:
+def classes_of_every_cut(seed: int, diversity: str) -> tuple[list[tuple[int, int, float]], ...]:
     """Search a table entirely, once for all problems."""
     bound = people(seed)
-    return tuple(classes_of(bound, cuts) for cuts in every_cut(bound[0]))
+    return tuple(classes_of(bound, cuts, diversity) for cuts in every_cut(bound[0]))
 
 
 def points_of(classes: list[Any], name: str, eta: float, prefer: str, guarantee: bool) -> list[Point]:
@@ -152,16 +156,18 @@ def front(points: list[Point]) -> set[Point]:
 
 @PROBLEM
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_search_finds_the_whole_true_front(name: Any, prefer: Any, guarantee: bool, seed: int) -> None:
+def test_the_search_finds_the_whole_true_front(
+    name: Any, prefer: Any, guarantee: bool, diversity: Any, seed: int
+) -> None:
     bound = people(seed)
     eta = 0.15
     every = [
         point
-        for classes in classes_of_every_cut(seed)
+        for classes in classes_of_every_cut(seed, diversity)
         for point in points_of(classes, name, eta, prefer, guarantee)
     ]
     space = CutSpace.of(*bound)
-    problem = PublisherProblem(space, name, eta, prefer, guarantee)
+    problem = PublisherProblem(space, name, eta, prefer, guarantee, diversity)
     judge = evolve(space, problem, Settings(40, 40), seed=seed)
     improve(judge)
     found = {tuple(round(value, 9) for value in row) for row in judge.archive.objectives.tolist()}
@@ -176,11 +182,11 @@ def reached(release: Release, *measures: str) -> list[float]:
 @given(seed=st.integers(0, 1000), eta=st.sampled_from([0.0, 0.05, 0.1, 0.3, 1.0]))
 @settings(max_examples=15)
 def test_every_solution_is_a_recipe_with_the_claimed_traits(
-    name: ProblemName, prefer: Preferred, guarantee: bool, seed: int, eta: float
+    name: ProblemName, prefer: Preferred, guarantee: bool, diversity: DiversityName, seed: int, eta: float
 ) -> None:
     bound = people(seed)
     space = CutSpace.of(*bound)
-    problem = PublisherProblem(space, name, eta, prefer, guarantee)
+    problem = PublisherProblem(space, name, eta, prefer, guarantee, diversity)
     found = problem.evaluate(space.sample(np.random.default_rng(seed), 6))
     genes = space.sample(np.random.default_rng(seed), 6)
     for owner, traits in zip(found.owner, found.traits, strict=True):
@@ -192,8 +198,8 @@ def test_every_solution_is_a_recipe_with_the_claimed_traits(
         if name in ("suppression", "k-l-safety"):
             assert release.n_suppressed <= eta * 60
         if name == "k-l-safety":
-            (diversity,) = reached(release, "probabilistic-diversity")
-            assert int(diversity) == traits[1]
+            (reached_l,) = reached(release, f"{diversity}-diversity")
+            assert int(reached_l) == traits[1]
 
 
 def test_with_a_guarantee_the_pair_holds_in_the_published_cells() -> None:

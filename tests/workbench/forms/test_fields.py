@@ -140,6 +140,11 @@ def test_a_field_says_its_type_default_and_choices() -> None:
     assert models["k-anonymity"].fields[0].default == "5"
 
 
+def test_what_a_generalised_cell_is_to_a_miner_can_be_chosen() -> None:
+    shown = {one.name: one for one in fields(registry.look_up("measure", "workload-utility"), {})}
+    assert (shown["cells"].sort, shown["cells"].options) == ("choice", ("shares", "labels"))
+
+
 SWEPT = {
     "model": {
         "k-anonymity": {"k": [2, 5, 10]},

@@ -13,6 +13,7 @@ from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, Detail, FileN
 from sfumato.measures.attacks.rates import Rate, Risk, rate, risk
 from sfumato.measures.attacks.setting import Listed, Setting, setting_of
 from sfumato.measures.base import Measure, Measurement
+from sfumato.measures.groups import Group
 from sfumato.release import Release
 
 ATTACK_DETAILS: Mapping[str, Detail] = {
@@ -139,6 +140,7 @@ class AttackMeasure(Measure):
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
     guards: ClassVar[Guards] = "identity"
+    is_attack: ClassVar[bool] = True
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
 
     def __post_init__(self) -> None:
@@ -149,6 +151,11 @@ class AttackMeasure(Measure):
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return what the attack gets beyond the control group."""
         setting = setting_of(release, self.control, self.people, self.seed)
+        return tuple(self.tried(setting))
+
+    def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
+        """Return what the attack gets of the people of a group beyond others like them."""
+        setting = setting_of(release, self.control, self.people, self.seed, group)
         return tuple(self.tried(setting))
 
     @abstractmethod

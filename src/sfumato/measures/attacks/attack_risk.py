@@ -13,7 +13,8 @@ from sfumato.measures.attacks.linkability import Linkability
 from sfumato.measures.attacks.membership import Membership
 from sfumato.measures.attacks.setting import Setting
 from sfumato.measures.attacks.singling_out import SinglingOut
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 
 
@@ -50,6 +51,7 @@ class AttackRisk(AttackMeasure):
 
     miners: tuple[MinerName, ...] = Inference.miners
 
+    includes: ClassVar[tuple[str, ...]] = ("singling-out", "linkability", "inference", "membership")
     against: ClassVar[Attacker] = Attacker(
         "Whoever attacks",
         "Tries to single out, to link, to guess sensitive values and to tell who is in the data, and is "

@@ -19,7 +19,7 @@ from sfumato.hierarchy import ROOT
 from sfumato.kernels.attacking import Distances
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.measures.attacks.setting import Listed
-from sfumato.measures.base import NotApplicable
+from sfumato.measures.reasons import NotApplicable
 from sfumato.release import Release
 from sfumato.schema import Schema
 from sfumato.table import Column, Table, Value, number, text

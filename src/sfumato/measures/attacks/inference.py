@@ -23,7 +23,8 @@ from sfumato.measures.attacks.distances import (
     sight,
 )
 from sfumato.measures.attacks.setting import Listed, Setting
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.miners.cross_validation import predict_from_all
 from sfumato.miners.labels import labels_of, target_domain
 from sfumato.registry import register

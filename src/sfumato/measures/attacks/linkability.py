@@ -15,7 +15,8 @@ from sfumato.kernels.attacking import draw_nearest
 from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, attempted
 from sfumato.measures.attacks.distances import known_attributes, sight
 from sfumato.measures.attacks.setting import Listed, Setting
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 

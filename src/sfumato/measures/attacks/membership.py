@@ -16,7 +16,8 @@ from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasu
 from sfumato.measures.attacks.distances import SeenRelease, known_attributes, people_column, sight
 from sfumato.measures.attacks.rates import advantage
 from sfumato.measures.attacks.setting import Listed, Setting
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import Table

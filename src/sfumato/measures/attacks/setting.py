@@ -13,12 +13,13 @@ from sfumato.arrays import Integers
 from sfumato.caching import remembered
 from sfumato.errors import DataError
 from sfumato.files import why_unreadable
-from sfumato.measures.base import NotApplicable
+from sfumato.measures.groups import Group
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.scenario.control import MOST_STRANGERS, made_again
 from sfumato.miners.cross_validation import fingerprint
 from sfumato.progress import speaking_of
 from sfumato.release import Release
-from sfumato.table import Table
+from sfumato.table import Table, text
 
 LEFT_OUT = 0.2
 """The share of the people that is left out of a release that is made anew, for the control group."""
@@ -59,6 +60,8 @@ class Setting:
         More such people, from whom an attacker may know what people are like.
     told
         Where the control group comes from, in a sentence.
+    group
+        The group that all of them are of, if they are of one.
     """
 
     release: Release
@@ -66,9 +69,12 @@ class Setting:
     outside: Listed | None
     reference: Table | None
     told: str
+    group: Group | None = None
 
 
-def setting_of(release: Release, control: str | None, people: int, seed: int) -> Setting:
+def setting_of(
+    release: Release, control: str | None, people: int, seed: int, group: Group | None = None
+) -> Setting:
     """Return the setting of a release, the same for all attacks on it.
 
     Parameters
@@ -82,44 +88,70 @@ def setting_of(release: Release, control: str | None, people: int, seed: int) ->
         How many people are attacked at most, inside and outside; half as many more serve to choose.
     seed
         Decides who is drawn.
+    group
+        Whom alone to attack, and to take for the control group.
     """
     if release.original is None:
         raise NotApplicable("the original is not known, so that nobody can be attacked")
     recipe = None if release.recipe is None else release.recipe.to_json()
     cells = fingerprint(release, tuple(release.cells))
-    key = ("attacks", cells, recipe, control and _version(Path(control)), people, seed)
-    return remembered(key, lambda: _set(release, control, people, seed))
+    key = ("attacks", cells, recipe, control and _version(Path(control)), seed)
+    whole, strangers, told = remembered(key, lambda: _sides(release, control, seed))
+    return _drawn(whole, strangers, told, people, seed, group)
 
 
-def _set(release: Release, control: str | None, people: int, seed: int) -> Setting:
+def _sides(release: Release, control: str | None, seed: int) -> tuple[Release, Table | None, str]:
+    """Return the release that is attacked, who is not in it, and where these come from."""
     if control is not None:
-        strangers, told = read_people(control), f"people in {Path(control).name}"
-        return _drawn(release, strangers, told, people, seed)
+        return release, read_people(control), f"people in {Path(control).name}"
     try:
         with speaking_of("control group"):
             second, leaving = _made_anew(release, seed)
     except NotApplicable as reason:
-        return _drawn(release, None, f"none: {reason}", people, seed)
+        return release, None, f"none: {reason}"
     told = f"{leaving.n_people:,} people, left out of a release that was made anew and is attacked"
-    return _drawn(second, leaving, told, people, seed)
+    return second, leaving, told
 
 
-def _drawn(release: Release, strangers: Table | None, told: str, people: int, seed: int) -> Setting:
+def _drawn(
+    release: Release, strangers: Table | None, told: str, people: int, seed: int, group: Group | None
+) -> Setting:
     assert release.original is not None
     rng = np.random.default_rng([seed, people])
-    inside, _ = _some_of(release.original, people, rng)
+    inside, _ = _some_of(release.original, people, rng, group)
     if strangers is None:
-        return Setting(release, inside, None, None, told)
-    outside, left = _some_of(strangers, people, rng)
+        return Setting(release, inside, None, None, told, group)
+    outside, left = _some_of(strangers, people, rng, group)
     others = np.flatnonzero(left)
     reference = strangers.part(others, left[others]) if len(others) else None
-    return Setting(release, inside, outside, reference, told)
+    return Setting(release, inside, outside, reference, told, group)
 
 
-def _some_of(table: Table, people: int, rng: np.random.Generator) -> tuple[Listed, Integers]:
+def _some_of(
+    table: Table, people: int, rng: np.random.Generator, group: Group | None
+) -> tuple[Listed, Integers]:
     """Draw people to attack and half as many to choose by; and how many records of each row are left."""
-    rows, left = drawn_people(table, people + people // 2, rng)
-    return Listed(table, rows, len(rows) // 3), left
+    n_drawn = people + people // 2
+    if group is None:
+        rows, left = drawn_people(table, n_drawn, rng)
+        return Listed(table, rows, len(rows) // 3), left
+    own = _rows_of(table, group)
+    rows, left = drawn_people(table.part(own, table.weights[own]), n_drawn, rng)
+    every = table.weights.copy()
+    every[own] = left
+    return Listed(table, own[rows], len(rows) // 3), every
+
+
+def _rows_of(table: Table, group: Group) -> Integers:
+    """Return the rows of people with the value of a group; there must be some."""
+    if group.attribute not in table.columns:
+        raise NotApplicable(f"the control group has no column {group.attribute!r}")
+    column = table[group.attribute]
+    is_theirs = np.array([(text(value) or "missing") == group.name for value in column.domain])
+    rows = np.flatnonzero(is_theirs[column.codes])
+    if not len(rows):
+        raise NotApplicable("nobody in the control group is of this group")
+    return rows
 
 
 def drawn_people(table: Table, n_people: int, rng: np.random.Generator) -> tuple[Integers, Integers]:

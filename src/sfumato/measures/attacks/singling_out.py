@@ -16,6 +16,7 @@ from sfumato.measures.attacks.predicates import at_random, learned, people_crowd
 from sfumato.measures.attacks.rates import Rate, rate
 from sfumato.measures.attacks.setting import Setting
 from sfumato.measures.base import Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 
 _SEVERAL = 3
@@ -79,6 +80,8 @@ class SinglingOut(AttackMeasure):
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:
         """Return what predicates single out."""
+        if setting.group is not None:
+            raise NotApplicable("it looks for anybody, and not for the people of a group")
         known = known_attributes(setting.release, self.known)
         attempts = self.attempts(setting, sight(setting.release, known))
         return [self.told(setting, attempts, ", ".join(known))]

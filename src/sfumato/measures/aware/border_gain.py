@@ -11,7 +11,8 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import Cells, ValueSets
 from sfumato.facts import Detail, Words
 from sfumato.measures.aware.reader import RecipeReaderMeasure
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 

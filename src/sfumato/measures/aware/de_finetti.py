@@ -13,7 +13,8 @@ from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Detail, Needs, Words
 from sfumato.kernels.grouping import value_counts
 from sfumato.measures.aware.reader import RECIPE_READER
-from sfumato.measures.base import NotApplicable, SensitiveMeasure
+from sfumato.measures.base import SensitiveMeasure
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -56,6 +57,7 @@ class DeFinettiGain(SensitiveMeasure):
 
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = RECIPE_READER
+    is_attack: ClassVar[bool] = True
     words: ClassVar[Words] = Words(
         "deFinetti gain",
         "How much oftener an adversary guesses a person's sensitive value right who has learned from all "

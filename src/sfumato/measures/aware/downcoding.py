@@ -12,7 +12,8 @@ from sfumato.arrays import Booleans, Codes, Integers
 from sfumato.cells import Cells
 from sfumato.facts import Detail, Words
 from sfumato.measures.aware.reader import RecipeReaderMeasure
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.models.anonymity import KAnonymity
 from sfumato.registry import register
 from sfumato.release import Release

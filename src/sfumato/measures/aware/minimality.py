@@ -17,10 +17,13 @@ from sfumato.errors import ParameterError
 from sfumato.facts import Detail, Words
 from sfumato.kernels.grouping import sum_by_group
 from sfumato.measures.aware.reader import RecipeReaderMeasure
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
+from sfumato.measures.reasons import NotApplicable
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import register
 from sfumato.release import Release, holds
+from sfumato.sanitizers.mondrian import refused_cuts
+from sfumato.table import Table
 
 Counts = tuple[int, ...]
 """How many records of a class, or of a part of it, have each of its values."""
@@ -44,7 +47,11 @@ class MinimalityRisk(RecipeReaderMeasure):
     becomes surer, and the share of those in classes that were enumerated; a class with more ways than the
     limit is taken to be where the model failed, so that the figure is then a lower bound.
 
-    Only for `full-domain` without suppressed records: there the next finer releases are known.
+    `full-domain` without suppressed records has the next finer releases to compare with. `mondrian` (strict,
+    without target) refuses a cut in each class by itself: which one it tries follows from the
+    quasi-identifiers alone, and that the class is there says that the model failed on one side of it. So the
+    failure is in this very class (R is 1), for each quasi-identifier by itself. Cuts that were refused
+    before another was taken are not reasoned about, so that the figure is a lower bound.
 
     Parameters
     ----------
@@ -87,16 +94,23 @@ class MinimalityRisk(RecipeReaderMeasure):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""
-        finer, model = _finer_failing(release), _model(release)
-        return tuple(self._of_attribute(release, name, finer, model) for name in release.groups.sensitive)
+        finer, model, is_local = _finer_failing(release), _model(release), _cuts_classes(release)
+        return tuple(
+            self._of_attribute(release, name, finer, model, is_local) for name in release.groups.sensitive
+        )
 
     def _of_attribute(
-        self, release: Release, name: str, finer: Mapping[str, Integers], model: PrivacyModel
+        self,
+        release: Release,
+        name: str,
+        finer: Mapping[str, Integers],
+        model: PrivacyModel,
+        is_local: bool,
     ) -> Measurement:
         sensitive = release.classes.sensitive[name]
         baseline = float(sensitive.shares.max())
         found = [
-            (attribute, _Reasoning.of(release, name, part_of, model, self.ways))
+            (attribute, _Reasoning.of(release, name, part_of, model, self.ways, is_local))
             for attribute, part_of in finer.items()
         ]
         attribute, worst = max(found, key=lambda pair: pair[1].credibility, default=("", _NOTHING))
@@ -116,11 +130,17 @@ def _model(release: Release) -> PrivacyModel:
     return model
 
 
+def _cuts_classes(release: Release) -> bool:
+    """Return whether the method refused a finer division of each class by itself."""
+    return release.recipe is not None and release.recipe.sanitizer == "mondrian"
+
+
 def _finer_failing(release: Release) -> dict[str, Integers]:
-    """Return the parts of the rows in each next finer release in which the model does not hold."""
+    """Return the parts of the rows in each next finer release, or finer class, in which the model fails."""
     recipe, original = release.recipe, release.original
-    if recipe is None or original is None or release.rows is None or recipe.sanitizer != "full-domain":
-        raise NotApplicable("only a release by full-domain says which finer ones there were")
+    known = ("full-domain", "mondrian")
+    if recipe is None or original is None or release.rows is None or recipe.sanitizer not in known:
+        raise NotApplicable("only full-domain and mondrian say which finer releases there were")
     if release.n_suppressed or recipe.parameters.get("suppression"):
         raise NotApplicable("records may be suppressed, so that a finer release need not have failed")
     if release.people is not None:
@@ -129,6 +149,32 @@ def _finer_failing(release: Release) -> dict[str, Integers]:
         raise NotApplicable(
             "the model asks nothing of the sensitive attribute, so that its failure tells nothing"
         )
+    return _refused(release, original) if _cuts_classes(release) else _finer_levels(release, original)
+
+
+def _refused(release: Release, original: Table) -> dict[str, Integers]:
+    """Return for each quasi-identifier the classes of mondrian, cut as it tried to."""
+    recipe = release.recipe
+    assert recipe is not None
+    if recipe.parameters["variant"] != "strict" or recipe.parameters["target"] or recipe.parameters["free"]:
+        raise NotApplicable("only the strict variant without target tries cuts that are known from outside")
+    parts, halves = refused_cuts(original, release.schema, _model(release))
+    if len(parts.low) != release.classes.n_classes or len(parts.rows) != release.n_rows:
+        raise NotApplicable("parts that look alike were put together, so that it is not known what was tried")
+    of_row = np.empty(original.n_rows, dtype=np.int64)
+    finer: dict[str, Integers] = {}
+    for name, half in halves.items():
+        of_row[parts.rows] = half
+        # numbered anew: a part that was not cut has one half
+        finer[name] = np.unique(of_row[release.rows], return_inverse=True)[1]
+    return finer
+
+
+def _finer_levels(release: Release, original: Table) -> dict[str, Integers]:
+    """Return the classes with one attribute a level finer, where the model does not hold in them."""
+    recipe = release.recipe
+    assert recipe is not None
+    assert release.rows is not None
     finer = {}
     for name, level in recipe.parameters["levels"].items():
         if level <= release.schema[name].lowest_level:
@@ -150,8 +196,16 @@ class _Reasoning:
     share_enumerated: float
 
     @classmethod
-    def of(cls, release: Release, name: str, part_of: Integers, model: PrivacyModel, ways: int) -> _Reasoning:
-        """Enumerate the classes of a release, whose rows fall into parts."""
+    def of(
+        cls,
+        release: Release,
+        name: str,
+        part_of: Integers,
+        model: PrivacyModel,
+        ways: int,
+        is_local: bool,
+    ) -> _Reasoning:
+        """Enumerate the classes of a release, whose rows fall into parts; locally each has failed itself."""
         classes = _divided(release, name, part_of)
         judge = _Judge(model, release.classes.sensitive[name], name)
         keeping = [each.dealt_out(judge, ways) for each in classes]
@@ -166,6 +220,7 @@ class _Reasoning:
             n_counted += divided.n_records
             others_fail = n_impossible - math.isinf(log)
             others = 0.0 if others_fail else math.exp(total - (0.0 if math.isinf(log) else log))
+            others = 1.0 if is_local else others
             for size, chances in zip(divided.sizes, kept.believed(divided, others), strict=True):
                 best = max(best, *chances)
                 n_surer += size * (max(chances) > divided.commonest + 1e-9)

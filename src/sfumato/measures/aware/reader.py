@@ -23,3 +23,4 @@ class RecipeReaderMeasure(Measure):
     guards: ClassVar[Guards] = "attribute"
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = RECIPE_READER
+    is_attack: ClassVar[bool] = True

@@ -16,7 +16,7 @@ from sfumato.hierarchy import Hierarchy
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.kernels.populations import large_conjunctions
 from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.table import Column, Table
 
 MOST_POPULATIONS = 1_000_000
 """More populations than this are not looked at: with each release that would take minutes."""
@@ -192,15 +192,9 @@ def distinct_nodes(hierarchy: Hierarchy) -> list[Codes]:
 def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
     columns = [table[name] for name in schema.quasi_identifiers]
     least = max(1, math.ceil(Fraction(str(minimum_support)) * table.n_records))
-    row_of, n_rows = number_rows(
-        [column.codes for column in columns], [len(column.domain) for column in columns], table.n_rows
-    )
-    weights = sum_by_group(row_of, n_rows, table.weights)
-    rows = np.empty((len(columns), n_rows), dtype=np.int32)
     sets = []
-    for place, (name, column) in enumerate(zip(schema.quasi_identifiers, columns, strict=True)):
-        rows[place, row_of] = column.codes
-        on_code = sum_by_group(rows[place], len(column.domain), weights)
+    for name, column in zip(schema.quasi_identifiers, columns, strict=True):
+        on_code = sum_by_group(column.codes, len(column.domain), table.weights)
         nodes_of = distinct_nodes(schema.hierarchy(name))
         sets.append([codes for codes in nodes_of if on_code[codes].sum() >= least])
     nodes = AttributeNodes.of(sets, [len(column.domain) for column in columns])
@@ -208,10 +202,16 @@ def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
         none = np.empty(0, dtype=np.int64)
         return Populations(nodes, none, none, none)
     values = [len(table[name].domain) for name in schema.sensitive]
-    row_of, few = alike_in(nodes, list(rows))
-    n_few = few.shape[1]
-    rows_of = _Rows(few, sum_by_group(row_of, n_few, weights), np.bincount(row_of, minlength=n_few))
-    return _within_reach(nodes, rows_of, least, values)
+    row_of, few = alike_in(nodes, [column.codes for column in columns])
+    weights = sum_by_group(row_of, few.shape[1], table.weights)
+    return _within_reach(nodes, _Rows(few, weights, _different(columns, row_of)), least, values)
+
+
+def _different(columns: Sequence[Column], group_of: Integers) -> Integers:
+    """Return how many different rows each group has."""
+    codes, sizes = [column.codes for column in columns], [len(column.domain) for column in columns]
+    number, n_different = number_rows(codes, sizes, len(group_of))
+    return np.bincount(group_of[first_row_of_group(number, n_different)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,10 +236,11 @@ def alike_in(nodes: AttributeNodes, codes: Sequence[Codes]) -> tuple[Integers, C
     The number of each row, and for each attribute the codes of one row of each number.
     """
     numbers, values = zip(*(nodes.alike(attribute) for attribute in range(len(codes))), strict=True)
-    kinds = [number[of_rows] for number, of_rows in zip(numbers, codes, strict=True)]
+    kinds = (number[of_rows] for number, of_rows in zip(numbers, codes, strict=True))
     row_of, n_rows = number_rows(kinds, [len(each) for each in values], len(codes[0]))
     first = first_row_of_group(row_of, n_rows)
-    return row_of, np.array([each[kind[first]] for each, kind in zip(values, kinds, strict=True)])
+    chosen = zip(values, numbers, codes, strict=True)
+    return row_of, np.array([each[number[of_rows[first]]] for each, number, of_rows in chosen])
 
 
 def _within_reach(nodes: AttributeNodes, rows: _Rows, least: int, n_values: list[int]) -> Populations:

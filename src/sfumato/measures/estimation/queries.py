@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,9 @@ _ROUNDS = 100
 
 class TooFewQueries(Exception):
     """Raised when hardly any query is satisfied by a record."""
+
+
+SelectivityRule = Literal["joint", "each"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +74,7 @@ def satisfied_queries(
     dimensions: int,
     selectivity: float,
     seed: int,
+    rule: SelectivityRule = "joint",
 ) -> tuple[Queries, Floats, int]:
     """Draw queries that at least one record satisfies.
 
@@ -87,18 +92,21 @@ def satisfied_queries(
         The share of all combinations of values that a query accepts, roughly.
     seed
         Decides which queries.
+    rule
+        ``each`` where the selectivity is the share of the values of each attribute.
 
     Returns
     -------
     The queries, their true answers, and how many queries had to be drawn again.
     """
     rng = np.random.default_rng(seed)
+    share = selectivity ** (1 / (dimensions + 1)) if rule == "joint" else selectivity
     columns = [table[name] for name in (*schema.quasi_identifiers, sensitive)]
     kept: list[Queries] = []
     answers: list[Floats] = []
     lacking, redrawn = n_queries, 0
     for _ in range(_ROUNDS):
-        drawn = _draw(columns, lacking, dimensions, selectivity, rng)
+        drawn = _draw(columns, lacking, dimensions, share, rng)
         found = drawn.answers(truth)
         satisfied = np.flatnonzero(found > 0)
         kept.append(drawn.take(satisfied))
@@ -114,12 +122,11 @@ def satisfied_queries(
 
 
 def _draw(
-    columns: Sequence[Column], n_queries: int, dimensions: int, selectivity: float, rng: np.random.Generator
+    columns: Sequence[Column], n_queries: int, dimensions: int, share: float, rng: np.random.Generator
 ) -> Queries:
-    """Draw queries; the last column is the sensitive one."""
+    """Draw queries that accept a share of each attribute's values; the last column is the sensitive one."""
     n_attributes = len(columns) - 1
     chosen = rng.permuted(np.tile(np.arange(n_attributes), (n_queries, 1)), axis=1)[:, :dimensions]
-    share = selectivity ** (1 / (dimensions + 1))
     sizes = np.array([len(column.domain) for column in columns])
     ends = np.cumsum(sizes[chosen], axis=None).reshape(chosen.shape)
     starts = ends - sizes[chosen]

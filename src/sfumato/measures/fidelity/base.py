@@ -9,13 +9,14 @@ from typing import ClassVar
 
 from sfumato.errors import ParameterError, suggestion
 from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, RecordKind
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.fidelity.records import (
     SingleValues,
     compared_attributes,
     original_records,
     released_records,
 )
+from sfumato.measures.reasons import NotApplicable
 from sfumato.release import Release
 
 

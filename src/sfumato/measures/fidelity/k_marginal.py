@@ -14,9 +14,10 @@ from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.kernels.grouping import number_rows
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
 from sfumato.measures.fidelity.base import FidelityMeasure
 from sfumato.measures.fidelity.records import SingleValues
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 

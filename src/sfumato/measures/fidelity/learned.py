@@ -13,6 +13,7 @@ from sfumato.facts import Detail, Words
 from sfumato.measures.base import Measurement
 from sfumato.measures.fidelity.base import FidelityMeasure, TargetMeasure
 from sfumato.measures.fidelity.records import SingleValues
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _LEAST_LEAF = 50
 _SHARE_OF_RECORDS = 200
+_PARTS = 3
 
 
 @register
@@ -69,6 +71,8 @@ class Propensity(FidelityMeasure):
 
     def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterator[Measurement]:
         """Yield the score."""
+        if min(true.n_records, made.n_records) < _PARTS:
+            raise NotApplicable(f"it divides the records of both tables into {_PARTS} parts, and has too few")
         names = tuple(true.codes)
         known = np.concatenate([_features(true, names), _features(made, names)])
         is_released = np.repeat([0.0, 1.0], [true.n_records, made.n_records])
@@ -83,7 +87,9 @@ class Propensity(FidelityMeasure):
         from sklearn.model_selection import StratifiedKFold
 
         found = np.empty(len(known))
-        for seen, held in StratifiedKFold(3, shuffle=True, random_state=self.seed).split(known, is_released):
+        for seen, held in StratifiedKFold(_PARTS, shuffle=True, random_state=self.seed).split(
+            known, is_released
+        ):
             least = max(_LEAST_LEAF, len(seen) // _SHARE_OF_RECORDS)
             found[held] = _tree(known[seen], is_released[seen], least, self.seed).predict_proba(known[held])[
                 :, 1

@@ -9,8 +9,8 @@ import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.cells import Cells
-from sfumato.measures.base import NotApplicable
 from sfumato.measures.estimation.reconstruction import Unreadable, nearest_codes, original_of
+from sfumato.measures.reasons import NotApplicable
 from sfumato.miners.knowledge import as_numbers
 from sfumato.release import Release
 from sfumato.table import Column, Table

@@ -10,10 +10,11 @@ import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.facts import Detail, Words
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
 from sfumato.measures.fidelity.base import TargetMeasure
 from sfumato.measures.fidelity.records import SingleValues
 from sfumato.measures.percentiles import NORMAL_95
+from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
 from sfumato.release import Release
 

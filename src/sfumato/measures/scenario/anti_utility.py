@@ -14,7 +14,7 @@ from sfumato import registry
 from sfumato.arrays import Floats, Integers
 from sfumato.caching import kept
 from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Words
-from sfumato.measures.base import Measurement, NotApplicable
+from sfumato.measures.base import Measurement
 from sfumato.measures.mining import (
     DATA_MINER,
     Attempt,
@@ -29,6 +29,7 @@ from sfumato.measures.mining import (
     worth_to_adversary,
 )
 from sfumato.measures.percentiles import NORMAL_95
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.scenario.control import Control, control_group
 from sfumato.measures.scenario.good_utility import ScenarioMeasure, unfinished
 from sfumato.measures.scenario.nearness import Told, nearer, released_as, true_column
@@ -251,7 +252,7 @@ class _Attack:
     people
         About whom gains are added up.
     mine
-        How miners predict; by default out of fold.
+        How miners predict; by default as the scenario says.
     """
 
     release: Release
@@ -292,7 +293,7 @@ class _Attack:
             self.names,
             adversary.miners,
             self.scenario,
-            *(adversary.reduction, adversary.c, adversary.guesses),
+            *(adversary.reduction, adversary.c, adversary.guesses, adversary.trained_on),
             *(part for some in self.people for part in (some.weights, some.records)),
         )
         sums = kept(key, lambda: self._computed(fused))
@@ -361,7 +362,7 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
     of_row = weights[control.both.rows]
     people = (_Counted(of_row, control.members), _Counted(of_row, control.strangers))
     miners = tuple(each for each in scenario.adversary.miners if _knows_meanings(each))
-    if not miners:
+    if not miners or scenario.cells == "labels":
         raise NotApplicable("no miner knows what released values stand for, only how they are written")
     able = replace(scenario, adversary=replace(scenario.adversary, miners=miners))
     attack = _Attack(control.both, names, able, people, control.mine)

@@ -13,8 +13,8 @@ from sfumato.errors import Infeasible, SfumatoError
 from sfumato.hierarchy import Label
 from sfumato.kernels.covering import first_box_around
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
-from sfumato.measures.base import NotApplicable
 from sfumato.measures.mining import ended
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.scenario.nearness import true_column
 from sfumato.measures.scenario.scenario import Scenario
 from sfumato.miners.base import Predictions
@@ -53,7 +53,7 @@ class Control:
         self, view: Release, name: str, miners: Sequence[str], scenario: Scenario
     ) -> tuple[list[Predictions], list[str]]:
         """Let miners that have seen the whole second release predict its people and the strangers."""
-        limits = {"seed": scenario.seed, "time_limit": scenario.time_limit}
+        limits = {"seed": scenario.seed, "time_limit": scenario.time_limit, "cells": scenario.cells}
         return ended(
             [predict_from_all(view, name, miner, self.members, **limits) for miner in miners]  # type: ignore[arg-type]
         )

@@ -14,9 +14,10 @@ from sfumato.arrays import Floats, Integers
 from sfumato.caching import kept
 from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Needs, RecordKind, Words
-from sfumato.measures.base import Measure, Measurement, NotApplicable
+from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.mining import of_user, predictions, sums_key, worth_to_user
 from sfumato.measures.percentiles import NORMAL_95
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.scenario.expressions import Type, type_of
 from sfumato.measures.scenario.nearness import true_column
 from sfumato.measures.scenario.scenario import Scenario, weights_of

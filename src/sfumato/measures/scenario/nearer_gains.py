@@ -13,8 +13,9 @@ from sfumato.classes import count_classes
 from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Words
 from sfumato.kernels.grouping import number_rows
 from sfumato.measures.adversary import AccuracyGain, KnowledgeGain
-from sfumato.measures.base import Measurement, NotApplicable, SensitiveMeasure
+from sfumato.measures.base import Measurement, SensitiveMeasure
 from sfumato.measures.mining import DATA_MINER, Attempt, attack, common_entries
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.scenario.good_utility import ScenarioMeasure
 from sfumato.measures.scenario.nearness import nearer, released_as
 from sfumato.measures.scenario.scenario import Scenario, weights_of

@@ -10,7 +10,7 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import Cells
 from sfumato.hierarchy import Hierarchy
 from sfumato.kernels.grouping import number_rows, value_counts
-from sfumato.measures.base import NotApplicable
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.scenario.expressions import domain_values
 from sfumato.release import Release
 from sfumato.table import Column, Kind, Value

@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.scenario.expressions import Expression, Type
+from sfumato.miners.base import CellsAs
 from sfumato.table import Table
 
 Weights = str | float | Callable[[Table], Any]
@@ -19,6 +20,7 @@ Weights = str | float | Callable[[Table], Any]
 Judgement = str | Callable[..., Any]
 """What a prediction is worth: a named function, a formula, or a function of arrays of values."""
 Guesses = Literal["values", "released", "both"]
+TrainedOn = Literal["others", "all"]
 
 ERRORS = ("equal", "distance")
 REDUCTIONS = ("nearer", "exact", "distance")
@@ -81,6 +83,9 @@ class Adversary:
         values (as in the paper), or ``both``, one after the other.
     fusion
         Whether the vote of all miners (the mean, for numbers) is one more adversary.
+    trained_on
+        Whether the miner that predicts a record was trained on the ``others`` only, in folds, or on ``all``
+        records of the release, this one among them: M(S(DB), S(x)), as the paper writes it.
     """
 
     attributes: tuple[str, ...] = ()
@@ -96,6 +101,7 @@ class Adversary:
     )
     guesses: Guesses = "both"
     fusion: bool = True
+    trained_on: TrainedOn = "others"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", tuple(self.attributes))
@@ -104,10 +110,8 @@ class Adversary:
         _check_judgement(self.reduction, REDUCTIONS, ("predicted", "released", "true"))
         if not 0 <= self.c <= 100:
             raise ParameterError(f"c must be from 0 to 100 per cent, not {self.c:g}")
-        if self.guesses not in get_args(Guesses):
-            raise ParameterError(
-                f"guesses cannot be {self.guesses!r}; allowed are {', '.join(get_args(Guesses))}"
-            )
+        _check_word("guesses", self.guesses, get_args(Guesses))
+        _check_word("trained-on", self.trained_on, get_args(TrainedOn))
         if not self.miners:
             raise ParameterError("an adversary needs at least one miner")
 
@@ -133,6 +137,10 @@ class Scenario:
         much of what the adversary learns is also learned about people who are not in the table; 0 is
         nobody. It costs another run of the sanitizer and one fit of each miner, beside the fits for the
         folds.
+    cells
+        What a generalised cell is to a miner, the user's or the adversary's: ``shares`` of the values that
+        it may stand for, or one of the released ``labels``, which have nothing in common with each other,
+        as a program sees them that reads the released file and knows no hierarchy.
 
     References
     ----------
@@ -157,6 +165,7 @@ class Scenario:
     seed: int = 0
     time_limit: float = 600.0
     control: float = 0.2
+    cells: CellsAs = "shares"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.user, User) and isinstance(self.adversary, Adversary)):
@@ -168,6 +177,7 @@ class Scenario:
             raise ParameterError(f"time-limit must be above 0 seconds, not {self.time_limit:g}")
         if not 0 <= self.control <= 0.5:
             raise ParameterError(f"control must be a share from 0 to 0.5, not {self.control:g}")
+        _check_word("cells", self.cells, get_args(CellsAs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; functions of your own cannot be written down."""
@@ -244,6 +254,11 @@ def _plain_part(part: User | Adversary) -> dict[str, Any]:
     if any(callable(value) for value in values.values()):
         raise ParameterError("a scenario with functions of your own cannot be written down; use formulas")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _check_word(key: str, given: str, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        raise ParameterError(f"{key} cannot be {given!r}; allowed are {', '.join(allowed)}")
 
 
 def _check_weights(weights: Weights) -> None:

@@ -188,7 +188,7 @@ def _nothing_gained(text: str, shown: Iterable[Row], target: str) -> Claim:
 def _privacy_destroys(shown: Sequence[Row], gains: _Gains, target: str) -> tuple[Claim, ...]:
     """Judge the paper's conclusion by the releases that halve what the adversary gains.
 
-    Where the table as it is gives the researcher nothing, nothing can be destroyed, and nothing is claimed.
+    Where the table as it is gives the researcher nothing, nothing can be destroyed.
     """
     text = "Even modest privacy costs nearly all utility: whatever halves the adversary's gain leaves the "
     text += f"researcher less than {_DESTROYED:.0%} of what the table as it is would give."
@@ -196,7 +196,7 @@ def _privacy_destroys(shown: Sequence[Row], gains: _Gains, target: str) -> tuple
     if taken is None or INTACT not in gains:
         return (Claim(text, None, "The table as it is was not measured."),)
     if not _is_sure(taken):
-        return ()
+        return (Claim(text, None, f"The table as it is gains {_with_interval(taken)}", is_moot=True),)
     whole = gains[INTACT]
     modest = [
         row.label

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sfumato.reproduce.beside import bars_beside
+from sfumato.reproduce.beside import bars_beside, cell, exhibit
+from sfumato.reproduce.brickell.artificial import artificial
 from sfumato.reproduce.brickell.gains import learning_another, learning_the_same
+from sfumato.reproduce.brickell.readings import AMBIGUITIES, MARITAL, kept_for
 from sfumato.reproduce.brickell.releases import (
     INTACT,
-    label_of,
     listed,
     rows,
     said_of_substitutes,
@@ -24,6 +25,8 @@ from sfumato.reproduce.published import published
 
 _GAINS = ("accuracy-gain", "knowledge-gain")
 _QUICK = {"k": [100], "l": [2], "t": [0.2], "delta": [1.0]}
+_LEARNED = ("marital-status", "occupation", "salary")
+"""What somebody wants to learn in one of the exhibits."""
 _DESTROYED = 0.1
 _BARELY = 0.8
 
@@ -32,12 +35,21 @@ def exhibits(found: Found) -> tuple[Exhibit, ...]:
     """Return the paper's exhibits."""
     marital, occupation = found["brickell-marital"], found["brickell-occupation"]
     return (
+        _table_1(found["brickell-attributes"]),
         _table_2(found["brickell-attributes"]),
         learning_the_same("figure-1", marital, "salary"),
-        learning_the_same("figure-2", occupation, "marital-status"),
+        learning_the_same("figure-2", occupation, MARITAL),
         learning_another("figure-3", marital, "salary"),
-        learning_another("figure-4", occupation, "marital-status"),
-        _table_3(occupation, found["brickell-partitions"]),
+        learning_another("figure-4", occupation, MARITAL),
+        _table_3(occupation, found["brickell-partitions"], kept_for(found)),
+        artificial(),
+    )
+
+
+def _table_1(explored: Explored) -> Exhibit:
+    counts = {name: len(explored.table[name].domain) for name in published("brickell", "table-1").figures}
+    return exhibit(
+        "brickell", "table-1", [cell("brickell", "table-1", name, "values", n) for name, n in counts.items()]
     )
 
 
@@ -73,11 +85,12 @@ def _table_2(explored: Explored) -> Exhibit:
     )
 
 
-def _table_3(explored: Explored, partitions: Explored) -> Exhibit:
+def _table_3(explored: Explored, partitions: Explored, target: str) -> Exhibit:
     known = published("brickell", "table-3")
-    shown = rows(explored, "marital-status")
+    others = {row.label: row for row in rows(partitions, target)}
+    shown = [others.get(row.label, row) for row in rows(explored, MARITAL)]
     cells = [
-        Cell(row.label, measure, row.gain(measure), known.figure(row.label, measure), known.tolerance)
+        known.beside(row.label, measure, row.gain(measure))
         for row in shown
         for measure in _GAINS
         if row.gain(measure) is not None
@@ -100,7 +113,7 @@ def _table_3(explored: Explored, partitions: Explored) -> Exhibit:
                 y_label="A_know",
             ),
         ),
-        notes=(*_spread(partitions), *said_of_substitutes(explored, shown), known.why),
+        notes=(*said_of_substitutes(explored, shown), known.why),
     )
 
 
@@ -152,24 +165,6 @@ def _same_way(one: Cell, other: Cell) -> bool:
     return ours * ((one.figure or 0.0) - (other.figure or 0.0)) > 0
 
 
-def _spread(partitions: Explored) -> tuple[str, ...]:
-    """Say how far the figures move with the attribute that mondrian is told to keep."""
-    found: dict[str, dict[str, float]] = {}
-    for candidate in partitions.made:
-        gain = candidate.value("knowledge-gain")
-        if candidate.recipe.sanitizer == "mondrian" and gain is not None:
-            target = candidate.recipe.parameters.get("target") or "no attribute"
-            found.setdefault(label_of(candidate), {})[target] = gain
-    several = {label: each for label, each in found.items() if len(each) > 1}
-    if not several:
-        return ()
-    said = "; ".join(f"{label}: {listed(each, '.4f')}" for label, each in several.items())
-    return (
-        "The table has the partitions that keep what explains the marital status. The paper does not say "
-        f"which attribute its own kept; A_know with each of three: {said}.",
-    )
-
-
 def _fewer(document: Any) -> None:
     """Keep one limit of each model, and divide the records in three parts only."""
     for block in document["try"]:
@@ -198,10 +193,12 @@ PAPER = Paper(
     'J. Brickell, V. Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data '
     'publishing", KDD 2008',
     (
-        Experiment("brickell-attributes", "complete", _fewer_attributes),
-        Experiment("brickell-marital", "complete", _fewer),
-        Experiment("brickell-occupation", "complete", _fewer),
-        Experiment("brickell-partitions", "complete", _fewer),
+        Experiment("brickell-attributes", "complete", _fewer_attributes, dealt=_LEARNED),
+        Experiment("brickell-marital", "complete", _fewer, dealt=_LEARNED),
+        Experiment("brickell-occupation", "complete", _fewer, dealt=_LEARNED),
+        Experiment("brickell-partitions", "complete", _fewer, by_chance=False, dealt=_LEARNED),
     ),
     exhibits,
+    doi="10.1145/1401890.1401904",
+    ambiguities=AMBIGUITIES,
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from sfumato.choosing.answer import ask
 from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
-from sfumato.reproduce.dewri.solutions import GUARANTEE, ZERO, Solution, solutions, some
+from sfumato.reproduce.dewri.solutions import GUARANTEE, ZERO, Solution, diversity_of, solutions, some
 from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Explored
 from sfumato.reproduce.published import published
@@ -24,7 +24,7 @@ def questions(whole: Explored, safety: Explored, *, quick: bool) -> Exhibit:
         wanted = {name: float(figure) for name, figure in printed.items()}
         best = _best(found, question)
         cells += [
-            cell("dewri", "questions", question, name, best.get(name), series=question)
+            cell("dewri", "questions", question, name, best[name], series=question)
             for name in wanted
             if name in best
         ]
@@ -53,11 +53,22 @@ def _asked(question: str, whole: Explored, safety: Explored) -> list[Solution]:
 
 def _best(found: Sequence[Solution], question: str) -> dict[str, float]:
     """Return the figures of the release that answers a question."""
-    answer = ask([s.candidate for s in found], question) if found else None
+    answer = ask([s.candidate for s in found], _spelled(found, question)) if found else None
     if answer is None or answer.candidate is None:
         return {}
     taken = {m.measure: m.value for m in answer.candidate.measurements}
+    taken["l"] = taken.get(_diversity(found))
     return {name: value for name, value in taken.items() if value is not None}
+
+
+def _diversity(found: Sequence[Solution]) -> str:
+    """Return the measure of what l is in some solutions."""
+    return diversity_of(found[0].candidate.recipe.parameters["model"])
+
+
+def _spelled(found: Sequence[Solution], question: str) -> str:
+    """Write the measure of l out, which depends on how the paper is read."""
+    return re.sub(r"\bl\b", _diversity(found), question)
 
 
 def _reached(question: str, found: Sequence[Solution], wanted: Mapping[str, float], *, quick: bool) -> Claim:

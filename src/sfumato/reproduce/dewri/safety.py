@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
+from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open, not_empty
 from sfumato.reproduce.dewri.solutions import (
     FORMULA,
     GUARANTEE,
@@ -92,16 +92,18 @@ def figure_11(explored: Explored, *, quick: bool) -> Exhibit:
         "Loss up to 20% and 21%, l preferred",
         "k",
         "l",
-        (
-            points("by the formula, up to 20%", within(by_formula, 20), _first, _second),
-            points(
-                "by the formula, up to 21%",
-                [s for s in within(by_formula, 21) if s.loss > 20],
-                _first,
-                _second,
-            ),
-            points("truly, up to 21%", within(guaranteed, 21), _k, _l),
-            _published_pairs(),
+        not_empty(
+            [
+                points("by the formula, up to 20%", within(by_formula, 20), _first, _second),
+                points(
+                    "by the formula, up to 21%",
+                    [s for s in within(by_formula, 21) if s.loss > 20],
+                    _first,
+                    _second,
+                ),
+                points("truly, up to 21%", within(guaranteed, 21), _k, _l),
+                _published_pairs(),
+            ]
         ),
         shape="points",
     )
@@ -150,8 +152,9 @@ def _promise(found: Sequence[Solution]) -> Claim:
     return Claim(
         "A solution (d1, d2) of the formula is d1-anonymous and d2-diverse.",
         kept == len(promised) if promised else None,
-        f"of {len(promised)} solutions with d2 of 2 or more and a loss below 30% {kept} are; in {alone} of "
-        "them some class has one value for more than half of its records (l = 1)",
+        f"of {len(promised)} solutions with d2 of 2 or more and a loss below 30% {kept} are; {alone} of them "
+        "have l = 1",
+        is_ours=True,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from sfumato.reproduce.experiments import Explored
 
 ZERO, ANY, GUARANTEE = "zero suppression", "any suppression", "k-l-safety with guarantee"
 FORMULA = {"k": "k-l-safety by the formula, k preferred", "l": "k-l-safety by the formula, l preferred"}
+_DRAWN = 500
+"""How many solutions a curve shows at most; figures and answers are read from all of them."""
 _WIDE = 0.1
 """The share of the range of k that a stretch of the front covers at least."""
 
@@ -53,13 +56,14 @@ class Solution:
     @classmethod
     def of(cls, candidate: Candidate) -> Solution:
         """Read a solution from what was measured."""
-        order = candidate.recipe.parameters["model"].get("safety-order")
+        model = candidate.recipe.parameters["model"]
+        order = model.get("safety-order")
         return cls(
             candidate,
             _problem(candidate),
             (order["d1"], order["d2"]) if order else None,
             _value(candidate, "k-anonymity"),
-            _whole(_value(candidate, "probabilistic-diversity")),
+            _whole(_value(candidate, diversity_of(model))),
             _value(candidate, "weighted-k"),
             *(100 * _value(candidate, name) for name in ("total-loss", "general-loss", "suppression-loss")),
         )
@@ -68,6 +72,12 @@ class Solution:
     def is_as_promised(self) -> bool:
         """Whether the release has the k and l that the formula calls it by."""
         return self.pair is None or (self.k >= self.pair[0] and self.l >= self.pair[1])
+
+
+def diversity_of(model: Mapping[str, Any]) -> str:
+    """Return the measure of what l is in a model."""
+    distinct = "distinct-diversity" in model or model.get("safety-order", {}).get("diversity") == "distinct"
+    return "distinct-diversity" if distinct else "probabilistic-diversity"
 
 
 def _value(candidate: Candidate, measure: str) -> float:
@@ -85,7 +95,7 @@ def _problem(candidate: Candidate) -> str:
     model, share = parameters["model"], float(parameters["suppression"])
     if "safety-order" in model:
         return FORMULA[model["safety-order"]["prefer"]]
-    if "probabilistic-diversity" in model:
+    if diversity_of(model) in model:
         return GUARANTEE
     return ZERO if share == 0 else ANY if share == 1 else some(share)
 
@@ -140,6 +150,7 @@ def points(
     x: Callable[[Solution], float],
     y: Callable[[Solution], float],
 ) -> Series:
-    """Draw solutions in two of their figures."""
+    """Draw solutions in two of their figures; of a long front some hundred that lie evenly along it."""
     pairs = sorted((x(s), y(s)) for s in some_solutions)
+    pairs = pairs[:: -(-len(pairs) // _DRAWN) or 1]
     return Series(name, tuple(a for a, _ in pairs), tuple(b for _, b in pairs))

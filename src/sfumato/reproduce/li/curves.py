@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from sfumato.reproduce.exhibits import Cell, Series
 PRIVACY, UTILITY = "privacy-loss", "utility-loss"
 
 K, L, T, DELTA = "k-anonymity", "l-diversity", "t-closeness", "semantic privacy"
-STRICT_DELTA = "semantic privacy, every value present"
+STRICT_DELTA = "semantic privacy, absent values read otherwise"
 _LETTERS = {K: "k", L: "l", T: "t", DELTA: "delta", STRICT_DELTA: "delta"}
 SMALLEST_DELTA = 1.0
 """The paper draws no smaller one."""
@@ -53,17 +54,21 @@ class Point:
 Curve = tuple[Point, ...]
 
 
-def curves(candidates: Iterable[Candidate], sanitizer: str) -> dict[str, Curve]:
+Absent = Literal["ignored", "violates"]
+"""What a value that a class lacks means for semantic privacy; `STRICT_DELTA` stands for the other reading."""
+
+
+def curves(candidates: Iterable[Candidate], sanitizer: str, absent: Absent = "ignored") -> dict[str, Curve]:
     """Return the points of each requirement, the smallest parameter first."""
     found: dict[str, list[Point]] = {name: [] for name in _LETTERS}
     for candidate in candidates:
-        asked = requirement_of(candidate.recipe) if candidate.recipe.sanitizer == sanitizer else None
+        asked = requirement_of(candidate.recipe, absent) if candidate.recipe.sanitizer == sanitizer else None
         if asked is not None:
             found[asked[0]].append(Point(*asked, candidate))
     return {name: tuple(sorted(points, key=lambda p: p.limit)) for name, points in found.items()}
 
 
-def requirement_of(recipe: Recipe) -> tuple[str, float] | None:
+def requirement_of(recipe: Recipe, absent: Absent = "ignored") -> tuple[str, float] | None:
     """Return the requirement of a recipe and its parameter; groups of k records stand for k-anonymity."""
     if recipe.parameters.get("smallest-group", 1) > 1:
         return K, float(recipe.parameters["smallest-group"])
@@ -74,10 +79,8 @@ def requirement_of(recipe: Recipe) -> tuple[str, float] | None:
             return L, float(limit)
         case {"t-closeness": {"t": limit, "distance": "js"}}:
             return T, float(limit)
-        case {"delta-disclosure": {"delta": limit, "absent": "ignored"}}:
-            return DELTA, float(limit)
-        case {"delta-disclosure": {"delta": limit}}:
-            return STRICT_DELTA, float(limit)
+        case {"delta-disclosure": {"delta": limit, **rest}}:
+            return DELTA if rest.get("absent", "violates") == absent else STRICT_DELTA, float(limit)
     return None
 
 
@@ -158,8 +161,3 @@ def series_of(name: str, points: Sequence[Point], measure: str, scale: float = 1
     return Series(
         name, tuple(p.value(PRIVACY) for p in ordered), tuple(scale * p.value(measure) for p in ordered)
     )
-
-
-def not_empty(series: Iterable[Series]) -> tuple[Series, ...]:
-    """Leave out the curves of which nothing was measured."""
-    return tuple(each for each in series if each.x)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.measures.base import named
-from sfumato.reproduce.beside import NOT_COMPUTED, exhibit
+from sfumato.reproduce.beside import NOT_COMPUTED, exhibit, not_empty
 from sfumato.reproduce.exhibits import Chart, Claim, Exhibit
 from sfumato.reproduce.li.curves import (
     DELTA,
@@ -20,7 +20,6 @@ from sfumato.reproduce.li.curves import (
     T,
     beats_all,
     drawn_points,
-    not_empty,
     point_cells,
     series_of,
 )

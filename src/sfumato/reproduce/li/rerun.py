@@ -9,8 +9,7 @@ import numpy as np
 
 from sfumato.frontier import Candidate, Frontier
 from sfumato.models.closeness import TCloseness
-from sfumato.recipe import Recipe
-from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit
+from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, not_empty
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.li.curves import (
@@ -19,6 +18,7 @@ from sfumato.reproduce.li.curves import (
     SMALLEST_DELTA,
     STRICT_DELTA,
     UTILITY,
+    Absent,
     Curve,
     K,
     L,
@@ -29,13 +29,13 @@ from sfumato.reproduce.li.curves import (
     curves,
     drawn_points,
     lies_below,
-    not_empty,
     pairs_of,
     requirement_of,
     series_of,
     wins,
 )
 from sfumato.reproduce.li.queries import figure_3a, figure_3b, figure_3c
+from sfumato.reproduce.li.readings import AMBIGUITIES, STRICT_ABSENCE, SWITCHES
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
 from sfumato.sanitizers.base import sanitize
@@ -44,12 +44,6 @@ from sfumato.schema import Attribute, Schema
 from sfumato.table import Table
 
 BETTER_READING = "utility-loss reconstruction=maximum-entropy"
-_WAYS = {
-    ("strict", False): "along the hierarchy",
-    ("strict", True): "anywhere in the order",
-    ("relaxed", False): "along the hierarchy, medians shared",
-    ("relaxed", True): "anywhere in the order, medians shared",
-}
 _QUICK = (0, 2, 5, 7)
 """Which of the eight parameters of a requirement a quick look keeps."""
 _QUICK_QUERIES = 200
@@ -58,14 +52,14 @@ _QUICK_QUERIES = 200
 def exhibits(found: Found) -> tuple[Exhibit, ...]:
     """Return the paper's exhibits."""
     explored = found["li"]
-    generalized = curves(explored.made, "mondrian")
-    bucketized = curves(explored.made, "bucketize")
+    absent: Absent = "violates" if found.reads(STRICT_ABSENCE) else "ignored"
+    generalized = curves(explored.made, "mondrian", absent)
+    bucketized = curves(explored.made, "bucketize", absent)
     return (
         _data(explored),
         _distribution(explored),
         _interpretation(explored, generalized),
         _figure_2a(generalized),
-        _cutting(found["li-cutting"]),
         _figure_2b(generalized, bucketized),
         _frontier(explored, generalized),
         figure_3a(bucketized),
@@ -161,7 +155,7 @@ def _loss_cells(row: str, point: Point, printed: str) -> list[Cell]:
     cells = []
     for (part, column), measure in zip(_LOSSES.items(), (PRIVACY, UTILITY), strict=True):
         known = published("li", f"figure-2a{part}")
-        cells.append(Cell(row, column, point.value(measure), known.figure(printed, column), known.tolerance))
+        cells.append(known.beside(row, column, point.value(measure), printed=printed))
     return cells
 
 
@@ -226,12 +220,8 @@ def _notes_2a(generalized: Mapping[str, Curve]) -> tuple[str, ...]:
     if DELTA in ranges and STRICT_DELTA in ranges:
         words = {name: f"{low:.2f} to {high:.2f}" for name, (low, high) in ranges.items()}
         notes.append(
-            "The paper does not say whether a value that a class lacks breaks semantic privacy. By Brickell "
-            f"and Shmatikov's definition it does; the privacy loss then spans {words[STRICT_DELTA]}. Where "
-            f"absent values are passed over it spans {words[DELTA]}. The paper wants all four requirements "
-            "to span about the same range, and remarks (section 4.1) that semantic privacy does not make "
-            "every value occur: so the second reading is drawn as the paper's, the first beside it. Under "
-            f"the first t-closeness runs {_against_strict(generalized)}."
+            f"Semantic privacy spans a privacy loss of {words[DELTA]}; with absent values read otherwise "
+            f"(drawn beside it) {words[STRICT_DELTA]}, and t-closeness runs {_against_strict(generalized)}."
         )
     if any(not np.isnan(p.value(BETTER_READING)) for p in generalized[T]):
         notes.append(
@@ -246,47 +236,6 @@ def _against_strict(generalized: Mapping[str, Curve]) -> str:
     points = drawn_points(generalized[STRICT_DELTA])
     below, compared = lies_below(generalized[T], points, UTILITY)
     return f"below {below} of the {compared} points (of {len(points)}) that can be compared with it"
-
-
-def _cutting(explored: Explored) -> Exhibit:
-    by_way = {name: [c for c in explored.made if _way(c.recipe) == way] for way, name in _WAYS.items()}
-    found = {name: curves(candidates, "mondrian") for name, candidates in by_way.items()}
-    cells = [
-        cell
-        for name, each in found.items()
-        for point in each[K]
-        if point.label == "k = 5000"
-        for cell in _loss_cells(name, point, point.label)
-    ]
-    compared = {
-        name: beats_all(T, {r: each[r] for r in (K, L, T, DELTA)}, UTILITY) for name, each in found.items()
-    }
-    pairs = {
-        name: pairs_of(found[name], curves(candidates, "bucketize")) for name, candidates in by_way.items()
-    }
-    claims = (
-        Claim(
-            "t-closeness does best whichever way mondrian cuts: Figure 2(a) does not depend on it.",
-            _all_known(holds for holds, _ in compared.values()),
-            "; ".join(f"{name}: {words}" for name, (_, words) in compared.items()),
-        ),
-        Claim(
-            "Nor does Figure 2(b): bucketization always loses less utility than generalization.",
-            _all_known(bucketization_wins(each) for each in pairs.values()),
-            "; ".join(f"{name}: {wins(each)} pairs" for name, each in pairs.items() if each) or NOT_COMPUTED,
-        ),
-    )
-    known = published("li", "cutting")
-    return Exhibit("cutting", known.title, known.source, tuple(cells), claims, notes=(known.why,))
-
-
-def _way(recipe: Recipe) -> tuple[str, bool]:
-    return recipe.parameters["variant"], bool(recipe.parameters["free"])
-
-
-def _all_known(answers: Iterable[bool | None]) -> bool | None:
-    known = list(answers)
-    return None if None in known or not known else all(known)
 
 
 def _figure_2b(generalized: Mapping[str, Curve], bucketized: Mapping[str, Curve]) -> Exhibit:
@@ -389,16 +338,6 @@ def _reduce(document: Any) -> None:
             utility[place]["query-error"]["queries"] = _QUICK_QUERIES
 
 
-def _reduce_cutting(document: Any) -> None:
-    """Keep the release whose figures are published."""
-    blocks = document["try"]
-    for place in reversed(range(len(blocks))):
-        if "k-anonymity" in blocks[place]["model"]:
-            blocks[place]["model"]["k-anonymity"]["k"] = [5000]
-        else:
-            del blocks[place]
-
-
 def _thin(model: Any) -> None:
     for parameters in model.values():
         for name, values in list(parameters.items()):
@@ -410,9 +349,8 @@ PAPER = Paper(
     "li",
     "Li and Li 2009",
     'T. Li, N. Li, "On the tradeoff between privacy and utility in data publishing", KDD 2009',
-    (
-        Experiment("li", "complete", _reduce),
-        Experiment("li-cutting", "complete", _reduce_cutting),
-    ),
+    (Experiment("li", "complete", _reduce, dealt=("occupation",), switches=SWITCHES),),
     exhibits,
+    doi="10.1145/1557019.1557079",
+    ambiguities=AMBIGUITIES,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from sfumato.arrays import Integers
 from sfumato.measures.base import Measurement
 from sfumato.reproduce.beside import printed_series
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato.reproduce.experiments import Explored
+from sfumato.reproduce.experiments import Explored, Found
 from sfumato.reproduce.published import published
+from sfumato.reproduce.sramka.readings import DRAWN
 from sfumato.reproduce.sramka.releases import (
     Releases,
     epsilon_of,
@@ -25,31 +27,35 @@ from sfumato.reproduce.sramka.releases import (
 )
 
 _SCENARIOS = ("A", "B", "C")
+_SAME_OF_EVERYBODY = {"ZeroR": "mean-number"}
+"""The paper's miner that says the same of everybody, and ours."""
+_SELECTED = {DRAWN: "drawn at random", "celebrities=average": "of 38 or 39 years"}
+_HARDLY = 0.1
+"""A tenth: what the number of people may change by while the noise changes fiftyfold, and hardly matter."""
 
 _Bad = Mapping[tuple[str, str], Measurement]
 """The anti-utility of each release in each scenario."""
 
 
-def table_2(noise: Explored, clustered: Releases, noisy: Releases, others: Mapping[str, Releases]) -> Exhibit:
+def table_2(found: Found, clustered: Releases, noisy: Releases) -> Exhibit:
     """Return table 2.
 
     Parameters
     ----------
-    noise
-        The exploration of the releases with noise.
+    found
+        What was explored, and how the paper is read.
     clustered, noisy
         The releases by both methods.
-    others
-        Releases by clustering whose ages are generalised otherwise, by what they are called.
     """
     known = published("sramka", "table-2")
-    bad = {
+    bad: _Bad = {
         (label, scenario): each
         for label, candidate in (clustered | noisy).items()
         for scenario in _SCENARIOS
         for each in [taken(candidate, "anti-utility", scenario)]
         if each
     }
+    bad = _of_drawn(bad) if found.reads(DRAWN) else bad
     return Exhibit(
         "table-2",
         known.title,
@@ -60,28 +66,64 @@ def table_2(noise: Explored, clustered: Releases, noisy: Releases, others: Mappi
         _claims_of_people(bad),
         tuple(_people_chart(releases, bad) for releases in (clustered, noisy)),
         notes=(
-            *_notes_of_people(bad, clustered),
-            *(_other_ages(how, releases) for how, releases in others.items() if releases),
-            *_expected(noise, bad, noisy),
+            *_notes_of_people(found, bad, clustered),
+            *_expected(found["sramka-noise"], bad, noisy),
             known.why,
         ),
     )
 
 
+def _of_drawn(bad: _Bad) -> _Bad:
+    """Put into scenario C what may be expected of people drawn at random: their share of everybody."""
+    share = _n_selected() / _figure("data", "records", "count")
+    drawn = {
+        (label, "C"): replace(
+            each,
+            detail={
+                **each.detail,
+                **{key: share * each.detail[key] for key in ("worst-sum", "average-sum")},
+                "miners": {miner: share * gained for miner, gained in each.detail["miners"].items()},
+            },
+        )
+        for (label, scenario), each in bad.items()
+        if scenario == "A"
+    }
+    return {**bad, **drawn}
+
+
+def _figure(exhibit: str, row: str, column: str) -> float:
+    return float((published("sramka", exhibit).figure(row, column) or "0").replace(",", ""))
+
+
+def _n_selected() -> float:
+    return _figure("data", "selected", "count")
+
+
 def _people_cells(label: str, scenario: str, each: Measurement) -> list[Cell]:
     known = published("sramka", "table-2" if method_of(label) == "k" else "table-2-noise")
-    tolerance = known.tolerance if scenario == "A" else 0.0
-    return [
-        Cell(
+    known = known if scenario == "A" else replace(known, tolerance=0.0)
+    cells = [
+        known.beside(
             label,
             f"{scenario} {which}",
             float(each.detail[f"{which}-sum"]),
-            known.figure(label, f"{scenario} {which}"),
-            tolerance,
-            f"{scenario} {which}, {method_of(label)}",
+            series=f"{scenario} {which}, {method_of(label)}",
         )
         for which in ("average", "worst")
     ]
+    # where the paper's worst miner is one that we have, its figure is known, and stands beside ours, too
+    theirs = _worst_published(label, scenario)
+    sums = {miner_of(miner): float(gained) for miner, gained in each.detail["miners"].items()}
+    if _SAME_OF_EVERYBODY.get(theirs) in sums:
+        worst, ours = cells[-1], sums[_SAME_OF_EVERYBODY[theirs]]
+        column = f"{scenario} {theirs}"
+        cells.append(replace(worst, column=column, ours=ours, series=f"{column}, noise", is_repeated=True))
+    return cells
+
+
+def _worst_published(label: str, scenario: str) -> str:
+    """Return the paper's worst miner."""
+    return published("sramka", "table-2-miners").figure(label, scenario) or "none"
 
 
 def _claims_of_people(bad: _Bad) -> tuple[Claim, ...]:
@@ -121,6 +163,35 @@ def _claims_of_people(bad: _Bad) -> tuple[Claim, ...]:
             rises([-count for count in exact_noise.values()]) if len(exact_noise) > 1 else None,
             listed(exact_noise, ",.0f"),
         ),
+        _epsilon_claim({name: split[name][1] for name in "AC"}),
+        _worst_claim(bad),
+    )
+
+
+def _epsilon_claim(noisy: Mapping[str, Mapping[str, float]]) -> Claim:
+    """Judge that the amount of noise hardly changes about how many people something is learned."""
+    several = all(len(counts) > 1 and min(counts.values()) > 0 for counts in noisy.values())
+    changes = {name: max(c.values()) / min(c.values()) - 1 for name, c in noisy.items()} if several else {}
+    return Claim(
+        "In A and C epsilon hardly matters: while the noise grows fiftyfold, the people that the adversary "
+        "comes nearer to change by less than a tenth.",
+        max(changes.values()) < _HARDLY if several else None,
+        "; ".join(f"{name}: {changes[name]:.1%} ({listed(noisy[name], ',.0f')})" for name in changes),
+    )
+
+
+def _worst_claim(bad: _Bad) -> Claim:
+    """Judge that under noise it is worst, or nearly so, to say the same of everybody."""
+    ours = {
+        f"{scenario}, {label}": miner_of(each.detail["worst-miner"])
+        for (label, scenario), each in bad.items()
+        if method_of(label) == "epsilon" and _worst_published(label, scenario) in _SAME_OF_EVERYBODY
+    }
+    same = [place for place, miner in ours.items() if miner in _SAME_OF_EVERYBODY.values()]
+    return Claim(
+        "Under noise the worst miner of A and C is the one that says the same of everybody (ZeroR).",
+        len(same) == len(ours) if ours else None,
+        f"{len(same)} of {len(ours)}; " + ", ".join(f"{place}: {miner}" for place, miner in ours.items()),
     )
 
 
@@ -142,7 +213,8 @@ def _people_chart(releases: Releases, bad: _Bad) -> Chart:
     )
 
 
-def _notes_of_people(bad: _Bad, clustered: Releases) -> tuple[str, ...]:
+def _notes_of_people(found: Found, bad: _Bad, clustered: Releases) -> tuple[str, ...]:
+    who = next((words for switch, words in _SELECTED.items() if found.reads(switch)), None)
     told = {label: float(bad[label, "B"].detail["told-anyway"]) for label in clustered if (label, "B") in bad}
     people = next((m.detail["worst-sum"] / m.value for (_, s), m in bad.items() if s == "C" and m.value), 0)
     few, all_of_them = (published("sramka", "table-2").figure("k = 2", f"{name} worst") for name in "CA")
@@ -151,22 +223,24 @@ def _notes_of_people(bad: _Bad, clustered: Releases) -> tuple[str, ...]:
         "regression, support vectors, boosted trees and forests for numbers) were left out.",
         *_directions([bad[label, "A"] for label in clustered if (label, "A") in bad]),
         "The paper says that ages became intervals, the shortest of 5 years, and predicts none exactly under "
-        "k-anonymity. So no age is released as it is here, not even where a whole cluster has the same; so "
-        f"many people's age is told before any mining: {listed(told, '.1%')}.",
-        f"C: {people:,.0f} people with a graduate degree and a high salary. The paper selects five per cent "
-        f"and does not say whom; they cannot have been drawn at random, since {few} of the {all_of_them} "
-        "nearer predictions at k = 2 fell on them.",
+        f"k-anonymity. So many people's age is told here before any mining: {listed(told, '.1%')}.",
+        f"C: {people:,.0f} people {who or 'with a graduate degree and a high salary'}. The paper selects "
+        f"five per cent and does not say whom; they cannot have been drawn at random, since {few} of the "
+        f"{all_of_them} nearer predictions at k = 2 fell on them.",
     )
 
 
 def _worst_miners(bad: _Bad) -> str:
     said = {
         name: ", ".join(
-            f"{label} {miner_of(m.detail['worst-miner'])}" for (label, s), m in bad.items() if s == name
+            f"{label} {miner_of(m.detail['worst-miner'])} ({_worst_published(label, name)})"
+            for (label, s), m in bad.items()
+            if s == name
         )
         for name in _SCENARIOS
     }
-    return "The worst miners are " + "; ".join(f"in {name}: {each}" for name, each in said.items()) + "."
+    named = "; ".join(f"in {name}: {each}" for name, each in said.items() if each)
+    return f"The worst miners, the paper's in brackets, are {named}."
 
 
 def _directions(weak_to_strong: Sequence[Measurement]) -> tuple[str, ...]:
@@ -182,17 +256,6 @@ def _directions(weak_to_strong: Sequence[Measurement]) -> tuple[str, ...]:
         f"{', '.join(more) or 'no miner'}. Who says one interval of nearly everybody need not learn "
         "anything: where the released ones are wide, that is often nearer.",
     )
-
-
-def _other_ages(how: str, releases: Releases) -> str:
-    """Say what comes out when ages are generalised otherwise."""
-    found = {label: taken(candidate, "anti-utility", "A") for label, candidate in releases.items()}
-    said = "; ".join(
-        f"{label}: " + listed({miner_of(m): s for m, s in each.detail["miners"].items()}, ",.0f")
-        for label, each in found.items()
-        if each
-    )
-    return f"Also tried, {how}. Scenario A: {said or 'nothing was measured'}."
 
 
 def _expected(noise: Explored, bad: _Bad, noisy: Releases) -> tuple[str, ...]:
@@ -225,9 +288,6 @@ def _expected(noise: Explored, bad: _Bad, noisy: Releases) -> tuple[str, ...]:
         f"{listed(counts, ',.0f')} people.{said} An adversary knows only the mean of the noisy ages, which "
         "may be far off where epsilon is small; who says that comes nearer to "
         f"{listed(ours, ',.0f')} people.",
-        "The noise comes from a cryptographic source, not from a seed, so that these figures differ from run "
-        "to run, most of all for the smallest epsilon. That a smaller epsilon makes exact predictions rarer "
-        "came out true in one earlier run and false in another: one run does not settle it.",
     )
 
 

@@ -22,7 +22,7 @@ def clustered_releases(explored: Explored) -> Releases:
 
 def noisy_releases(explored: Explored) -> Releases:
     """Return the releases with noise, little noise first."""
-    by_epsilon = {epsilon_of(c): c for c in explored.made if c.recipe.sanitizer == "laplace"}
+    by_epsilon = {epsilon_of(c): c for c in explored.made if c.recipe.sanitizer == "seeded-laplace"}
     return {f"epsilon = {e:g}": by_epsilon[e] for e in sorted(by_epsilon, reverse=True)}
 
 

@@ -21,8 +21,8 @@ from sfumato.kernels.evolving import (
 )
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.models.diversity import ProbabilisticDiversity
-from sfumato.models.order import SafetyOrder
+from sfumato.models.diversity import DistinctDiversity, ProbabilisticDiversity
+from sfumato.models.order import DiversityName, SafetyOrder
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.base import check_share
 from sfumato.search.evolution.space import Genes, RecodingSpace
@@ -88,6 +88,9 @@ class PublisherProblem:
     guarantee
         Whether every class below k or below l is suppressed. If not, classes go in the order of the
         paper's formula, and those that come later may be less safe than its pair (d1, d2).
+    diversity
+        What l is in ``k-l-safety``: ``probabilistic`` (one over the largest share of a value) or
+        ``distinct`` (how many values there are).
 
     References
     ----------
@@ -100,6 +103,7 @@ class PublisherProblem:
     eta: float = 0.1
     prefer: Preferred = "l"
     guarantee: bool = True
+    diversity: DiversityName = "probabilistic"
 
     def __post_init__(self) -> None:
         check_share("eta", self.eta)
@@ -107,6 +111,11 @@ class PublisherProblem:
             raise ParameterError(f"no problem {self.problem!r}; there are {', '.join(PROBLEMS)}")
         if self.problem == "k-l-safety" and not self.space.rows.sensitive.n_values:
             raise ParameterError("k-l-safety needs a sensitive attribute; give one role = 'sensitive'")
+        if self.diversity == "distinct" and self.space.rows.persons.people.size:
+            raise ParameterError(
+                "diversity = 'distinct' is not counted where people have several records; "
+                "take 'probabilistic'"
+            )
 
     @property
     def n_objectives(self) -> int:
@@ -146,7 +155,7 @@ class PublisherProblem:
             return suppress_small(records, persons, recodings, self.limit)
         if self.problem == "any-suppression":
             return suppress_below_average(records, persons, recodings)
-        sensitive = self.space.rows.sensitive
+        sensitive = self.space.rows.sensitive._replace(distinct=self.diversity == "distinct")
         if self.guarantee:
             return suppress_unsafe(records, persons, sensitive, recodings, self.limit)
         return suppress_in_order(records, persons, sensitive, recodings, self.limit, self.prefer == "l")
@@ -173,8 +182,9 @@ class PublisherProblem:
         if self.problem != "k-l-safety":
             return KAnonymity(int(traits[_K]))
         if self.guarantee:
-            return KAnonymity(int(traits[_K])) & ProbabilisticDiversity(float(traits[_L]))
-        return SafetyOrder(int(traits[_FIRST]), int(traits[_SECOND]), self.prefer)
+            diverse = DistinctDiversity if self.diversity == "distinct" else ProbabilisticDiversity
+            return KAnonymity(int(traits[_K])) & diverse(int(traits[_L]))
+        return SafetyOrder(int(traits[_FIRST]), int(traits[_SECOND]), self.prefer, self.diversity)
 
     def _suppression(self) -> float:
         return {"zero-suppression": 0.0, "any-suppression": 1.0}.get(self.problem, self.eta)

@@ -14,6 +14,7 @@ from sfumato.errors import ParameterError
 from sfumato.facts import AttributeName, MeasureName, SanitizerName
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
+from sfumato.models.order import DiversityName
 from sfumato.progress import tell
 from sfumato.recipe import Recipe
 from sfumato.registry import register
@@ -54,6 +55,9 @@ class Evolution:
     guarantee
         Whether ``k-l-safety`` suppresses every class below k or l; if not, it follows the paper's formula,
         whose pair (d1, d2) the release need not have.
+    diversity
+        What l is in ``k-l-safety``: ``probabilistic`` (one over the largest share of a value) or
+        ``distinct`` (how many values there are).
     objectives
         Measures to make better instead of a problem, for example ``["t-closeness", "utility-loss"]``.
     limits
@@ -118,6 +122,7 @@ class Evolution:
     crossover: float = 0.9
     mutation: float = 0.1
     most: int = 30
+    diversity: DiversityName = "probabilistic"
 
     def __post_init__(self) -> None:
         check_share("eta", self.eta)
@@ -167,7 +172,9 @@ class Evolution:
             return space, MeasuredProblem(
                 space, table, schema, self.objectives, self.model, self.eta, self._limits()
             )
-        return space, PublisherProblem(space, self.problem, self.eta, self.prefer, self.guarantee)
+        return space, PublisherProblem(
+            space, self.problem, self.eta, self.prefer, self.guarantee, self.diversity
+        )
 
     def _settings(self) -> Settings:
         population, generations = (500 if self.problem in _LARGE else 200, 250)

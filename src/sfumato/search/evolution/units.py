@@ -158,7 +158,10 @@ def _persons(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> Per
 def _sensitive(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> Sensitive:
     names = schema.sensitive
     if not names:
-        return Sensitive(np.zeros(n_rows + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), 0)
+        nothing = np.zeros(0, np.int64)
+        return Sensitive(
+            np.zeros(n_rows + 1, np.int64), nothing.astype(np.int32), nothing, 0, nothing, distinct=False
+        )
     offsets = np.concatenate([[0], np.cumsum([len(table[name].domain) for name in names])])
     values = [table[name].codes + offset for name, offset in zip(names, offsets, strict=False)]
     starts, found, counts = value_counts(
@@ -168,4 +171,5 @@ def _sensitive(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> S
         int(offsets[-1]),
         np.tile(table.weights, len(names)),
     )
-    return Sensitive(starts, found, counts, int(offsets[-1]))
+    owners = np.repeat(np.arange(len(names)), np.diff(offsets))
+    return Sensitive(starts, found, counts, int(offsets[-1]), owners, distinct=False)

@@ -102,7 +102,7 @@ def fields(
     *,
     swept: bool = False,
     prefix: str = "p",
-    known: Known = Known(),  # noqa: B008 - immutable
+    known: Known = Known(),
 ) -> tuple[Field, ...]:
     """Return the inputs of a registered class, filled with what is given and with defaults elsewhere.
 

@@ -190,8 +190,10 @@ def remove_try(document: TOMLDocument, number: int) -> None:
         neighbour.add(item)
 
 
-def put_measures(document: TOMLDocument, measures: Mapping[Axis, Sequence[Any]]) -> None:
-    """Write the measures of both sides where they differ from what is there."""
+def put_measures(
+    document: TOMLDocument, measures: Mapping[Axis, Sequence[Any]], by: Sequence[str] = ()
+) -> None:
+    """Write the measures of both sides, and by what, where they differ from what is there."""
     import tomlkit
 
     if "measure" not in document:
@@ -201,6 +203,10 @@ def put_measures(document: TOMLDocument, measures: Mapping[Axis, Sequence[Any]])
         listed = list(measures[side])
         if section.get(side) != listed:
             section[side] = toml_item(listed)
+    if by and section.get("by") != list(by):
+        section["by"] = toml_item(list(by))
+    elif not by and "by" in section:
+        del section["by"]
 
 
 def put_policy(document: TOMLDocument, policy: Mapping[str, Any]) -> None:

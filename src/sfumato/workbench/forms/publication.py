@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sfumato.errors import ProjectError, suggestion
-from sfumato.verifying.folder import PROFILES
+from sfumato.verifying.folder import FORMATS, PROFILES
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -20,7 +21,7 @@ Value = str | date | list[str]
 
 
 class PublicationField(NamedTuple):
-    """What one field is called, what it asks, and its kind: ``line``, ``lines``, ``date`` or ``names``."""
+    """What one field is called, what it asks, and its kind: ``line``, ``lines``, ``date`` or a list."""
 
     title: str
     asks: str
@@ -43,7 +44,19 @@ FIELDS = {
         f"Arrange the report by these, too, one page each: any of {', '.join(PROFILES)}.",
         "names",
     ),
+    "formats": PublicationField(
+        "More formats",
+        "Write the data for these statistics programs, too: dta (Stata), sav (SPSS).",
+        "formats",
+    ),
+    "partition-by": PublicationField(
+        "Folders by",
+        "A released attribute: the Parquet files then lie in one folder for each of its values.",
+        "line",
+    ),
 }
+REVIEWED = ("title", "purpose", "recipients", "safeguards", "steward", "review-by")
+"""What a reviewer looks for; the others are choices."""
 """The keys of ``[publication]`` and what they ask."""
 
 
@@ -51,7 +64,7 @@ def stated(publication: Publication) -> dict[str, str]:
     """Return what the project file has for each field, as it would be typed."""
     values = {key: getattr(publication, key.replace("-", "_")) for key in FIELDS}
     return {
-        key: ", ".join(values[key]) if FIELDS[key].kind == "names" else str(values[key] or "")
+        key: ", ".join(values[key]) if FIELDS[key].kind in _LISTS else str(values[key] or "")
         for key in FIELDS
     }
 
@@ -90,13 +103,17 @@ def _day(text: str) -> date:
         raise ProjectError("the date of the review is not a date; write it like 2028-01-31") from None
 
 
-def _names(text: str) -> list[str]:
+def _names(allowed: Sequence[str], what: str, text: str) -> list[str]:
     names = [name for name in text.replace(",", " ").split() if name]
     for name in names:
-        if name not in PROFILES:
-            hint = suggestion(name, PROFILES) or f"; there are {', '.join(PROFILES)}"
-            raise ProjectError(f"no reviewers' template {name!r}{hint}")
+        if name not in allowed:
+            hint = suggestion(name, allowed) or f"; there are {', '.join(allowed)}"
+            raise ProjectError(f"no {what} {name!r}{hint}")
     return names
 
 
-_READ: dict[str, Callable[[str], Value]] = {"date": _day, "names": _names}
+_LISTS: dict[str, Callable[[str], Value]] = {
+    "names": partial(_names, PROFILES, "reviewers' template"),
+    "formats": partial(_names, FORMATS, "format"),
+}
+_READ: dict[str, Callable[[str], Value]] = {"date": _day, **_LISTS}

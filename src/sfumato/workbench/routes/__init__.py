@@ -21,6 +21,7 @@ PAGES = (
     "compare",
     "ask",
     "decide",
+    "apply",
     "report",
 )
 """The modules whose routes are served beside those of the first page, in this order."""

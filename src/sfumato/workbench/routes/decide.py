@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from sfumato.errors import SfumatoError, UserError
+from sfumato.errors import SfumatoError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.project.file import Project
 from sfumato.publishing.cautions import cautions
 from sfumato.workbench.addresses import link, slug
-from sfumato.workbench.pages import page, posted, sentence
+from sfumato.workbench.forms.decision import decision_errors
+from sfumato.workbench.pages import page, posted
 from sfumato.workbench.state.addressed import project_of
 from sfumato.workbench.state.projects import Opened
 from sfumato.workbench.state.published import (
@@ -32,15 +32,7 @@ from sfumato.workbench.state.works import Key, waited
 from sfumato.workbench.views.measured import measured_facts
 from sfumato.workbench.views.names import names_of
 
-FILES = {
-    "one-table": ("data.csv", "data.parquet"),
-    "two-tables": (
-        "quasi-identifiers.csv",
-        "quasi-identifiers.parquet",
-        "sensitive.csv",
-        "sensitive.parquet",
-    ),
-}
+TABLES = {"one-table": ("data",), "two-tables": ("quasi-identifiers", "sensitive")}
 _MOST_LETTERS = 20_000
 
 
@@ -55,7 +47,9 @@ def publish(request: Request, form: FormData) -> Response:
     """Check the form, begin to write in a thread, and lead on to the page that waits for it."""
     opened, frontier, candidate = chosen_of(request)
     given = {key: str(form.get(key, "")).strip()[:_MOST_LETTERS] for key in ("why", "by", "folder")}
-    errors = _errors(opened.project, given)
+    errors = decision_errors(
+        opened.project.path.parent, given, why="Say why this release: a reviewer will ask."
+    )
     if candidate.infeasible is not None or measured_facts(opened, frontier, candidate)["broken"]:
         errors["policy"] = "This release does not meet the policy, so it cannot be published."
     if errors:
@@ -87,31 +81,17 @@ def published(request: Request) -> Response:
     said = "Every checksum is compared and every claim is computed anew from the files."
     checked = state_of(request).works.begin(key, lambda: _verified(folder.path))
     checks, problem = waited(request, checked, folder.name, doing="Verifying", said=said)
-    files = sorted(path for path in folder.path.iterdir() if path.is_file())
+    files = [path for path in sorted(folder.path.rglob("*")) if path.is_file()]
     return page(
         request,
         "published.html.j2",
         title=project.publication.title or project.path.stem,
         folder=folder,
-        files=[(path.name, path.stat().st_size) for path in files],
+        files=[(path.relative_to(folder.path).as_posix(), path.stat().st_size) for path in files],
         checks=checks,
         problem=problem,
         where=str(folder.path),
     )
-
-
-def _errors(project: Project, given: dict[str, str]) -> dict[str, str]:
-    errors = {}
-    if not given["why"]:
-        errors["why"] = "Say why this release: a reviewer will ask."
-    if not given["by"]:
-        errors["by"] = "Say who decides."
-    try:
-        if os.path.lexists(project.path.parent / folder_name(given["folder"])):
-            errors["folder"] = "Something with this name is there already, and nothing is ever overwritten."
-    except UserError as error:
-        errors["folder"] = sentence(str(error))
-    return errors
 
 
 def _form(
@@ -131,13 +111,23 @@ def _form(
         candidate=candidate,
         given=given,
         errors=errors,
-        data_files=FILES.get(str(candidate.recipe.parameters.get("form")), FILES["one-table"]),
+        data_files=_data_files(opened.project, candidate),
         publication=opened.project.publication,
         where=opened.project.path.parent.name,
         decisions=decisions,
         cautions=cautions(candidate.recipe, len(decisions), opened.inspection["warnings"]),
         **measured_facts(opened, frontier, candidate),
     )
+
+
+def _data_files(project: Project, candidate: Candidate) -> list[str]:
+    """Return the data files that would be written; folders of Parquet files by their pattern."""
+    said, schema = project.publication, project.schema
+    tables = TABLES.get(str(candidate.recipe.parameters.get("form")), TABLES["one-table"])
+    parted = tables[-1 if said.partition_by in schema.sensitive else 0] if said.partition_by else None
+    endings = ["csv", "parquet", *sorted(said.formats)]
+    files = [f"{table}.{ending}" for table in tables for ending in endings]
+    return [f"{parted}/{said.partition_by}=…" if file == f"{parted}.parquet" else file for file in files]
 
 
 def _decisions(project: Project, frontier: Frontier) -> list[dict[str, Any]]:
@@ -210,7 +200,7 @@ def _verified(path: Path) -> tuple[list[tuple[str, str, bool]], str]:
 
 
 def _stamps(path: Path) -> tuple[tuple[str, int, int], ...]:
-    found = [(each.name, each.lstat()) for each in sorted(path.iterdir())]
+    found = [(str(each.relative_to(path)), each.lstat()) for each in sorted(path.rglob("*"))]
     return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in found)
 
 

@@ -37,6 +37,7 @@ from sfumato.workbench.views.candidates import (
     plain_data,
     shown_value,
     usual_axes,
+    worst_axes,
 )
 
 _PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -108,6 +109,7 @@ def explore(request: Request) -> Response:
         unmeasured=[axis for axis in seen.usual if seen.sheet.columns and axis not in seen.sheet.labels],
         methods=sorted({c.recipe.sanitizer for c in seen.sheet.candidates}),
         usual=usual_axes(seen.sheet, seen.usual),
+        worst=worst_axes(seen.sheet, seen.usual, seen.opened.project.by),
         details=_details(seen, view, chosen) if chosen else None,
         policy=_policy_words(seen),
         **_job_facts(request, seen),

@@ -205,11 +205,14 @@ def save_measures(request: Request, form: FormData) -> Response:
     shown = Plan.of(project_file_of(request))
     read_sides = {side: read_measures(shown, side, form) for side in SIDES}
     listed = {side: written for side, (written, _, _) in read_sides.items()}
+    by = [str(name) for name in form.getlist("by")]
     problems = [said for _, _, said in read_sides.values() if said]
     try:
         if problems:
             raise ParameterError(problems[0])
-        edit(shown.project.path, str(form.get("version")), lambda document: put_measures(document, listed))
+        edit(
+            shown.project.path, str(form.get("version")), lambda document: put_measures(document, listed, by)
+        )
     except (ParameterError, ProjectError) as error:
         rows = {side: shown_rows for side, (_, shown_rows, _) in read_sides.items()}
         return _shown(request, shown, measures=rows, measure_error=sentence(str(error)))

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from sfumato.errors import DataError
-from sfumato.workbench.addresses import data_page, link, named
+from sfumato.workbench.addresses import data_page, link, named, next_page
 from sfumato.workbench.forms.dialect import ENCODINGS, SEPARATORS
 from sfumato.workbench.guards import UPLOAD
 from sfumato.workbench.pages import page, posted
@@ -41,6 +41,9 @@ def folder(request: Request) -> Response:
 async def upload(request: Request) -> Response:
     """Take a file and begin a project with it."""
     uploaded = await received(request, state_of(request).projects.folder)
+    then = next_page(uploaded.fields, uploaded.path.name)
+    if then is not None:
+        return RedirectResponse(then, 303)
     return _begin(request, uploaded.path, uploaded.fields)
 
 

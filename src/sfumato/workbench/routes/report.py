@@ -15,7 +15,7 @@ from sfumato.errors import ProjectError
 from sfumato.frontier import Candidate
 from sfumato.verifying.folder import PROFILES, REPORT, page_of
 from sfumato.workbench.addresses import link
-from sfumato.workbench.forms.publication import FIELDS, plain, put_publication, stated, typed
+from sfumato.workbench.forms.publication import FIELDS, REVIEWED, plain, put_publication, stated, typed
 from sfumato.workbench.pages import back, page, posted, sentence
 from sfumato.workbench.state.addressed import findings_of, opened_of, project_of
 from sfumato.workbench.state.editing import edit
@@ -67,9 +67,7 @@ def _page(request: Request, opened: Opened, given: dict[str, str] | None = None,
         status=422 if wrong else 200,
         digest=opened.version,
         fields=[(key, *FIELDS[key], (given or said)[key]) for key in FIELDS],
-        lacking=[
-            asked.title.lower() for key, asked in FIELDS.items() if not said[key] and asked.kind != "names"
-        ],
+        lacking=[FIELDS[key].title.lower() for key in REVIEWED if not said[key]],
         wrong=wrong,
         title=publication.title or opened.project.path.stem,
         n_candidates=n_made,

@@ -14,6 +14,7 @@ from starlette.datastructures import QueryParams
 from sfumato import formatting
 from sfumato.errors import ParameterError, suggestion
 from sfumato.frontier import Candidate
+from sfumato.measures.worst_group import compares
 from sfumato.report.plane import TRIVIAL
 from sfumato.workbench.state.sheet import Sheet
 
@@ -107,6 +108,18 @@ def usual_axes(sheet: Sheet, usual: tuple[str, ...]) -> tuple[str, ...]:
         for wanted, side in zip(usual, sides, strict=True)
     ]
     return tuple(dict.fromkeys((*chosen, *(label for side in sides for label in side[:2]), *sheet.labels)))
+
+
+def worst_axes(sheet: Sheet, usual: tuple[str, ...], by: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return for each attribute the project's axes for the group that does worst, where all were measured."""
+    if not sheet.candidates:
+        return {}
+    labels = {compares(found): found.label for c in sheet.candidates[:1] for found in c.measurements}
+    return {
+        name: tuple(labels[name, axis] for axis in usual)
+        for name in by
+        if all((name, axis) in labels for axis in usual)
+    }
 
 
 def candidate_rows(

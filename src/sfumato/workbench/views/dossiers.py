@@ -115,7 +115,7 @@ def original_records(table: Table, columns: Sequence[str]) -> Sample:
 
 def _origins(release: Release, name: str) -> Origins:
     from sfumato.measures.attribution import group_origins, population_origins, value_origins
-    from sfumato.measures.base import NotApplicable
+    from sfumato.measures.reasons import NotApplicable
 
     populations: list[PopulationOrigin] = []
     n_populations, reason = 0, ""

@@ -11,6 +11,7 @@ from sfumato.workbench.state.projects import Opened
 def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> dict[str, Any]:
     """Return what the store knows of a candidate: recipe, policy, every measurement, its place."""
     from sfumato import formatting
+    from sfumato.report.attacks import attack_rows, attacks_left
     from sfumato.report.rows import measurement_rows, policy_rows, recipe_words
 
     policy = opened.project.policy
@@ -28,6 +29,8 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
         "sides": {
             side: measurement_rows(candidate, side, policy, frontier) for side in ("privacy", "utility")
         },
+        "attacks": attack_rows(candidate.measurements),
+        "attacks_left": attacks_left(found.measure for found in candidate.measurements),
         "headline": [_headline(frontier, candidate, axis) for axis in frontier.axes[:2]],
         "comparable": comparable,
         "beaten_by": [

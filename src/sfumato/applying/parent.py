@@ -1,0 +1,197 @@
+"""Parent: the release whose recoding new records are given, from the project's store or from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.applying.apply import Applied, applied
+from sfumato.applying.known import published_at
+from sfumato.applying.published import earlier_release, parent_facts, parent_release
+from sfumato.applying.recoding import Recoding, freeze
+from sfumato.applying.taking import take
+from sfumato.arrays import Integers
+from sfumato.decision import Decision
+from sfumato.errors import StoreError
+from sfumato.hierarchy import Label
+from sfumato.kernels.grouping import number_rows, sum_by_group
+from sfumato.project.file import Project
+from sfumato.publishing.publish import publish
+from sfumato.reading.codebook import NO_CODEBOOK
+from sfumato.release import Release
+from sfumato.sanitizers.base import sanitize
+from sfumato.store.base import Store
+from sfumato.store.provenance import source_of
+from sfumato.table import Table
+from sfumato.verifying.documents import read_manifest
+
+
+@dataclass(frozen=True, eq=False)
+class Parent:
+    """The release whose recoding is kept.
+
+    Parameters
+    ----------
+    recoding
+        What it does.
+    candidate
+        The id of its candidate.
+    folder
+        Where it was published, if it was.
+    """
+
+    recoding: Recoding
+    candidate: str
+    folder: Path | None = field(default=None)
+
+
+def stored_parent(project: Project, store: Store, identity: str) -> Parent:
+    """Make the release of a candidate once more and keep its recoding.
+
+    Parameters
+    ----------
+    project
+        Whose data it was made of.
+    store
+        What knows the candidate.
+    identity
+        How its id begins.
+    """
+    table = project.table()
+    bound, schema = project.schema.bind(table)
+    candidate = store.find(identity, source_of(bound, schema))
+    if candidate.infeasible is not None:
+        raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
+    published = published_at(store, candidate.id)
+    if project.data.sample is None:
+        return Parent(freeze(sanitize(bound, schema, candidate.recipe), table), candidate.id, published)
+    if published is None:
+        raise StoreError(
+            f"candidate {candidate.id} was learned on a sample, and its release of all records is not to be "
+            "found; publish it, or give the folder in which it lies"
+        )
+    return published_parent(project, published)
+
+
+def published_parent(project: Project, folder: Path, original: Path | None = None) -> Parent:
+    """Read a published folder and keep its recoding.
+
+    Parameters
+    ----------
+    project
+        What the attributes are.
+    folder
+        What `publish` wrote.
+    original
+        The file that the folder was published from; by default the project's data.
+    """
+    table = project.table(original, is_whole=True)
+    release = parent_release(folder, table, project.schema)
+    return Parent(_knowing_people(release, table), read_manifest(folder).decision.candidate, folder)
+
+
+def _knowing_people(release: Release, table: Table) -> Recoding:
+    """Keep the recoding of a release from its folder, and whose its records are where that is sure.
+
+    It is sure where every original record fits into one class at most, and the records that fit are those
+    that were published, value by value.
+    """
+    recoding = freeze(release)
+    if recoding.schema.person is None:
+        return recoding
+    again = take(recoding, table).release
+    other = take(replace(recoding, classes=recoding.classes[::-1]), table).release
+    if not (_are_equal(again, other) and _hold_the_same(again, release)):
+        return recoding
+    return replace(recoding, release=again, table=table)
+
+
+def _are_equal(one: Release, other: Release) -> bool:
+    """Return whether two releases of the same records are the same row by row."""
+    assert one.rows is not None
+    assert other.rows is not None
+    return np.array_equal(one.rows, other.rows) and all(
+        one.cells[name].labels == other.cells[name].labels
+        and np.array_equal(one.cells[name].codes, other.cells[name].codes)
+        for name in one.schema.released
+    )
+
+
+def _hold_the_same(one: Release, other: Release) -> bool:
+    """Return whether two releases have the same records, each as often."""
+    columns, sizes = [], []
+    for name in one.schema.released:
+        place: dict[Label, int] = {}
+        codes = [_renumbered(each, name, place) for each in (one, other)]
+        columns.append(np.concatenate(codes).astype(np.int32))
+        sizes.append(len(place))
+    number, n_different = number_rows(columns, sizes, one.n_rows + other.n_rows)
+    signed = np.concatenate([one.weights, -other.weights])
+    return not sum_by_group(number, n_different, signed).any()
+
+
+def _renumbered(release: Release, name: str, place: dict[Label, int]) -> Integers:
+    cells = release.cells[name]
+    numbers = [place.setdefault(label, len(place)) for label in cells.labels]
+    return np.array(numbers, dtype=np.int64)[cells.codes]
+
+
+def publish_applied(
+    project: Project,
+    parent: Parent,
+    records: Path,
+    folder: Path,
+    known: Sequence[Path] = (),
+    *,
+    limit: float | None = None,
+    why: str = "",
+    by: str = "",
+    profiles: Iterable[str] = (),
+    key: Path | None = None,
+    passphrase: bytes | None = None,
+    formats: Iterable[str] = (),
+    partition_by: str | None = None,
+) -> tuple[Decision, Applied]:
+    """Give the records of a file a kept recoding and publish them as the project says.
+
+    Parameters
+    ----------
+    project
+        What the measures, the policy and the report are taken from.
+    parent
+        The release whose recoding is kept.
+    records
+        The file with the new records.
+    folder
+        Where to write.
+    known
+        The folders of other releases that were published before.
+    limit
+        The largest share of the new records that may be left out; see `apply`.
+    why, by, profiles, key, passphrase, formats, partition_by
+        As in `publish`.
+    """
+    earlier = [earlier_release(each, project.schema) for each in known]
+    labelled = bool((*project.publication.formats, *formats))
+    found = applied(parent.recoding, project.table(records), earlier, limit)
+    decision = publish(
+        found.release,
+        folder,
+        project.measures,
+        why=why,
+        by=by,
+        policy=project.policy,
+        publication=project.publication,
+        candidate=parent.candidate,
+        profiles=profiles,
+        key=key,
+        passphrase=passphrase,
+        parent=parent_facts(parent.candidate, parent.folder, known),
+        formats=formats,
+        partition_by=partition_by,
+        codebook=project.codebook(records) if labelled else NO_CODEBOOK,
+    )
+    return decision, found

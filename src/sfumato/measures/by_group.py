@@ -1,0 +1,160 @@
+"""By group: measures taken for the people of each value of an attribute, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import ParameterError
+from sfumato.measures.base import Measure, Measurement, json_value, measure, measure_group, worst_value
+from sfumato.measures.groups import groups_of
+from sfumato.measures.reasons import NotApplicable
+from sfumato.release import Release
+from sfumato.shown import Picture, as_pandas, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+SMALLEST = 100
+"""Groups of fewer records are left out: a figure of few people says little."""
+
+
+@dataclass(frozen=True, repr=False)
+class ByGroup:
+    """What measures say of each group of people.
+
+    Parameters
+    ----------
+    attribute
+        The attribute whose values make the groups.
+    sizes
+        How many original records each group has.
+    groups
+        What was measured of each group.
+    everybody
+        What was measured of all.
+    n_left_out
+        How many records are in groups that are too small.
+    """
+
+    attribute: str
+    sizes: Mapping[str, int]
+    groups: Mapping[str, tuple[Measurement, ...]] = field(repr=False)
+    everybody: tuple[Measurement, ...] = field(repr=False)
+    n_left_out: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The measures, by their labels."""
+        return tuple(dict.fromkeys(found.label for found in self.everybody))
+
+    def values(self, label: str) -> dict[str, float | None]:
+        """Return the value of a measure for each group, the worst over the sensitive attributes."""
+        return {name: worst_value(found, label) for name, found in self.groups.items()}
+
+    def worst(self, label: str) -> str | None:
+        """Return the group that does worst on a measure; ``None`` where it applies to none."""
+        values = {name: value for name, value in self.values(label).items() if value is not None}
+        if not values:
+            return None
+        lower = next(found.better for found in self.everybody if found.label == label) == "lower"
+        return (max if lower else min)(values, key=lambda name: values[name])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "attribute": self.attribute,
+            "left-out": self.n_left_out,
+            "groups": [
+                {
+                    "group": name,
+                    "records": self.sizes[name],
+                    "values": {label: json_value(self.values(label)[name]) for label in self.labels},
+                }
+                for name in self.groups
+            ],
+            "worst": {label: self.worst(label) for label in self.labels},
+        }
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row for each group: its name, its records, and every measure."""
+        import pyarrow as pa
+
+        columns: dict[str, list[Any]] = {
+            self.attribute: list(self.groups),
+            "records": [self.sizes[name] for name in self.groups],
+        }
+        return pa.table(columns | {label: list(self.values(label).values()) for label in self.labels})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return what `to_arrow` returns, as a pandas frame."""
+        return as_pandas(self.to_arrow())
+
+    def plot(self) -> Picture:
+        """Draw a panel for each measure: every group beside everybody, the worst one marked."""
+        from sfumato.report.groups import groups_chart
+
+        return Picture(groups_chart(self))
+
+    def __repr__(self) -> str:
+        return f"<ByGroup {self.attribute}: {listed(self.labels)} of {len(self.groups):,} groups>"
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.notebook import by_group_html
+
+        return by_group_html(self)
+
+
+def measure_by(
+    release: Release,
+    measures: Iterable[str | Mapping[str, Any] | Measure],
+    attribute: str,
+    *,
+    smallest: int = SMALLEST,
+) -> ByGroup:
+    """Measure a release for the people of each value of an attribute.
+
+    A utility measure compares the released records of these people with their original ones; a measure of
+    privacy looks at the classes that hold one of them, whole as they are; an attack is tried on them and on
+    people like them who are not in the data.
+
+    Parameters
+    ----------
+    release
+        What would be published.
+    measures
+        Measures, or their names, as in `measure`.
+    attribute
+        The released attribute whose values make the groups.
+    smallest
+        How many original records a group must have.
+
+    Examples
+    --------
+    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
+    >>> found = measure_by(release, ["general-loss", "reidentification-risk"], "sex", smallest=1)
+    >>> list(found.sizes), found.worst("general-loss") in found.sizes
+    (['Female', 'Male'], True)
+    """
+    if smallest < 1:
+        raise ParameterError(f"smallest must be at least 1, not {smallest}")
+    asked = list(measures)
+    try:
+        groups = list(groups_of(release, attribute, smallest))
+    except NotApplicable as reason:
+        raise ParameterError(f"nothing can be measured by {attribute!r}: {reason}") from None
+    if not groups:
+        raise ParameterError(
+            f"no value of {attribute!r} has {smallest:,} records; take a smaller number with smallest"
+        )
+    sizes = {group.name: group.n_records for group in groups}
+    return ByGroup(
+        attribute,
+        sizes,
+        {group.name: tuple(measure_group(release, group, asked)) for group in groups},
+        tuple(measure(release, asked)),
+        release.n_original - sum(sizes.values()),
+    )

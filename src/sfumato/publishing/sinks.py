@@ -1,0 +1,146 @@
+"""Sinks: in which files beside CSV and Parquet the tables are written, and how a data package lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import UserError, suggestion
+from sfumato.publishing.partitions import check_partition, lay_into_folders
+from sfumato.publishing.statistics import require_writer, write_statistics
+from sfumato.reading.codebook import Codebook
+from sfumato.release import Release
+from sfumato.verifying.documents import FormatFacts, Manifest
+from sfumato.verifying.folder import FORMATS, Format
+from sfumato.verifying.partitions import partition_files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PARQUET: Mapping[str, Any] = {"compression": "zstd", "store_schema": False}
+"""How Parquet is written: without Arrow's own schema a dictionary is read as what it holds."""
+
+
+@dataclass(frozen=True)
+class Sinks:
+    """What the tables are written as, beside CSV and Parquet.
+
+    Parameters
+    ----------
+    formats
+        Formats of statistics programs.
+    partition_by
+        The attribute whose values name the folders of the Parquet files, if these lie in folders.
+    codebook
+        The labels of the original.
+    """
+
+    formats: tuple[Format, ...]
+    partition_by: str | None
+    codebook: Codebook
+
+    @classmethod
+    def of(
+        cls, release: Release, formats: Iterable[str], partition_by: str | None, codebook: Codebook
+    ) -> Sinks:
+        """Check what is asked for, before anything is computed for it."""
+        asked = set(formats)
+        for name in sorted(asked - set(FORMATS)):
+            hint = suggestion(name, FORMATS) or f"; allowed are {', '.join(FORMATS)}"
+            raise UserError(f"formats: cannot be {name!r}{hint}")
+        if asked:
+            require_writer()
+        if partition_by is not None:
+            check_partition(release, partition_by)
+        return cls(tuple(name for name in FORMATS if name in asked), partition_by, codebook)
+
+    def write(
+        self, place: Path, types: Mapping[str, pa.Schema], unchanged: Collection[str]
+    ) -> dict[Format, FormatFacts]:
+        """Write the files from the Parquet files; return how statistics programs are told the columns.
+
+        Parameters
+        ----------
+        place
+            The folder, with a Parquet file of each table.
+        types
+            The columns of each table.
+        unchanged
+            The attributes all of whose released cells are original values.
+        """
+        import pyarrow.parquet as pq
+
+        told = {}
+        for kind in self.formats:
+            tables = {name: pq.read_table(place / f"{name}.parquet", partitioning=None) for name in types}
+            told[kind] = write_statistics(tables, place, kind, self.codebook, unchanged)
+        if self.partition_by is not None:
+            table = next(name for name in types if self.partition_by in types[name].names)
+            lay_into_folders(place, table, self.partition_by, **PARQUET)
+        return told
+
+
+def resources(manifest: Manifest, types: Mapping[str, pa.Schema]) -> list[dict[str, Any]]:
+    """Describe each data file as a data package does.
+
+    Parameters
+    ----------
+    manifest
+        What the folder says of itself.
+    types
+        The columns of each table.
+    """
+    fields = {
+        name: [{"name": field.name, "type": _field_type(field.type)} for field in schema]
+        for name, schema in types.items()
+    }
+    return [_resource(manifest, *each) for name in types for each in _files(manifest, name, fields[name])]
+
+
+def _files(
+    manifest: Manifest, table: str, fields: list[dict[str, Any]]
+) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
+    """Yield the files of a table, each with its name as a resource and its columns."""
+    yield f"{table}-csv", f"{table}.csv", fields
+    if f"{table}.parquet" in manifest.files:
+        yield f"{table}-parquet", f"{table}.parquet", fields
+    else:
+        inside = [field for field in fields if field["name"] != manifest.partition_by]
+        for number, file in enumerate(partition_files(manifest)):
+            yield f"{table}-parquet-{number}", file, inside
+    for kind, facts in manifest.formats.items():
+        yield f"{table}-{kind}", f"{table}.{kind}", [_as_told(field, facts) for field in fields]
+
+
+def _as_told(field: Mapping[str, Any], facts: FormatFacts) -> dict[str, Any]:
+    """Describe a column as a statistics program has it."""
+    name = field["name"]
+    told = {**field, "name": facts.renamed.get(name, name)}
+    if name in facts.labels:
+        told["title"] = facts.labels[name]
+    if name in facts.codes:
+        listed = [{"value": code, "label": label} for label, code in facts.codes[name].items()]
+        told |= {"type": "integer", "categories": listed}
+    return told
+
+
+def _resource(manifest: Manifest, name: str, file: str, fields: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "path": file,
+        "format": Path(file).suffix[1:],
+        "hash": f"sha256:{manifest.files[file].sha256}",
+        "schema": {"fields": fields, "missingValues": [""]},
+    }
+
+
+def _field_type(arrow_type: pa.DataType) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(arrow_type):
+        return _field_type(arrow_type.value_type)
+    if pa.types.is_integer(arrow_type):
+        return "integer"
+    return "number" if pa.types.is_floating(arrow_type) else "string"

@@ -1,0 +1,92 @@
+"""Codebook: what the columns and the codes of an SPSS, Stata or SAS file are called there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sfumato.errors import DataError
+from sfumato.reading.dialect import require_file
+from sfumato.reading.statistics import SUFFIXES, pyreadstat, reader_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """The labels of a file of SPSS, Stata or SAS, for a release that keeps them.
+
+    Parameters
+    ----------
+    columns
+        What a column is called, where it has a label.
+    values
+        For each column with labelled numbers, the label of each.
+
+    Examples
+    --------
+    >>> book = Codebook({"sex": "Sex of the patient"}, {"sex": {1.0: "male", 2.0: "female"}})
+    >>> book.values["sex"][2.0]
+    'female'
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[float, str]] = field(default_factory=dict)
+
+
+NO_CODEBOOK = Codebook()
+"""The labels of a file that has none."""
+
+
+def read_codebook(path: str | Path) -> Codebook:
+    """Read the labels of a file of SPSS (.sav, .zsav, .por), Stata (.dta) or SAS (.sas7bdat, .xpt).
+
+    Of its records none is read. Labels of texts and of declared missing values are left out.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Codebook
+        What `publish` takes, to write the labels of what is released unchanged.
+    """
+    place = Path(path)
+    require_file(place)
+    read = getattr(pyreadstat(), reader_of(place))
+    try:
+        _, facts = read(str(place), metadataonly=True)
+        labels: Mapping[str, Mapping[Any, str]] | None = facts.variable_value_labels
+    except Exception:  # whatever it raises may show a value
+        labels = None
+    if labels is None:
+        raise DataError(
+            f"{place.name} is not a file of SPSS, Stata or SAS that can be read; save it again there"
+        )
+    named = {name: label for name, label in facts.column_names_to_labels.items() if label}
+    numbered = {name: _of_numbers(own) for name, own in labels.items()}
+    return Codebook(named, {name: own for name, own in numbered.items() if own})
+
+
+def codebook_of(files: Iterable[Path]) -> Codebook:
+    """Return the labels that all files have alike; those of other formats have none."""
+    every = list(files)
+    if not every or not all(file.suffix.lower() in SUFFIXES for file in every):
+        return NO_CODEBOOK
+    first, *others = map(read_codebook, every)
+    return Codebook(
+        _alike(first.columns, [book.columns for book in others]),
+        _alike(first.values, [book.values for book in others]),
+    )
+
+
+def _alike(first: Mapping[str, T], others: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    return {name: own for name, own in first.items() if all(each.get(name) == own for each in others)}
+
+
+def _of_numbers(labels: Mapping[Any, str]) -> dict[float, str]:
+    return {float(code): label for code, label in labels.items() if isinstance(code, (int, float))}

@@ -1,0 +1,79 @@
+"""Attacks: which were tried on a release and what they got, and which were not tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sfumato import formatting, registry
+from sfumato.facts import RecordKind
+from sfumato.measures.base import Measurement, why_not
+from sfumato.report.adversaries import adversary_of
+from sfumato.report.rows import claimed_row
+
+_RATES = ("attacked", "control", "guessing")
+
+
+def is_attack(measure: str) -> bool:
+    """Return whether a measure of this name tries an attack."""
+    return bool(getattr(registry.find("measure", measure), "is_attack", False))
+
+
+def attacker_of(measure: str) -> str:
+    """Return who attacks, in words."""
+    attacker = adversary_of(measure)[1]
+    return "" if attacker is None else attacker.title
+
+
+def attack_rows(measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
+    """Say of each attack that was tried what it got: of people in the data, of others, without the release.
+
+    Parameters
+    ----------
+    measurements
+        What was measured of one release; what is no attack is left out.
+    """
+    return [
+        claimed_row(found) | {"attacker": attacker_of(found.measure), "rates": _rates(found)}
+        for found in measurements
+        if is_attack(found.measure)
+    ]
+
+
+def _rates(found: Measurement) -> dict[str, str]:
+    """Return how often an attack succeeds; the baseline stands for guessing where no rates are told."""
+    told = {name: formatting.share(found.detail[name]) if name in found.detail else "" for name in _RATES}
+    if found.baseline is None:
+        return told
+    return {**told, "guessing": formatting.value_of(found.measure, found.baseline)}
+
+
+def attacks_tried(taken: Iterable[str]) -> frozenset[str]:
+    """Return the measures that were taken, and the attacks that some of them try among others."""
+    given = frozenset(taken)
+    return given.union(*(getattr(registry.find("measure", name), "includes", ()) for name in given))
+
+
+def attacks_left(taken: Iterable[str], kind: RecordKind | None = None) -> list[dict[str, Any]]:
+    """Return the attacks that were not tried, each with the reason where it would not apply.
+
+    Parameters
+    ----------
+    taken
+        The measures that were taken; `attack-risk` tries several attacks at once.
+    kind
+        What the rows of the release stand for; ``None`` where releases of several kinds are spoken of.
+    """
+    tried = attacks_tried(taken)
+    known = {name: cls for name, cls in registry.registered("measure").items() if is_attack(name)}
+    # a plug-in that only one side has would make the same report read differently to the other
+    return [
+        {
+            "name": name,
+            "words": formatting.measure_words(name),
+            "attacker": attacker_of(name),
+            "reason": "" if kind is None else why_not(cls, kind),
+        }
+        for name, cls in known.items()
+        if name not in tried and not registry.is_plugged_in(cls)
+    ]

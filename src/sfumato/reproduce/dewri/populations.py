@@ -1,0 +1,48 @@
+"""Different initial populations: what the paper says of them, read from all seeds together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+
+from sfumato.reproduce.beside import NOT_COMPUTED
+from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
+
+_SMALL = 0.05
+"""What is called no significant difference: figures of all seeds within so much of their median."""
+_COMPARED = ("figure-6", "figure-7", "figure-11", "questions")
+
+
+def initial_populations(by_seed: Mapping[int, tuple[Exhibit, ...]]) -> tuple[Exhibit, ...]:
+    """Return how far every published answer moves with the population that the search begins with."""
+    found: dict[str, list[float]] = {}
+    for exhibits in by_seed.values():
+        for exhibit in exhibits:
+            for cell in exhibit.cells if exhibit.key in _COMPARED else ():
+                if cell.published is not None and cell.ours is not None:
+                    found.setdefault(f"{cell.row}: {cell.column}", []).append(cell.ours)
+    moved = {name: _range(each) for name, each in found.items() if len(each) == len(by_seed) > 1}
+    largest = max(moved, key=lambda name: moved[name], default="")
+    claim = Claim(
+        "Different initial populations make no significant difference (no answer of any seed lies farther "
+        f"than {_SMALL:.0%} from the median).",
+        moved[largest] <= _SMALL if moved else None,
+        f"{len(by_seed)} populations; {largest} moves most, by {moved[largest]:.1%}"
+        if moved
+        else NOT_COMPUTED,
+    )
+    cells = tuple(Cell(name, "largest distance from the median", each) for name, each in moved.items())
+    return (
+        Exhibit(
+            "initial-populations",
+            "Section 6.5: different initial populations",
+            "Dewri and others 2011, section 6.5",
+            cells,
+            (claim,),
+        ),
+    )
+
+
+def _range(figures: list[float]) -> float:
+    middle = median(figures)
+    return max(abs(each - middle) for each in figures) / abs(middle) if middle else 0.0

@@ -1,0 +1,140 @@
+"""Partitions: Parquet files in folders that tell a column's value, ``sex=Female/part-0.parquet``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from sfumato.errors import VerificationFailed
+from sfumato.verifying.documents import Manifest
+from sfumato.verifying.folder import opened
+from sfumato.verifying.records import table_names
+from sfumato.verifying.tables import (
+    Value,
+    WrittenTable,
+    differs,
+    parquet_batches,
+    parquet_types,
+    unpacks_too_far,
+)
+
+MISSING = "__HIVE_DEFAULT_PARTITION__"
+"""What stands in a folder's name for a missing value; every reader of such folders knows it."""
+_FILE = "part-0.parquet"
+
+
+def partition_file(table: str, column: str, value: Value) -> str:
+    """Return where the records with a value of a column lie.
+
+    Of a value only letters and digits of ASCII and ``_.-~`` stand as they are; the rest is written as in a
+    web address, and so is a full stop at the end, which Windows would drop.
+
+    Examples
+    --------
+    >>> partition_file("data", "age", "[20, 30)")
+    'data/age=%5B20%2C%2030%29/part-0.parquet'
+    """
+    told = MISSING if value is None else quote(value, safe="")
+    told = told[:-1] + "%2E" if told.endswith(".") else told
+    return f"{table}/{column}={told}/{_FILE}"
+
+
+def partitioned_table(manifest: Manifest) -> str | None:
+    """Return the table whose Parquet files lie in folders, if one's do."""
+    if manifest.partition_by is None:
+        return None
+    facts = manifest.layout.attributes.get(manifest.partition_by)
+    if facts is None:
+        raise VerificationFailed("the folders are named after a column that is no published attribute")
+    return table_names(manifest.layout)[-1 if facts.role == "sensitive" else 0]
+
+
+def partition_files(manifest: Manifest) -> dict[str, Value]:
+    """Return the listed files that lie in such folders, each with the value that its folder tells."""
+    table, column = partitioned_table(manifest), manifest.partition_by
+    if table is None or column is None:
+        return {}
+    found = {}
+    for file in sorted(manifest.files):
+        start, end = f"{table}/{column}=", f"/{_FILE}"
+        if file.startswith(start) and file.endswith(end) and len(file) > len(start) + len(end):
+            told = file[len(start) : -len(end)]
+            value = None if told == MISSING else unquote(told)
+            if partition_file(table, column, value) == file:
+                found[file] = value
+    return found
+
+
+def differs_in_parts(folder: Path, parts: dict[str, Value], column: str, written: WrittenTable) -> str:
+    """Say how the files of all folders together differ from their CSV twin; or nothing.
+
+    Parameters
+    ----------
+    folder
+        The published folder.
+    parts
+        The files, each with the value that its folder tells.
+    column
+        The column that the folders tell.
+    written
+        What the CSV file has.
+    """
+    import pyarrow as pa
+
+    if not parts:
+        return "there is no file in any folder"
+    try:
+        return _differs(folder, parts, column, written)
+    except (pa.ArrowException, OSError, ValueError):
+        return "a Parquet file cannot be read"
+
+
+def _differs(folder: Path, parts: dict[str, Value], column: str, written: WrittenTable) -> str:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schemas, n_records = [], 0
+    for file in parts:
+        with opened(folder, file) as stream:
+            parquet = pq.ParquetFile(stream)
+            if unpacks_too_far(parquet, os.fstat(stream.fileno()).st_size):
+                return "a Parquet file would unpack to far more than its size"
+            schemas.append(parquet.schema_arrow)
+            n_records += parquet.metadata.num_rows
+    first = schemas[0]
+    if any(each != first for each in schemas) or {*first.names} != {*written.names} - {column}:
+        return "they have other columns"
+    if n_records != written.n_records:
+        return "they have another number of records"
+    kinds = {column: pa.string()} | {field.name: field.type for field in first}
+    schema = pa.schema([(name, kinds[name]) for name in written.names])
+    return differs(_batches(folder, parts, column, first, schema), schema, written)
+
+
+def _batches(folder: Path, parts: dict[str, Value], column: str, inside: Any, schema: Any) -> Iterator[Any]:
+    """Read the records of every file, with the value that its folder tells."""
+    import pyarrow as pa
+
+    for file, value in parts.items():
+        with opened(folder, file) as stream:
+            for batch in parquet_batches(stream, inside):
+                told = pa.repeat(pa.scalar(value, pa.string()), batch.num_rows)
+                columns = {**dict(zip(batch.schema.names, batch.columns, strict=True)), column: told}
+                yield pa.record_batch([columns[name] for name in schema.names], names=schema.names)
+
+
+def types_in_parts(
+    folder: Path, parts: dict[str, Value], column: str, names: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return the columns with a data package's types; folders tell whole numbers or texts."""
+    inside = dict(parquet_types(folder, next(iter(parts))))
+    told = "integer" if all(value is None or _is_whole(value) for value in parts.values()) else "string"
+    return [(name, told if name == column else inside[name]) for name in names]
+
+
+def _is_whole(value: str) -> bool:
+    digits = value.removeprefix("-")
+    return digits.isascii() and digits.isdecimal()

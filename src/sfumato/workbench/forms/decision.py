@@ -1,0 +1,36 @@
+"""Decision: who publishes, why and where to, as it is typed on a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from sfumato.errors import UserError
+from sfumato.workbench.pages import sentence
+from sfumato.workbench.state.published import folder_name
+
+
+def decision_errors(folder: Path, given: Mapping[str, str], *, why: str) -> dict[str, str]:
+    """Say of each field what is wrong with it.
+
+    Parameters
+    ----------
+    folder
+        Where published folders lie.
+    given
+        What was typed.
+    why
+        What to say where no reason is given.
+    """
+    errors = {}
+    if not given["why"]:
+        errors["why"] = why
+    if not given["by"]:
+        errors["by"] = "Say who decides."
+    try:
+        if os.path.lexists(folder / folder_name(given["folder"])):
+            errors["folder"] = "Something with this name is there already, and nothing is ever overwritten."
+    except UserError as error:
+        errors["folder"] = sentence(str(error))
+    return errors

@@ -1,0 +1,208 @@
+"""Next month's file: give its records the recoding of a release, and publish them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from sfumato.errors import PolicyNotMet, words_before
+from sfumato.project.file import Project
+from sfumato.workbench.addresses import link, slug
+from sfumato.workbench.forms.decision import decision_errors
+from sfumato.workbench.pages import back, page, posted, sentence
+from sfumato.workbench.state.addressed import project_of
+from sfumato.workbench.state.published import folder_name, folder_of, free_name
+from sfumato.workbench.state.releases import chosen_of
+from sfumato.workbench.state.state import state_of
+from sfumato.workbench.state.works import Key, waited
+
+if TYPE_CHECKING:
+    from sfumato.applying.parent import Parent
+    from sfumato.store.base import Store
+
+_MOST_LETTERS = 20_000
+_FIELDS = ("file", "limit", "why", "by", "folder")
+
+
+@dataclass(frozen=True)
+class NewMonth:
+    """What became of the new records: what was typed, what is said of it, and whether it was refused."""
+
+    given: dict[str, str]
+    said: str
+    is_refused: bool = False
+
+
+def form(request: Request) -> Response:
+    """Show the form for the recoding of a candidate or of a published folder."""
+    return _form(request, _given(project_of(request), request), {})
+
+
+def begin(request: Request, typed: FormData) -> Response:
+    """Check the form, begin to write in a thread, and lead on to the page that waits for it."""
+    project = project_of(request)
+    given = {key: str(typed.get(key, "")).strip()[:_MOST_LETTERS] for key in _FIELDS}
+    files = _files(request, project)
+    errors = _errors(project, given, files)
+    if errors:
+        return _form(request, given, errors)
+    name = folder_name(given["folder"])
+    key = _key(request, slug(name))
+    known = state_of(request).works.known(key)
+    if known is not None and known.done():
+        state_of(request).works.forget(key)
+    state_of(request).works.begin(key, _writing(request, project, files[given["file"]], name, given))
+    return RedirectResponse(f"{request.url.path}/{slug(name)}", 303)
+
+
+def applying(request: Request) -> Response:
+    """Wait for a folder that is being written, and lead on to it; what is refused is said on the form."""
+    begun = state_of(request).works.known(_key(request, request.path_params["target"]))
+    if begun is None:
+        return RedirectResponse(_home(request), 303)
+    said = "The records get the released values, the models are checked, and what was written is verified."
+    made: NewMonth = waited(request, begun, "the new records", doing="Publishing", said=said)
+    if made.is_refused:
+        return _form(request, made.given, {"policy": made.said})
+    return back(request, link(request, "published", folder=made.given["folder"]), made.said)
+
+
+def _given(project: Project, request: Request) -> dict[str, str]:
+    chosen = request.query_params.get("file", "")
+    files = _files(request, project)
+    file = chosen if chosen in files else next(iter(files), "")
+    return {"file": file, "limit": "", "why": "", "by": project.publication.steward, "folder": ""}
+
+
+def _files(request: Request, project: Project) -> dict[str, Path]:
+    """Return the files that may hold new records, the project's own data left out, the latest first."""
+    found = [path for path in state_of(request).projects.data_files() if path != project.data_path.resolve()]
+    return {path.name: path for path in sorted(found, key=lambda each: -each.stat().st_mtime)}
+
+
+def _errors(project: Project, given: dict[str, str], files: dict[str, Path]) -> dict[str, str]:
+    errors = {}
+    if given["file"] not in files:
+        errors["file"] = "Choose the file with the new records."
+    if given["limit"] and _limit(given["limit"]) is None:
+        errors["limit"] = "Write a share such as 5%, or leave it empty."
+    return errors | decision_errors(project.path.parent, given, why="Say why: a reviewer will ask.")
+
+
+def _limit(typed: str) -> float | None:
+    """Return the share that was typed; ``None`` where it is none."""
+    try:
+        share = float(typed.removesuffix("%")) / (100 if typed.endswith("%") else 1)
+    except ValueError:
+        return None
+    return share if 0 <= share <= 1 else None
+
+
+def _form(request: Request, given: dict[str, str], errors: dict[str, str]) -> Response:
+    project = project_of(request)
+    wanted = Path(given["file"]).stem or "next"
+    parts = request.path_params
+    if "folder" in parts:
+        parent, here = folder_of(request, project).name, link(request, "published", **_own(request))
+    else:
+        parent, here = chosen_of(request)[2].id, link(request, "release", id=parts["id"])
+    return page(
+        request,
+        "apply.html.j2",
+        status=422 if errors else 200,
+        parent=parent,
+        back_to=here,
+        address=_home(request),
+        given={**given, "folder": given["folder"] or free_name(project.path.parent, wanted)},
+        errors=errors,
+        files=list(_files(request, project)),
+        publication=project.publication,
+        where=project.path.parent.name,
+        policy=[f"{name} {limit}" for name, limit in project.policy.items()],
+        then=_home(request).strip("/"),
+    )
+
+
+def _own(request: Request) -> dict[str, str]:
+    return {"folder": folder_of(request, project_of(request)).name}
+
+
+def _home(request: Request) -> str:
+    """Return the address of the form."""
+    if "folder" in request.path_params:
+        return link(request, "apply-published", **_own(request))
+    return link(request, "apply-release", id=request.path_params["id"])
+
+
+def _key(request: Request, target: str) -> Key:
+    """Return by what a folder that is being written is known: the parent and the name in the address."""
+    parts = request.path_params
+    return ("apply", project_of(request).path, parts.get("id"), parts.get("folder"), target)
+
+
+def _writing(
+    request: Request, project: Project, records: Path, name: str, given: dict[str, str]
+) -> Callable[[], NewMonth]:
+    """Return what writes the folder that `sfumato apply` writes, by the same function."""
+    folder = folder_of(request, project).path if "folder" in request.path_params else None
+    identity = request.path_params.get("id")
+
+    def write() -> NewMonth:
+        try:
+            return NewMonth({**given, "folder": name}, said=published())
+        except PolicyNotMet as error:
+            return NewMonth(given, said=sentence(str(error)), is_refused=True)
+
+    def published() -> str:
+        from sfumato.applying.known import known_folders
+        from sfumato.applying.parent import publish_applied
+        from sfumato.store.base import Store
+
+        target = project.path.parent / name
+        with Store(project.store_path, create=False) as store:
+            parent = _parent(project, store, folder, identity)
+            before, _ = known_folders(store, project.schema)
+            own = None if parent.folder is None else parent.folder.resolve()
+            decision, found = publish_applied(
+                project,
+                parent,
+                records,
+                target,
+                [each for each in before if each.resolve() != own],
+                limit=_limit(given["limit"]) if given["limit"] else None,
+                why=given["why"],
+                by=given["by"],
+            )
+            with words_before(f"{name} was published, but the store does not know of it"):
+                store.record(decision, str(target))
+        release = found.release
+        left_out = "; ".join(found.reasons())
+        told = f"{release.n_records:,} of {release.n_original:,} records are published."
+        return f"{told} Left out: {left_out}." if left_out else told
+
+    return write
+
+
+def _parent(project: Project, store: Store, folder: Path | None, identity: str | None) -> Parent:
+    from sfumato.applying.parent import published_parent, stored_parent
+
+    return (
+        stored_parent(project, store, identity or "") if folder is None else published_parent(project, folder)
+    )
+
+
+routes = [
+    Route("/projects/{project}/releases/{id}/apply", form, name="apply-release"),
+    Route("/projects/{project}/releases/{id}/apply", posted(begin), methods=["POST"]),
+    Route("/projects/{project}/releases/{id}/apply/{target}", applying, name="applying-release"),
+    Route("/projects/{project}/published/{folder}/apply", form, name="apply-published"),
+    Route("/projects/{project}/published/{folder}/apply", posted(begin), methods=["POST"]),
+    Route("/projects/{project}/published/{folder}/apply/{target}", applying, name="applying-published"),
+]

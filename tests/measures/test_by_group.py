@@ -1,0 +1,181 @@
+"""Every measure for each group of people: by hand, and as the whole where the group is everybody."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato import (
+    Adversary,
+    AsIs,
+    Attribute,
+    Inference,
+    KAnonymity,
+    Laplace,
+    Membership,
+    Mondrian,
+    Release,
+    Scenario,
+    Schema,
+    SuppressQuasiIdentifiers,
+    Table,
+    User,
+    measure,
+    measure_by,
+    registry,
+    sanitize,
+)
+from sfumato.errors import ParameterError
+from sfumato.frontier import Candidate, Frontier
+from sfumato.measures.base import measure_group
+from sfumato.measures.groups import groups_of
+from sfumato.recipe import Recipe
+
+PEOPLE: dict[str, list[Any]] = {
+    "age": [20, 21, 22, 23, 24, 60, 70],
+    "town": list("AAAAABB"),
+    "land": ["X"] * 7,
+    "ill": list("xyxyxxx"),
+}
+SCHEMA = Schema.of(age="quasi-identifying", town="quasi-identifying", land="insensitive", ill="sensitive")
+NAMES = [*registry.registered("measure"), *registry.registered("model")]
+SCENARIO = Scenario(
+    user=User(miners=("naive-bayes",)),
+    adversary=Adversary(miners=("naive-bayes", "linear-regression")),
+    folds=3,
+)
+
+
+TWO = Mondrian(KAnonymity(2))
+
+
+def release(how: object) -> Release:
+    return sanitize(Table.from_arrow(PEOPLE), SCHEMA, how, seed=1)  # type: ignore[arg-type]
+
+
+def cheap(name: str) -> Any:
+    cls = registry.registered("measure").get(name)
+    return cls(scenario=SCENARIO) if cls and "scenario" in registry.parameters_of(cls) else name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_group_of_everybody_has_what_the_whole_has_or_a_reason(name: str) -> None:
+    made = release(TWO)
+    (everybody,) = groups_of(made, "land", 1)
+    for taken, whole in zip(
+        measure_group(made, everybody, [cheap(name)]), measure(made, [cheap(name)]), strict=True
+    ):
+        if taken.value is not None:
+            assert taken.value == whole.value
+        else:
+            assert taken.detail["reason"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_measure_has_a_figure_or_a_reason_for_each_group(name: str) -> None:
+    made = release(TWO)
+    for group in groups_of(made, "town", 1):
+        for taken in measure_group(made, group, [cheap(name)]):
+            assert taken.value is not None or taken.detail["reason"]
+
+
+def test_figures_stand_side_by_side_with_the_worst_group_named() -> None:
+    found = measure_by(release(TWO), ["reidentification-risk", "k-anonymity"], "town", smallest=1)
+    assert dict(found.sizes) == {"A": 5, "B": 2}
+    risks, levels = found.values("reidentification-risk"), found.values("k-anonymity")
+    assert risks == {name: 1 / level for name, level in levels.items()}
+    assert found.worst("reidentification-risk") == found.worst("k-anonymity")
+    assert found.to_arrow().column_names == ["town", "records", "reidentification-risk", "k-anonymity"]
+    assert json.loads(json.dumps(found.to_dict()))["worst"]["k-anonymity"] == found.worst("k-anonymity")
+
+
+def test_the_picture_has_every_group_and_every_measure() -> None:
+    found = measure_by(release(TWO), ["reidentification-risk", "general-loss"], "town", smallest=1)
+    drawn = found.plot().svg
+    for text in ("A (5)", "B (2)", "re-identification risk", "general"):
+        assert text in re.sub(r"&[a-z]+;", "", drawn), text
+
+
+def test_small_groups_are_counted_and_left_out() -> None:
+    found = measure_by(release(AsIs()), ["general-loss"], "town", smallest=3)
+    assert (list(found.groups), found.n_left_out) == (["A"], 2)
+    with pytest.raises(ParameterError, match="no value of 'town' has 100 records"):
+        measure_by(release(AsIs()), ["general-loss"], "town")
+    with pytest.raises(ParameterError, match=r"'twon'.*did you mean 'town'"):
+        measure_by(release(AsIs()), ["general-loss"], "twon")
+
+
+def crowd() -> tuple[Table, Schema]:
+    """Return people of whom half live in a village where everybody is alone, half in a city of twins."""
+    rng = np.random.default_rng(0)
+    n = 600
+    village = {"height": rng.integers(0, 10**6, n).tolist(), "place": ["village"] * n}
+    city = {"height": [0] * n, "place": ["city"] * n}
+    columns: dict[str, list[Any]] = {name: village[name] + city[name] for name in village}
+    columns["ill"] = [f"i{number}" for number in rng.integers(0, 6, 2 * n)]
+    attributes = (
+        Attribute("height", "quasi-identifying", "numeric"),
+        Attribute("place", "quasi-identifying"),
+        Attribute("ill", "sensitive"),
+    )
+    return Table.from_arrow(columns), Schema(attributes)
+
+
+@pytest.mark.parametrize("attack", [Inference(miners=()), Membership()])
+def test_an_attack_is_tried_on_the_people_of_the_group(attack: Any) -> None:
+    found = measure_by(sanitize(*crowd(), AsIs(), seed=1), [attack], "place")
+    risks = found.values(attack.label)
+    assert risks["village"] is not None
+    assert risks["city"] is not None
+    assert risks["village"] > 0.8
+    assert risks["city"] < 0.1
+    assert found.worst(attack.label) == "village"
+
+
+def test_nobody_is_worse_off_where_quasi_identifiers_are_withheld() -> None:
+    found = measure_by(
+        sanitize(*crowd(), SuppressQuasiIdentifiers(), seed=1), [Inference(miners=())], "place"
+    )
+    assert all(value < 0.1 for value in found.values(found.labels[0]).values())
+
+
+def test_a_promise_is_the_same_to_every_group() -> None:
+    found = measure_by(sanitize(*crowd(), Laplace(2.0), seed=1), ["epsilon"], "place")
+    assert len(set(found.values("epsilon").values())) == 1
+
+
+def candidates(*ks: int) -> tuple[Candidate, ...]:
+    risk = {"worst-group-risk": {"attribute": "town", "of": "reidentification-risk", "smallest": 1}}
+    loss = {"worst-group-loss": {"attribute": "town", "of": "general-loss", "smallest": 1}}
+    asked: list[Any] = ["reidentification-risk", "general-loss", risk, loss]
+    return tuple(
+        Candidate(
+            str(k), Recipe("mondrian", {"k": k}), tuple(measure(release(Mondrian(KAnonymity(k))), asked))
+        )
+        for k in ks
+    )
+
+
+def test_the_frontier_of_the_worst_off_is_that_of_their_figures() -> None:
+    made = candidates(2, 3, 7)
+    frontier = Frontier(made, ("reidentification-risk", "general-loss"))
+    worst = frontier.worst_of("town")
+    assert len(worst.axes) == 2
+    for candidate in made:
+        by_town = measure_by(
+            release(Mondrian(KAnonymity(int(candidate.id)))), list(frontier.axes), "town", smallest=1
+        )
+        for axis, own in zip(frontier.axes, worst.axes, strict=True):
+            assert candidate.value(own) == max(by_town.values(axis).values())
+
+
+def test_what_was_not_measured_by_an_attribute_says_how_to() -> None:
+    frontier = Frontier(candidates(2), ("reidentification-risk", "general-loss"))
+    with pytest.raises(ParameterError, match=r"not measured by 'age'.*by = \['age'\]"):
+        frontier.worst_of("age")
+    with pytest.raises(ParameterError, match="did you mean 'town'"):
+        frontier.worst_of("twon")
