@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from sfumato import Attribute, Recipe, Schema, Table
 from sfumato.datasets.demo import write_demo
 from sfumato.exploring import forecast as forecast_module
 from sfumato.exploring.forecast import Forecast, forecast
 from sfumato.exploring.run import explore
+from sfumato.exploring.workers import Finished, Task
+from sfumato.frontier import Candidate
 from sfumato.project.file import Project
 from sfumato.store.base import IN_MEMORY, Store
 from sfumato.store.costs import MAKING
@@ -95,3 +100,30 @@ def test_counts_what_a_quick_search_proposes(project: Project) -> None:
         found = forecast(Project.load(project.path), store, workers=2)
     assert found.n_searches == 0
     assert found.n_open > 20
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        pytest.param(lambda n_rows: 1e-7 * n_rows**1.5, id="a power of the rows"),
+        # what 250 and 1,000 rows take tells nothing of 100,000
+        pytest.param(lambda n_rows: 0.02 + max(0, n_rows - 2000) * 1e-4, id="little until there are many"),
+    ],
+)
+def test_samples_grow_until_one_tells_how_the_time_grows(
+    seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+
+    def timed(task: Task, table: Table, schema: Schema) -> Finished:
+        tried.append(table.n_rows)
+        return Finished(Candidate("", task.recipe, ()), seconds={MAKING: seconds(table.n_rows)})
+
+    monkeypatch.setattr(forecast_module, "make", timed)
+    table, schema = Schema((Attribute("age", "quasi-identifying"),)).bind(
+        Table.from_arrow(pa.table({"age": list(range(100_000))}))
+    )
+    found = forecast_module._foreseen(Task("", Recipe("mondrian"), ()), table, schema)
+    assert 0.5 < found[MAKING] / seconds(100_000) < 2
+    assert tried == sorted(set(tried)), "every sample is larger than the one before"
+    assert max(map(seconds, tried[:-1])) < 1

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter, process_time
 
 from sfumato.exploring import memory
@@ -13,17 +14,20 @@ from sfumato.exploring.apart import Original
 from sfumato.exploring.estimate import USUALLY_REFINED, Costs
 from sfumato.exploring.order import in_order
 from sfumato.exploring.tasks import Ground, is_quick, listed, propose, still_open, with_keys
-from sfumato.exploring.workers import Finished, Task, few_rows, make
+from sfumato.exploring.workers import Task, few_rows, make
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.store.base import Store
-from sfumato.store.costs import MAKING
 from sfumato.table import Table
 
-_SMALL, _LARGE = 250, 1000
-"""How many rows the samples have on which methods are tried that were never timed."""
+_SMALLEST, _STEP = 250, 4
+"""How many rows the smallest sample of a new method has, and how many times as many the next one."""
+_LONG, _TELLING = 1.0, 0.15
+"""How many seconds the last sample takes: so many at least, or so many and a fifth of it the one before."""
+_SAMPLES = 3
+"""So many samples tell what grows with the rows and what does not."""
 _PATIENCE = 10.0
 """After how many seconds of work no further method is tried."""
 _START = 4.0
@@ -135,24 +139,51 @@ def _sampled(tasks: Iterable[Task], costs: Costs, table: Table, schema: Schema) 
     """Try one candidate of each method that was never timed, and note what it would cost; count them."""
     ends = process_time() + _PATIENCE
     n_sampled = 0
-    small, large = (few_rows(table, n_rows) for n_rows in (_SMALL, _LARGE))
     for task in tasks:
         if costs.has(task.recipe.sanitizer) or process_time() > ends:
             continue
         if not n_sampled:
             # the first one sums up what the others compare with
-            make(task, small, schema), make(task, large, schema)
-        low, high = (make(task, part, schema) for part in (small, large))
-        factor = _growth(low, high, small.n_rows, large.n_rows, table.n_rows)
-        costs.note(task.recipe.sanitizer, {part: factor * taken for part, taken in high.seconds.items()})
+            _foreseen(task, table, schema)
+        costs.note(task.recipe.sanitizer, _foreseen(task, table, schema))
         n_sampled += 1
     return n_sampled
 
 
-def _growth(low: Finished, high: Finished, n_low: int, n_high: int, n_rows: int) -> float:
-    """Return by which factor the table takes longer than the larger sample, from how both samples differ."""
-    if n_low == n_high or not low.seconds.get(MAKING):
-        return n_rows / n_high
-    ratio = sum(high.seconds.values()) / sum(low.seconds.values())
-    power = min(max(math.log(ratio) / math.log(n_high / n_low), 0.0), _STEEPEST)
-    return float((n_rows / n_high) ** power)
+def _foreseen(task: Task, table: Table, schema: Schema) -> dict[str, float]:
+    """Return what a candidate would cost, by its parts, from samples that grow until one is telling."""
+    sizes, taken = [min(_SMALLEST, table.n_rows)], list[float]()
+    while True:
+        parts = make(task, few_rows(table, sizes[-1]), schema).seconds
+        taken.append(sum(parts.values()))
+        if sizes[-1] == table.n_rows or (len(taken) >= _SAMPLES and _is_telling(*taken[-2:])):
+            break
+        sizes.append(min(_STEP * sizes[-1], table.n_rows))
+    factor = _growth(sizes, taken, table.n_rows)
+    return {part: factor * seconds for part, seconds in parts.items()}
+
+
+def _is_telling(before: float, last: float) -> bool:
+    """Return whether two samples took long enough to tell how the time grows."""
+    return last >= _LONG or (last >= _TELLING and before >= _TELLING / 5)
+
+
+def _growth(sizes: Sequence[int], taken: Sequence[float], n_rows: int) -> float:
+    """Return by which factor the table takes longer than the largest sample, from how the samples differ.
+
+    What is the same for every size, as summing up a domain, does not grow: the time is a constant and a power
+    of the rows, and the last three samples tell both.
+
+    Examples
+    --------
+    >>> sizes = (250, 1000, 4000)
+    >>> [round(_growth(sizes, [c + 1e-6 * n for n in sizes], 8000), 3) for c in (0.0, 0.004)]
+    [2.0, 1.5]
+    """
+    if sizes[-1] == n_rows or len(sizes) < _SAMPLES or not taken[-1]:
+        return n_rows / sizes[-1]
+    _, middle, high = sizes[-_SAMPLES:]
+    before, last = (max(b - a, 1e-9) for a, b in pairwise(taken[-_SAMPLES:]))
+    power = min(max(math.log(last / before) / math.log(high / middle), 1.0), _STEEPEST)
+    more = (n_rows**power - high**power) / (high**power - middle**power)
+    return 1.0 + more * last / taken[-1]
