@@ -1,91 +1,112 @@
-"""NSGA-II by pymoo, with our own individuals; imported only when a search runs."""
+"""NSGA-II over arrays: every draw and every decision is the one that pymoo's makes.
+
+A generation of pymoo is a list of objects whose attributes are looked up one by one, which took longer than
+counting classes. The tests run both, with the same seed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from pymoo.algorithms.moo.nsga2 import NSGA2
-from pymoo.core.crossover import Crossover
-from pymoo.core.mutation import Mutation
-from pymoo.core.problem import Problem
-from pymoo.core.sampling import Sampling
-from pymoo.operators.selection.tournament import TournamentSelection
 
-from sfumato.arrays import Floats, Integers
+from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.search.evolution.run import Judge, Settings
-from sfumato.search.evolution.space import Genes, Space
+from sfumato.search.evolution.space import Genes
 
 
-class _PymooProblem(Problem):  # type: ignore[misc]
-    def __init__(self, judge: Judge) -> None:
-        space = judge.space
-        super().__init__(
-            n_var=space.n_genes,
-            n_obj=judge.problem.n_objectives,
-            n_ieq_constr=1,
-            xl=np.zeros(space.n_genes),
-            xu=space.highest,
-            vtype=int,
-        )
-        self.judge = judge
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Some individuals, one row for each.
 
-    def _evaluate(self, x: Genes, out: dict[str, Any], *args: Any, **more: Any) -> None:
-        objectives, violations = self.judge.judge(x)
-        # an infinite loss is one like any other, but NSGA-II measures distances
-        out["F"] = np.nan_to_num(objectives, posinf=1e30, neginf=-1e30)
-        out["G"] = violations[:, np.newaxis]
-
-
-class _Sampling(Sampling):  # type: ignore[misc]
-    def __init__(self, space: Space) -> None:
-        super().__init__()
-        self.space = space
-
-    def _do(
-        self, problem: Any, n_samples: int, *args: Any, random_state: np.random.Generator, **more: Any
-    ) -> Genes:
-        return self.space.sample(random_state, n_samples)
-
-
-class _Crossover(Crossover):  # type: ignore[misc]
-    def __init__(self, space: Space, rate: float) -> None:
-        super().__init__(2, 2, prob=rate)
-        self.space = space
-
-    def _do(
-        self, problem: Any, x: Genes, *args: Any, random_state: np.random.Generator, **more: Any
-    ) -> Genes:
-        return np.stack(self.space.cross(random_state, x[0], x[1]))
-
-
-class _Mutation(Mutation):  # type: ignore[misc]
-    """The space's mutation; a child that was seen before takes one step, to spare the room for a new one."""
-
-    def __init__(self, judge: Judge, rate: float) -> None:
-        super().__init__()
-        self.judge = judge
-        self.rate = rate
-
-    def _do(
-        self, problem: Any, x: Genes, *args: Any, random_state: np.random.Generator, **more: Any
-    ) -> Genes:
-        genes = self.judge.space.mutate(random_state, x, self.rate)
-        for row, one in enumerate(genes):
-            around = self.judge.space.neighbours(one) if self.judge.knows(one) else ()
-            if len(around):
-                genes[row] = around[random_state.integers(len(around))]
-        return genes
-
-
-def winners(population: Any, pairs: Integers, algorithm: Any, **more: Any) -> Integers:
-    """Return who wins each of some pairs: who violates less, then who dominates, then who is less crowded.
-
-    These are pymoo's rules, and its draws where all is equal, for all pairs at once.
+    Parameters
+    ----------
+    genes
+        What they are.
+    objectives, violations
+        What the judge said of them.
+    crowding
+        How far each is from its neighbours in its front; not a number where it is in none.
     """
-    violations, objectives = population.get("CV")[:, 0], population.get("F")
-    crowding = population.get("crowding").astype(np.float64)
+
+    genes: Genes
+    objectives: Floats
+    violations: Floats
+    crowding: Floats
+
+    @classmethod
+    def judged(cls, judge: Judge, genes: Genes) -> Population:
+        """Let the judge look at some individuals."""
+        objectives, violations = judge.judge(genes)
+        # an infinite loss is one like any other, but NSGA-II measures distances
+        finite = np.nan_to_num(objectives, posinf=1e30, neginf=-1e30)
+        return cls(genes, finite, violations, np.full(len(genes), np.nan))
+
+    def __len__(self) -> int:
+        return len(self.genes)
+
+    def take(self, rows: Integers) -> Population:
+        """Return the population of these individuals."""
+        return Population(
+            self.genes[rows], self.objectives[rows], self.violations[rows], self.crowding[rows]
+        )
+
+    def joined(self, other: Population) -> Population:
+        """Return both populations as one."""
+        return Population(
+            np.concatenate([self.genes, other.genes]),
+            np.concatenate([self.objectives, other.objectives]),
+            np.concatenate([self.violations, other.violations]),
+            np.concatenate([self.crowding, other.crowding]),
+        )
+
+
+def generations(judge: Judge, settings: Settings, seed: int) -> Iterator[int]:
+    """Run generation after generation, yielding the number of each when it is done."""
+    rng = np.random.default_rng(seed)
+    first = Population.judged(judge, judge.space.sample(rng, settings.population))
+    population = survivors(first, len(first), rng)
+    yield 1
+    for number in range(2, settings.generations + 1):
+        born = Population.judged(judge, _children(judge, population, settings, rng))
+        population = survivors(population.joined(born), settings.population, rng)
+        yield number
+
+
+def _children(judge: Judge, population: Population, settings: Settings, rng: np.random.Generator) -> Genes:
+    """Return the children of parents that won a tournament: crossed, mutated, and new where that is easy."""
+    n_pairs = -(-settings.population // 2)
+    parents = population.genes[winners(population, _tournaments(len(population), 4 * n_pairs, rng), rng)]
+    one, other = parents[0::2], parents[1::2]
+    is_crossed = (rng.random(n_pairs) < settings.crossover)[:, np.newaxis]
+    if is_crossed.any():
+        first, second = judge.space.cross(rng, one, other)
+        one, other = np.where(is_crossed, first, one), np.where(is_crossed, second, other)
+    children = judge.space.mutate(rng, np.concatenate([one, other]), settings.mutation)
+    _step_aside(judge, children, rng)
+    # pymoo draws here who is mutated at all: everybody
+    rng.random(len(children))
+    return children[: settings.population]
+
+
+def _step_aside(judge: Judge, children: Genes, rng: np.random.Generator) -> None:
+    """Let a child that was seen before take one step, to spare the room for a new one."""
+    for row in np.flatnonzero(judge.knows(children)):
+        around = judge.space.neighbours(children[row])
+        if len(around):
+            children[row] = around[rng.integers(len(around))]
+
+
+def _tournaments(n: int, n_places: int, rng: np.random.Generator) -> Integers:
+    """Draw pairs: everybody fights once before anybody fights again."""
+    places = np.concatenate([rng.permutation(n) for _ in range(-(-n_places // n))])
+    return places[:n_places].reshape(-1, 2)
+
+
+def winners(population: Population, pairs: Integers, rng: np.random.Generator) -> Integers:
+    """Return who wins each of some pairs: who violates less, then who dominates, then who is less crowded."""
+    violations, objectives, crowding = population.violations, population.objectives, population.crowding
     one, other = pairs.T
     ahead = (objectives[one] < objectives[other]).any(axis=1)
     behind = (objectives[other] < objectives[one]).any(axis=1)
@@ -93,9 +114,9 @@ def winners(population: Any, pairs: Integers, algorithm: Any, **more: Any) -> In
     is_broken = (violations[one] > 0) | (violations[other] > 0)
     wins = np.where(is_broken, _sign(violations[other], violations[one]), wins)
     found = np.where(wins > 0, one, other)
-    for place in np.flatnonzero(wins == 0):
-        found[place] = algorithm.random_state.choice(pairs[place])
-    return found[:, np.newaxis]
+    tied = np.flatnonzero(wins == 0)
+    found[tied] = pairs[tied, rng.integers(2, size=len(tied))]
+    return found
 
 
 def _sign(some: Floats, others: Floats) -> Integers:
@@ -103,19 +124,67 @@ def _sign(some: Floats, others: Floats) -> Integers:
     return (some > others).astype(np.int64) - (some < others)
 
 
-def generations(judge: Judge, settings: Settings, seed: int) -> Iterator[int]:
-    """Run generation after generation, yielding the number of each when it is done."""
-    algorithm = NSGA2(
-        pop_size=settings.population,
-        sampling=_Sampling(judge.space),
-        selection=TournamentSelection(func_comp=winners),
-        crossover=_Crossover(judge.space, settings.crossover),
-        mutation=_Mutation(judge, settings.mutation),
-        eliminate_duplicates=False,
+def survivors(population: Population, n: int, rng: np.random.Generator) -> Population:
+    """Return so many individuals, front after front; of the last front those that are least crowded.
+
+    Where too few keep their limits, those follow that violate them least.
+    """
+    allowed: Booleans = population.violations <= 0
+    kept, broken = np.flatnonzero(allowed), np.flatnonzero(~allowed)
+    ranked = _by_front(population.take(kept), min(n, len(kept)), rng)
+    nearest = broken[np.argsort(population.violations[broken])][: n - len(ranked)]
+    return ranked.joined(population.take(nearest))
+
+
+def _by_front(population: Population, n: int, rng: np.random.Generator) -> Population:
+    import moocore
+
+    if not n:
+        return population.take(np.zeros(0, dtype=np.int64))
+    ranks = moocore.pareto_rank(population.objectives)
+    crowding = np.empty(len(population))
+    chosen: list[Integers] = []
+    room, rank = n, 0
+    while room:
+        front = np.flatnonzero(ranks == rank)
+        crowding[front] = crowding_distance(population.objectives[front])
+        if len(front) > room:
+            order = rng.permutation(len(front))
+            order = order[np.argsort(crowding[front][order])][::-1]
+            front = front[order[:room]]
+        chosen.append(front)
+        room, rank = room - len(front), rank + 1
+    survived = np.concatenate(chosen)
+    return Population(
+        population.genes[survived],
+        population.objectives[survived],
+        population.violations[survived],
+        crowding[survived],
     )
-    algorithm.setup(
-        _PymooProblem(judge), termination=("n_gen", settings.generations), seed=seed, verbose=False
-    )
-    while algorithm.has_next():
-        algorithm.next()
-        yield int(algorithm.n_gen) - 1
+
+
+def crowding_distance(objectives: Floats) -> Floats:
+    """Return how far each point of a front is from its neighbours, the ends infinitely far.
+
+    References
+    ----------
+    K. Deb et al., "A fast and elitist multiobjective genetic algorithm: NSGA-II", 2002, section III-B.
+
+    Examples
+    --------
+    >>> crowding_distance(np.array([[0.0, 4.0], [1.0, 2.0], [3.0, 1.0], [4.0, 0.0]])).tolist()
+    [inf, 0.75, 0.625, inf]
+    """
+    n_points, n_objectives = objectives.shape
+    if n_points <= 2:
+        return np.full(n_points, np.inf)
+    order = np.argsort(objectives, axis=0, kind="mergesort")
+    columns = np.arange(n_objectives)
+    along = objectives[order, columns]
+    width = along[-1] - along[0]
+    width[width == 0] = np.nan
+    gaps = np.diff(along, axis=0, prepend=-np.inf, append=np.inf) / width
+    gaps[np.isnan(gaps)] = 0.0
+    distances = np.empty_like(along)
+    distances[order, columns] = gaps[:-1] + gaps[1:]
+    return distances.sum(axis=1) / n_objectives

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
+from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.search.evolution.archive import Archive
 from sfumato.search.evolution.problems import Evaluation, Problem
@@ -86,9 +86,9 @@ class Judge:
         found = [self._known[key] for key in self._keys(genes)]
         return np.stack([objectives for objectives, _ in found]), np.array([worse for _, worse in found])
 
-    def knows(self, genes: Genes) -> bool:
-        """Return whether an individual was judged before."""
-        return self._keys(genes[np.newaxis])[0] in self._known
+    def knows(self, genes: Genes) -> Booleans:
+        """Return for each individual whether it was judged before."""
+        return np.array([key in self._known for key in self._keys(genes)], dtype=np.bool_)
 
     def _keys(self, genes: Genes) -> list[bytes]:
         """Return what tells each individual from all others, in as few bytes as its genes need."""
