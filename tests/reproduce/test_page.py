@@ -91,7 +91,7 @@ def test_the_page_shows_the_spread_other_readings_and_the_control():
         "depends on the reading",
         "With l=distinct it does not hold: 0.2",
         "On the control it holds: 0.24",
-        "DOI 10.1/2",
+        'DOI <a href="https://doi.org/10.1/2">10.1/2</a>',
         "<code>l=one</code> (ours): 1",
         "well &lt;represented&gt;",
         "medians over 3 seeds",

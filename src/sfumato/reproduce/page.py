@@ -23,6 +23,7 @@ from sfumato.reproduce.exhibits import (
 )
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
+from sfumato.reproduce.reached import Reach, reached_otherwise, reaches, unreached
 
 
 def reproduction_html(papers: Mapping[Paper, tuple[Exhibit, ...]], *, quick: bool, n_seeds: int = 1) -> str:
@@ -55,15 +56,22 @@ class _Summary:
 
     verdicts: Mapping[Verdict, int]
     conclusions: Mapping[Conclusion, int]
+    tests: Mapping[Conclusion, int]
     by_other_readings: int
+    reached_otherwise: Sequence[Reach]
+    unreached: Sequence[Reach]
 
 
 def _summary(exhibits: Sequence[Exhibit]) -> _Summary:
     """Count verdicts under the best reading, and how many of them another reading than ours gave."""
-    otherwise = sum(
-        bool(exhibit.best(cell)[1]) for exhibit in exhibits for cell in exhibit.cells if cell.published
+    return _Summary(
+        counted(exhibits, by_any_reading=True),
+        concluded(exhibits),
+        concluded(exhibits, ours=True),
+        sum(bool(each.reading) for each in reaches(exhibits)),
+        reached_otherwise(exhibits),
+        unreached(exhibits),
     )
-    return _Summary(counted(exhibits, by_any_reading=True), concluded(exhibits), otherwise)
 
 
 def printed(cell: Cell, value: float | None) -> str:
