@@ -12,7 +12,7 @@ SAME = Cell("k = 2", "loss", 0.10, "0.10")
 BY_ANOTHER = Cell(
     "k = 3",
     "loss",
-    0.50,
+    0.95,
     "0.20",
     readings=(other("l=distinct", 0.20, "same"), other("ages=years", None, "differs")),
 )

@@ -1,4 +1,4 @@
-"""What the papers say: every sentence of the data file is put to the test, and counted for the right paper."""
+"""What the papers say: every sentence of the data file is put to the test, and of the right paper."""
 
 from importlib.resources import files
 
