@@ -37,6 +37,12 @@ class Reach:
         return self.exhibit.best(self.cell)[1]
 
     @property
+    def ours(self) -> float | None:
+        """The figure under that reading."""
+        found = (other.ours for other in self.cell.readings if other.switch == self.reading)
+        return next(found) if self.reading else self.cell.ours
+
+    @property
     def is_reached(self) -> bool:
         """Whether the figure comes out under some reading."""
         return self.verdict in REACHED
@@ -63,6 +69,8 @@ class Reach:
             "published": self.cell.published,
             "ours": json_value(self.cell.ours),
             "verdict": self.verdict,
+            "reading": self.reading,
+            "reached": json_value(self.ours) if self.is_reached else None,
             "nearest": json_value(nearest),
             "nearest-reading": reading,
             "tried": list(self.tried),
