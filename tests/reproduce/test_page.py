@@ -6,6 +6,7 @@ from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, S
 from sfumato.reproduce.page import reproduction_html
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
+from sfumato.reproduce.published import published
 from sfumato.reproduce.readings import Ambiguity, Interpretation
 
 EVIL = "<script>alert(1)</script>"
@@ -42,6 +43,17 @@ def test_words_on_the_x_axis_stand_in_the_order_given():
 def test_a_chart_without_figures_says_so():
     empty = Chart("c", "k", "loss", (Series("ours", (2,), (None,)),))
     assert "not computed in this run" in chart_svg(empty)
+
+
+def test_axes_end_where_the_papers_do_unless_our_points_lie_beyond():
+    def last_numbers(y: float) -> list[str]:
+        curve = Series("ours", (0.1, 0.2), (0.01, y))
+        ends = published("li", "figure-2a").ends
+        drawn = ElementTree.fromstring(chart_svg(Chart("c", "loss", "error", (curve,), ends=ends)))
+        return [element.text for element in drawn.iter() if element.text]
+
+    assert {"0.6", "0.05"} <= set(last_numbers(0.02))
+    assert "0.3" in last_numbers(0.31)
 
 
 def page(*exhibits: Exhibit, quick: bool = False) -> str:

@@ -263,6 +263,8 @@ class Chart:
         Lines with marks, bars side by side, or points alone.
     log_x, log_y
         Whether an axis is logarithmic.
+    ends
+        Where the paper's axes end, x and y, if it draws them from 0: ours reach at least as far.
     """
 
     title: str
@@ -272,6 +274,7 @@ class Chart:
     shape: Shape = "lines"
     log_x: bool = False
     log_y: bool = False
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

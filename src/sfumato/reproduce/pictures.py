@@ -37,6 +37,8 @@ def chart_svg(chart: Chart) -> str:
         axes.yaxis.set_major_formatter(ticks(formatting.number))
         if chart.log_y:
             axes.set_yscale("log")
+        if chart.ends:
+            _reach_at_least(axes, *chart.ends)
         axes.grid(axis="y")
         longest = sorted(len(series.label) for series in chart.series)[-3:]
         draw_legend(axes, columns=3 if sum(longest) <= _LINE else 2)
@@ -87,6 +89,12 @@ def _space_by_ratio(axes: Axes) -> None:
 
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_minor_formatter(lambda *_: "")
+
+
+def _reach_at_least(axes: Axes, x_end: float, y_end: float) -> None:
+    """Draw the paper's axes, and farther where ours lie beyond them."""
+    axes.set_xlim(0, max(x_end, axes.get_xlim()[1]))
+    axes.set_ylim(0, max(y_end, axes.get_ylim()[1]))
 
 
 def _draw_bars(axes: Axes, chart: Chart) -> None:

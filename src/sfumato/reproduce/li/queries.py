@@ -72,6 +72,7 @@ def figure_3a(bucketized: Mapping[str, Curve]) -> Exhibit:
         "privacy loss",
         "average relative error in per cent",
         not_empty(series),
+        ends=published("li", key).ends,
     )
     cells = point_cells(key, points, {"error in per cent": queries}, 100)
     return exhibit("li", key, cells, claims=claims, charts=(chart,))
@@ -111,6 +112,7 @@ def _varied(key: str, points: Curve, measures: Mapping[str, str], more: str, wor
         "privacy loss",
         "average relative error in per cent",
         tuple(series_of(name, points, measure, 100) for name, measure in measures.items()),
+        ends=published("li", key).ends,
     )
     return exhibit("li", key, point_cells(key, points, measures, 100), claims=claims, charts=(chart,))
 

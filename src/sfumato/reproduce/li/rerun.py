@@ -196,8 +196,13 @@ def _figure_2a(generalized: Mapping[str, Curve]) -> Exhibit:
     series.append(series_of(STRICT_DELTA, generalized[STRICT_DELTA], UTILITY))
     series.append(series_of("t-closeness, better estimate", drawn[T], BETTER_READING))
     series.append(_published_point(K, "k = 5000"))
-    charts = (Chart("Varied privacy requirements", "privacy loss", "utility loss", not_empty(series)),)
+    charts = (_chart("figure-2a", "Varied privacy requirements", series),)
     return exhibit("li", "figure-2a", cells, claims=claims, charts=charts, notes=_notes_2a(generalized))
+
+
+def _chart(key: str, title: str, series: Sequence[Series]) -> Chart:
+    """Draw both losses in the axes of a Figure."""
+    return Chart(title, "privacy loss", "utility loss", not_empty(series), ends=published("li", key).ends)
 
 
 def _bounded(losses: Sequence[float]) -> Claim:
@@ -280,7 +285,7 @@ def _figure_2b(generalized: Mapping[str, Curve], bucketized: Mapping[str, Curve]
         for method, curve in (("generalization", generalized), ("bucketization", bucketized))
     ]
     series.append(series_of("bucketization (t-closeness), better estimate", bucketized[T], BETTER_READING))
-    charts = (Chart("Varied anonymization methods", "privacy loss", "utility loss", not_empty(series)),)
+    charts = (_chart(key, "Varied anonymization methods", series),)
     return exhibit("li", key, cells, claims=claims, charts=charts)
 
 
