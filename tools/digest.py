@@ -53,7 +53,7 @@ def _of_paper(key: str, found: Mapping[str, Any]) -> Digest:
 
 
 def _figure(cell: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("row", "column", "published", "ours", "interval", "verdict")
+    kept = ("row", "column", "published", "tolerance", "ours", "interval", "verdict")
     return {
         **{name: cell[name] for name in kept},
         "readings": {switch: other["ours"] for switch, other in cell["readings"].items()},

@@ -156,7 +156,7 @@ def _none(digest: Digest, key: str) -> str:
 
 def _shown(each: Mapping[str, Any], value: Any) -> str:
     """Print one of our figures with a digit more than the published one."""
-    cell = Cell(each["row"], each["column"], None, each["published"])
+    cell = Cell(each["row"], each["column"], None, each["published"], each["tolerance"])
     return printed(cell, None if value is None else float(value))
 
 

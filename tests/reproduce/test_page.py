@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial
-from sfumato.reproduce.page import reproduction_html
+from sfumato.reproduce.page import printed, reproduction_html
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
 from sfumato.reproduce.published import published
@@ -110,6 +110,21 @@ def test_the_page_shows_the_spread_other_readings_and_the_control():
         "1 of them under another reading than ours",
     ):
         assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("published", "tolerance", "ours", "shown"),
+    [
+        ("74.8618", 0.5, 75.012345, "75.01"),
+        ("0.1034", 0.01, 0.102345, "0.1023"),
+        ("25", 2, 23.84, "23.8"),
+        ("2528", 250, 1241.3, "1,241"),
+        ("0.692", 0, 0.69244, "0.6924"),
+        (None, 0, 0.25, "0.25"),
+    ],
+)
+def test_no_digit_is_shown_that_the_tolerance_drowns(published, tolerance, ours, shown):
+    assert printed(Cell("a", "x", ours, published, tolerance), ours) == shown
 
 
 def test_only_a_quick_run_is_called_quick():

@@ -67,6 +67,7 @@ class Reach:
             "row": self.cell.row,
             "column": self.cell.column,
             "published": self.cell.published,
+            "tolerance": self.cell.tolerance,
             "ours": json_value(self.cell.ours),
             "verdict": self.verdict,
             "reading": self.reading,
