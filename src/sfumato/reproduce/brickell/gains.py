@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from sfumato.measures.base import Measurement
 from sfumato.reproduce.brickell.releases import (
@@ -108,7 +109,8 @@ def _at_medians(explored: Explored, target: str) -> tuple[str, ...]:
 
 def _baseline_cells(key: str, explored: Explored, shown: list[Row], target: str) -> list[Cell]:
     known = published("brickell", key)
-    cells = [_adversary_cell(key, explored)]
+    # the adversary's baseline is that of Figure 1 or 2 once more
+    cells = [replace(_adversary_cell(key, explored), is_repeated=True)]
     blind = explored.find("suppress-sensitive")
     taken = workload(blind, target) if blind else None
     for miner, share in (accuracies(taken) if taken else {}).items():
