@@ -1,6 +1,7 @@
 """Seeds, readings and controls put together: intervals, conclusions, and what a run is compared with."""
 
 import json
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from sfumato.reproduce.exhibits import (
     median_interval,
 )
 from sfumato.reproduce.readings import Ambiguity, Interpretation, chosen, others
+from sfumato.reproduce.said import Said
 
 DIVERSITY = Ambiguity(
     "diversity",
@@ -44,6 +46,9 @@ COLUMNS = Ambiguity(
 )
 
 
+SAID = Said("it holds", "section 1")
+
+
 def exhibit(ours: float, holds: bool | None = True) -> Exhibit:
     curve = Series("loss", (1.0, 2.0), (ours, 2 * ours))
     return Exhibit(
@@ -51,7 +56,7 @@ def exhibit(ours: float, holds: bool | None = True) -> Exhibit:
         "A table",
         "page 1",
         (Cell("a", "x", ours, "1.0", 0.2), Cell("b", "x", 7.0)),
-        (Claim("It holds.", holds, f"{ours}"),),
+        (Claim("It holds.", holds, f"{ours}", SAID),),
         (Chart("c", "k", "loss", (curve, Series("loss", (1.0,), (1.0,), published=True))),),
     )
 
@@ -125,8 +130,18 @@ def test_a_conclusion_is_what_all_conditions_say(
 
 
 def test_tests_of_our_own_are_not_counted_among_what_the_papers_say() -> None:
-    mine = Exhibit("t", "", "", claims=(Claim("Ours.", True, "", is_ours=True),))
-    assert not any(concluded([mine]).values())
+    both = Exhibit("t", "", "", claims=(Claim("Ours.", True, ""), Claim("Theirs.", False, "", SAID)))
+    of_paper, of_ours = concluded([both]), concluded([both], ours=True)
+    assert [c for c, n in of_paper.items() if n] == ["does not hold"]
+    assert [c for c, n in of_ours.items() if n] == ["holds"]
+    assert [claim["of"] for claim in both.to_dict()["claims"]] == ["sfumato", "paper"]
+
+
+def test_what_a_paper_says_twice_is_counted_once() -> None:
+    twice = Exhibit(
+        "t", "", "", claims=tuple(Claim("So.", True, "", replace(SAID, repeated=r)) for r in (True, False))
+    )
+    assert concluded([twice])["holds"] == 1
 
 
 def test_a_better_figure_is_no_failure() -> None:

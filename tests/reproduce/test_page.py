@@ -3,9 +3,10 @@ from xml.etree import ElementTree
 import pytest
 
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial
-from sfumato.reproduce.page import reproduction_html
+from sfumato.reproduce.page import printed, reproduction_html
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
+from sfumato.reproduce.published import published
 from sfumato.reproduce.readings import Ambiguity, Interpretation
 
 EVIL = "<script>alert(1)</script>"
@@ -42,6 +43,17 @@ def test_words_on_the_x_axis_stand_in_the_order_given():
 def test_a_chart_without_figures_says_so():
     empty = Chart("c", "k", "loss", (Series("ours", (2,), (None,)),))
     assert "not computed in this run" in chart_svg(empty)
+
+
+def test_axes_end_where_the_papers_do_unless_our_points_lie_beyond():
+    def last_numbers(y: float) -> list[str]:
+        curve = Series("ours", (0.1, 0.2), (0.01, y))
+        ends = published("li", "figure-2a").ends
+        drawn = ElementTree.fromstring(chart_svg(Chart("c", "loss", "error", (curve,), ends=ends)))
+        return [element.text for element in drawn.iter() if element.text]
+
+    assert {"0.6", "0.05"} <= set(last_numbers(0.02))
+    assert "0.3" in last_numbers(0.31)
 
 
 def page(*exhibits: Exhibit, quick: bool = False) -> str:
@@ -91,13 +103,28 @@ def test_the_page_shows_the_spread_other_readings_and_the_control():
         "depends on the reading",
         "With l=distinct it does not hold: 0.2",
         "On the control it holds: 0.24",
-        "DOI 10.1/2",
+        'DOI <a href="https://doi.org/10.1/2">10.1/2</a>',
         "<code>l=one</code> (ours): 1",
         "well &lt;represented&gt;",
         "medians over 3 seeds",
         "1 of them under another reading than ours",
     ):
         assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("published", "tolerance", "ours", "shown"),
+    [
+        ("74.8618", 0.5, 75.012345, "75.01"),
+        ("0.1034", 0.01, 0.102345, "0.1023"),
+        ("25", 2, 23.84, "23.8"),
+        ("2528", 250, 1241.3, "1,241"),
+        ("0.692", 0, 0.69244, "0.6924"),
+        (None, 0, 0.25, "0.25"),
+    ],
+)
+def test_no_digit_is_shown_that_the_tolerance_drowns(published, tolerance, ours, shown):
+    assert printed(Cell("a", "x", ours, published, tolerance), ours) == shown
 
 
 def test_only_a_quick_run_is_called_quick():

@@ -8,7 +8,7 @@ import tomlkit
 
 from sfumato import registry
 from sfumato.cli import run as command_line
-from sfumato.datasets import adult_records
+from sfumato.datasets import FOLDER, adult_records
 from sfumato.errors import ParameterError, UserError
 from sfumato.exploring.run import Progress
 from sfumato.project.file import Project
@@ -243,3 +243,19 @@ def test_a_wrong_name_beside_all_is_not_passed_over(tmp_path, capsys):
     assert command_line(["reproduce", "all", "bricell", "--folder", str(tmp_path / "here")]) == 1
     assert "did you mean 'brickell'" in capsys.readouterr().err
     assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.parametrize("key", run.PAPERS)
+def test_every_condition_of_a_paper_is_a_project_that_can_be_explored(key, tmp_path):
+    paper = run.paper(key)
+    extent = replace(run.FULLY, seeds=2)
+    variants = {
+        each.under(condition, quick=False)
+        for condition in extent.conditions(paper).every
+        for each in paper.experiments
+    }
+    (tmp_path / "hierarchies").symlink_to(FOLDER / "hierarchies" / "adult")
+    for variant in variants:
+        place = tmp_path / variant.file_name
+        place.write_text(tomlkit.dumps(variant.document()))
+        assert Project.load(place).measures

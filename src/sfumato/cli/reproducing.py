@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from sfumato.errors import RunsDiffer
 
 if TYPE_CHECKING:
     from sfumato.reproduce.archive import Deviation
+    from sfumato.reproduce.exhibits import Conclusion
     from sfumato.reproduce.run import Reproduction
 
 
@@ -118,22 +119,27 @@ def _show(done: Reproduction) -> None:
     rows = []
     for key, exhibits in done.papers.items():
         for exhibit in exhibits:
-            counts, said = counted([exhibit], by_any_reading=True), concluded([exhibit])
-            n_said = sum(n for conclusion, n in said.items() if conclusion != "open")
+            counts = counted([exhibit], by_any_reading=True)
             rows.append(
                 [
                     key,
                     exhibit.title,
                     *(str(counts[verdict] or "") for verdict in VERDICTS[:-1]),
-                    f"{said['holds']} of {n_said}" if n_said else "",
+                    *(_holding(concluded([exhibit], ours=ours)) for ours in (False, True)),
                 ]
             )
     print_table(
         "published figures beside ours",
-        ["paper", "exhibit", *VERDICTS[:-1], "conclusions that hold"],
+        ["paper", "exhibit", *VERDICTS[:-1], "conclusions that hold", "tests of ours"],
         rows,
     )
     echo(f"\nThe page lies in {done.page}, every figure in {done.results}")
+
+
+def _holding(said: Mapping[Conclusion, int]) -> str:
+    """Return how many hold of those that were put to the test."""
+    n_said = sum(n for conclusion, n in said.items() if conclusion != "open")
+    return f"{said['holds']} of {n_said}" if n_said else ""
 
 
 def _show_deviations(found: Sequence[Deviation]) -> None:

@@ -906,10 +906,12 @@ class ReproduceShape(Shape):
         The seeds, the readings that were taken in the place of ours, whether the papers were read in every
         other way as well, and whether with what is to be learned dealt out at random.
     provenance
-        The versions of Python and of what sfumato needs, and a hash of each file of data.
+        The versions of Python and of what sfumato needs, a hash of each file of data, and how many seconds
+        each experiment took.
     papers
         Each paper with its citation, the passages that can be read in more than one way, how many verdicts of
-        each kind there are, and its exhibits.
+        each kind there are, how many of its conclusions hold and how many tests of ours, the figures that are
+        reached under another reading than ours or under none, and its exhibits.
     deviations
         With ``--against`` only: what came out otherwise in the other run (if anything, the exit code is 2).
     """

@@ -23,12 +23,14 @@ _NEAR = 1e-9
 
 
 def provenance(explored: Iterable[Explored]) -> dict[str, Any]:
-    """Return the versions of Python and of what sfumato needs, and a hash of every file of data."""
-    places = sorted({each.project.data_path for each in explored})
+    """Return versions of Python and of what sfumato needs, hashes of the data and how long each took."""
+    every = tuple(explored)
+    places = sorted({each.project.data_path for each in every})
     return {
         "python": platform.python_version(),
         "dependencies": dict(_dependencies()),
         "data": {place.name: hashlib.sha256(place.read_bytes()).hexdigest() for place in places},
+        "seconds": {each.project.path.stem: round(each.seconds, 1) for each in every},
     }
 
 

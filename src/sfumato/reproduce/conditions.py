@@ -77,7 +77,9 @@ def _seed_everything(document: Any, seed: int) -> None:
         written = document["measure"].get(side, [])
         for place, each in enumerate(written):
             name, parameters = registry.name_and_parameters(each)
-            if "seed" in registry.parameters_of(registry.look_up("measure", name)):
+            # a privacy model is a measure, too, and draws nothing
+            measure = registry.find("measure", name)
+            if measure is not None and "seed" in registry.parameters_of(measure):
                 written[place] = {name: {**parameters, "seed": seed}}
 
 

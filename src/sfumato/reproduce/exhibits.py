@@ -11,6 +11,7 @@ from math import comb
 from typing import Any, Literal
 
 from sfumato.measures.base import json_value
+from sfumato.reproduce.said import Said
 
 Verdict = Literal["same", "within tolerance", "better", "same trend", "differs", "no figure published"]
 VERDICTS: tuple[Verdict, ...] = (
@@ -161,18 +162,18 @@ class Trial:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper that is not a figure, and whether it holds here.
+    """A sentence that is not a figure, and whether it holds here: of a paper, or a test of ours.
 
     Parameters
     ----------
     text
-        What the paper concludes, in our words.
+        What is concluded, in our words, with the limits that we set.
     holds
         Whether it is so here; ``None`` when this run did not compute what it needs.
     evidence
         The figures that say so.
-    is_ours
-        Whether the sentence is a test of ours, and not the paper's.
+    said
+        What the paper says, in its words; a test of ours has none.
     is_moot
         Whether the table as it is gives nothing that a release could destroy.
     seeds, readings
@@ -184,11 +185,21 @@ class Claim:
     text: str
     holds: bool | None
     evidence: str
-    is_ours: bool = False
+    said: Said | None = None
     is_moot: bool = False
     seeds: tuple[Trial, ...] = ()
     readings: tuple[Trial, ...] = ()
     control: Trial | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a test of ours, and not what a paper says."""
+        return self.said is None
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the paper says it elsewhere, too, and it is counted there."""
+        return self.said is not None and self.said.repeated
 
     @property
     def conclusion(self) -> Conclusion:
@@ -252,6 +263,8 @@ class Chart:
         Lines with marks, bars side by side, or points alone.
     log_x, log_y
         Whether an axis is logarithmic.
+    ends
+        Where the paper's axes end, x and y, if it draws them from 0: ours reach at least as far.
     """
 
     title: str
@@ -261,6 +274,7 @@ class Chart:
     shape: Shape = "lines"
     log_x: bool = False
     log_y: bool = False
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -366,6 +380,9 @@ class Exhibit:
                 {
                     "text": claim.text,
                     "of": "sfumato" if claim.is_ours else "paper",
+                    "words": claim.said and claim.said.words,
+                    "source": claim.said and claim.said.source,
+                    "repeated": claim.is_repeated,
                     "conclusion": claim.conclusion,
                     "holds": claim.holds,
                     "evidence": claim.evidence,
@@ -418,10 +435,21 @@ def counted(exhibits: Iterable[Exhibit], *, by_any_reading: bool = False) -> dic
     return {verdict: counts[verdict] for verdict in VERDICTS}
 
 
-def concluded(exhibits: Iterable[Exhibit]) -> dict[Conclusion, int]:
-    """Return how often each conclusion was come to about what the papers say."""
+def concluded(exhibits: Iterable[Exhibit], *, ours: bool = False) -> dict[Conclusion, int]:
+    """Return how often each conclusion was come to; what a paper says twice is counted once.
+
+    Parameters
+    ----------
+    exhibits
+        Where to count.
+    ours
+        Whether to count the tests of ours, and not what the papers say.
+    """
     counts = Counter(
-        claim.conclusion for exhibit in exhibits for claim in exhibit.claims if not claim.is_ours
+        claim.conclusion
+        for exhibit in exhibits
+        for claim in exhibit.claims
+        if claim.is_ours == ours and not claim.is_repeated
     )
     return {conclusion: counts[conclusion] for conclusion in CONCLUSIONS}
 

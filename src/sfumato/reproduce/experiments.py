@@ -138,10 +138,21 @@ class Variant:
 
 @dataclass(frozen=True)
 class Explored:
-    """What an experiment found."""
+    """What an experiment found.
+
+    Parameters
+    ----------
+    project
+        What was asked for.
+    candidates
+        The releases, and what was measured of them.
+    seconds
+        How long it was explored until the last candidate was there, all runs together.
+    """
 
     project: Project
     candidates: tuple[Candidate, ...]
+    seconds: float = 0.0
 
     @cached_property
     def bound(self) -> tuple[Table, Schema]:
@@ -217,8 +228,10 @@ def run(
     project = Project.load(variant.written(folder))
     with Store(project.store_path) as store:
         explore(project, store, seed=variant.condition.seed, workers=workers, progress=progress)
-        candidates = one_for_each_recipe(store.candidates(source_of(*project.read())))
-    return Explored(project, candidates)
+        source = source_of(*project.read())
+        candidates = one_for_each_recipe(store.candidates(source))
+        seconds = store.seconds_explored(source)
+    return Explored(project, candidates, seconds)
 
 
 def folder_made(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,10 @@ from sfumato.reproduce.exhibits import (
 )
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
+from sfumato.reproduce.reached import Reach, reached_otherwise, reaches, unreached
+
+_MOST_DECIMALS = 6
+_MEANS = 1 / 50
 
 
 def reproduction_html(papers: Mapping[Paper, tuple[Exhibit, ...]], *, quick: bool, n_seeds: int = 1) -> str:
@@ -55,26 +60,39 @@ class _Summary:
 
     verdicts: Mapping[Verdict, int]
     conclusions: Mapping[Conclusion, int]
+    tests: Mapping[Conclusion, int]
     by_other_readings: int
+    reached_otherwise: Sequence[Reach]
+    unreached: Sequence[Reach]
 
 
 def _summary(exhibits: Sequence[Exhibit]) -> _Summary:
     """Count verdicts under the best reading, and how many of them another reading than ours gave."""
-    otherwise = sum(
-        bool(exhibit.best(cell)[1]) for exhibit in exhibits for cell in exhibit.cells if cell.published
+    return _Summary(
+        counted(exhibits, by_any_reading=True),
+        concluded(exhibits),
+        concluded(exhibits, ours=True),
+        sum(bool(each.reading) for each in reaches(exhibits)),
+        reached_otherwise(exhibits),
+        unreached(exhibits),
     )
-    return _Summary(counted(exhibits, by_any_reading=True), concluded(exhibits), otherwise)
 
 
 def printed(cell: Cell, value: float | None) -> str:
-    """Print one of our figures with one digit more than the paper's, where it has any."""
+    """Print one of our figures with one digit more than the paper's, but none that its tolerance drowns."""
     if value is None:
         return "n/a"
     if abs(value) >= 1000 or (cell.decimals == 0 and value == round(value)):
         return _with_minus(f"{value:,.0f}")
     if cell.published is None:
         return formatting.number(value)
-    return _with_minus(f"{value:,.{min(cell.decimals + 1, 6)}f}")
+    return _with_minus(f"{value:,.{_decimals(cell)}f}")
+
+
+def _decimals(cell: Cell) -> int:
+    """Return how many decimals mean something: less than a fiftieth of the tolerance does not."""
+    most = min(cell.decimals + 1, _MOST_DECIMALS)
+    return min(most, max(math.ceil(-math.log10(_MEANS * cell.tolerance)), 0)) if cell.tolerance else most
 
 
 def spread_words(cell: Cell) -> str:

@@ -20,6 +20,8 @@ _DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)), (0, (1, 1)))
 _WIDTH_OF_BARS = 0.84
 _LINE = 90
 """Letters that three names side by side in the legend may have."""
+_MOST_STEPS = 6
+"""How many steps the papers' axes have at most."""
 _DECADES = 2
 """Up to how many decades a logarithmic axis has room for 2 and 5 as well."""
 
@@ -37,6 +39,8 @@ def chart_svg(chart: Chart) -> str:
         axes.yaxis.set_major_formatter(ticks(formatting.number))
         if chart.log_y:
             axes.set_yscale("log")
+        if chart.ends:
+            _reach_at_least(axes, *chart.ends)
         axes.grid(axis="y")
         longest = sorted(len(series.label) for series in chart.series)[-3:]
         draw_legend(axes, columns=3 if sum(longest) <= _LINE else 2)
@@ -87,6 +91,16 @@ def _space_by_ratio(axes: Axes) -> None:
 
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_minor_formatter(lambda *_: "")
+
+
+def _reach_at_least(axes: Axes, x_end: float, y_end: float) -> None:
+    """Draw the paper's axes, and farther where ours lie beyond them."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set_xlim(0, max(x_end, axes.get_xlim()[1]))
+    axes.set_ylim(0, max(y_end, axes.get_ylim()[1]))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(_MOST_STEPS, steps=[1, 2, 5, 10]))
 
 
 def _draw_bars(axes: Axes, chart: Chart) -> None:

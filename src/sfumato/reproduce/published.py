@@ -30,6 +30,8 @@ class Published:
         By row and column, each as it is printed.
     better
         By column, whether the larger or the smaller figure is the better one, where one is.
+    ends
+        Where the axes of a Figure end, x and y, which begin at 0.
     repeated
         The rows whose figures the paper prints elsewhere, too, where they are counted.
     """
@@ -40,6 +42,7 @@ class Published:
     why: str = ""
     figures: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     better: Mapping[str, Direction] = field(default_factory=dict)
+    ends: tuple[float, float] | None = None
     repeated: tuple[str, ...] = ()
 
     def figure(self, row: str, column: str) -> str | None:
@@ -78,7 +81,8 @@ class Published:
 @cache
 def published(paper: str, exhibit: str) -> Published:
     """Return what a paper prints in a table or Figure."""
-    return Published(**_file()[paper][exhibit])
+    written = _file()[paper][exhibit]
+    return Published(**{name: tuple(v) if isinstance(v, list) else v for name, v in written.items()})
 
 
 @cache

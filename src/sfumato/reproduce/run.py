@@ -22,6 +22,7 @@ from sfumato.reproduce.experiments import Explored, Found, Variant, folder_made,
 from sfumato.reproduce.page import reproduction_html
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
+from sfumato.reproduce.reached import reached_otherwise, unreached
 from sfumato.reproduce.readings import chosen, others
 
 PAPERS = ("brickell", "li", "dewri", "sramka", "together")
@@ -143,6 +144,9 @@ class Reproduction:
                     "verdicts": counted(exhibits),
                     "verdicts-by-any-reading": counted(exhibits, by_any_reading=True),
                     "conclusions": concluded(exhibits),
+                    "tests-of-ours": concluded(exhibits, ours=True),
+                    "reached-otherwise": [each.to_dict() for each in reached_otherwise(exhibits)],
+                    "unreached": [each.to_dict() for each in unreached(exhibits)],
                     "exhibits": [exhibit.to_dict() for exhibit in exhibits],
                 }
                 for key, exhibits in self.papers.items()

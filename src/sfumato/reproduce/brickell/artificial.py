@@ -10,6 +10,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.release import Release
 from sfumato.reproduce.beside import cell, exhibit
 from sfumato.reproduce.exhibits import Claim, Exhibit
+from sfumato.reproduce.said import said
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.sanitizers.trivial import SuppressQuasiIdentifiers, SuppressSensitive
@@ -47,11 +48,13 @@ def artificial() -> Exhibit:
             first[_GAIN] == 0 and all(first[name] == _EXACTLY for name in _LEARNED),
             f"With a2 suppressed the adversary gains {first[_GAIN]:.0f} points, and "
             + ", ".join(f"{name} is learned in {first[name]:.0f}%" for name in _LEARNED),
+            said("brickell", "both-complete"),
         ),
         Claim(
             "Without a3 the researcher learns only half of a5.",
             halfway < _EXACTLY,
             f"a5 is learned in {halfway:.0f}%: it is the sum of a1 and a2, which are still there",
+            said("brickell", "half-of-a5"),
         ),
     )
     notes = (

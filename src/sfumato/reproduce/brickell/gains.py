@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from sfumato.measures.base import Measurement
 from sfumato.reproduce.brickell.releases import (
@@ -18,6 +19,7 @@ from sfumato.reproduce.brickell.releases import (
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Explored
 from sfumato.reproduce.published import published
+from sfumato.reproduce.said import Said, said
 
 _TRIVIAL = "trivial release"
 _NOT_BETTER = (
@@ -47,12 +49,13 @@ def learning_the_same(key: str, explored: Explored, cut_for: str) -> Exhibit:
         known.source,
         (*cells, *_gain_cells(shown, gains)),
         (
-            _adversary_ahead(shown, gains),
+            _adversary_ahead(shown, gains, said("brickell", "adversary-ahead")),
             _nothing_gained(
                 "Without the quasi-identifiers the researcher learns the sensitive attribute just as well as "
                 "from any sanitized release.",
                 shown,
                 target,
+                said("brickell", "just-as-well"),
             ),
             *_privacy_destroys(shown, gains, target),
         ),
@@ -72,8 +75,12 @@ def learning_another(key: str, explored: Explored, target: str) -> Exhibit:
         known.source,
         (*_baseline_cells(key, explored, shown, target), *_gain_cells(shown, gains)),
         (
-            _adversary_ahead(shown, gains),
-            *([_nothing_gained(_NOT_BETTER, shown, target)] if key == "figure-4" else []),
+            _adversary_ahead(shown, gains, said("brickell", "more-than-offset")),
+            *(
+                [_nothing_gained(_NOT_BETTER, shown, target, said("brickell", "below-trivial"))]
+                if key == "figure-4"
+                else []
+            ),
             *_privacy_destroys(shown, gains, target),
         ),
         (_chart(known.title, shown, gains),),
@@ -93,16 +100,17 @@ def learning_another(key: str, explored: Explored, target: str) -> Exhibit:
 def _at_medians(explored: Explored, target: str) -> tuple[str, ...]:
     """Say what the gains are where the records were cut without a view to what the researcher learns."""
     gains = _gains([row for row in rows(explored, "") if row.is_sanitized], target)
-    said = (
+    each_gain = (
         f"{label}: adversary {each['adversary']:.2f}, researcher {_best(each):.2f}"
         for label, each in gains.items()
     )
-    return (f"Gains with cuts at medians instead: {'; '.join(said)}.",) if gains else ()
+    return (f"Gains with cuts at medians instead: {'; '.join(each_gain)}.",) if gains else ()
 
 
 def _baseline_cells(key: str, explored: Explored, shown: list[Row], target: str) -> list[Cell]:
     known = published("brickell", key)
-    cells = [_adversary_cell(key, explored)]
+    # the adversary's baseline is that of Figure 1 or 2 once more
+    cells = [replace(_adversary_cell(key, explored), is_repeated=True)]
     blind = explored.find("suppress-sensitive")
     taken = workload(blind, target) if blind else None
     for miner, share in (accuracies(taken) if taken else {}).items():
@@ -160,28 +168,30 @@ def _chart(title: str, shown: Iterable[Row], gains: _Gains) -> Chart:
     )
 
 
-def _adversary_ahead(shown: Iterable[Row], gains: _Gains) -> Claim:
+def _adversary_ahead(shown: Iterable[Row], gains: _Gains, words: Said) -> Claim:
     ahead, behind = _split(shown, gains, lambda each: each["adversary"] > _best(each))
     leads = {label: gains[label]["adversary"] - _best(gains[label]) for label in (*ahead, *behind)}
     least = min(leads, key=lambda label: leads[label], default="")
-    said = f"; the smallest lead is {leads[least]:.2f} points at {least}" if leads else ""
+    smallest = f"; the smallest lead is {leads[least]:.2f} points at {least}" if leads else ""
     return Claim(
         "Every sanitized release helps the adversary (much) more than the researcher.",
         not behind if leads else None,
-        f"So it is in {len(ahead)} of {len(leads)} releases{without(behind)}{said}",
+        f"So it is in {len(ahead)} of {len(leads)} releases{without(behind)}{smallest}",
+        words,
     )
 
 
-def _nothing_gained(text: str, shown: Iterable[Row], target: str) -> Claim:
+def _nothing_gained(text: str, shown: Iterable[Row], target: str, words: Said) -> Claim:
     """Judge by the intervals: a gain that a second sample could turn into a loss is none."""
     taken = {row.label: each for row in shown if row.is_sanitized for each in [row.workload(target)] if each}
     some = [label for label, each in taken.items() if _is_sure(each)]
     most = max(taken.items(), key=lambda pair: pair[1].value or 0.0, default=None)
-    said = "" if most is None else f"; the largest gain is {_with_interval(most[1])} at {most[0]}"
+    largest = "" if most is None else f"; the largest gain is {_with_interval(most[1])} at {most[0]}"
     return Claim(
         text,
         not some if taken else None,
-        f"So it is in {len(taken) - len(some)} of {len(taken)} releases{without(some)}{said}",
+        f"So it is in {len(taken) - len(some)} of {len(taken)} releases{without(some)}{largest}",
+        words,
     )
 
 
@@ -192,11 +202,12 @@ def _privacy_destroys(shown: Sequence[Row], gains: _Gains, target: str) -> tuple
     """
     text = "Even modest privacy costs nearly all utility: whatever halves the adversary's gain leaves the "
     text += f"researcher less than {_DESTROYED:.0%} of what the table as it is would give."
+    words = said("brickell", "modest-privacy")
     taken = next((row.workload(target) for row in shown if row.label == INTACT), None)
     if taken is None or INTACT not in gains:
-        return (Claim(text, None, "The table as it is was not measured."),)
+        return (Claim(text, None, "The table as it is was not measured.", words),)
     if not _is_sure(taken):
-        return (Claim(text, None, f"The table as it is gains {_with_interval(taken)}", is_moot=True),)
+        return (Claim(text, None, f"The table as it is gains {_with_interval(taken)}", words, is_moot=True),)
     whole = gains[INTACT]
     modest = [
         row.label
@@ -207,8 +218,8 @@ def _privacy_destroys(shown: Sequence[Row], gains: _Gains, target: str) -> tuple
     ]
     left = {label: max(_best(gains[label]), 0.0) / _best(whole) for label in modest}
     holds = all(share < _DESTROYED for share in left.values()) if left else None
-    said = "Left of the researcher's gain: " + (listed(left, ".0%") or "no release halves the adversary's")
-    return (Claim(text, holds, said),)
+    what_is_left = listed(left, ".0%") or "no release halves the adversary's"
+    return (Claim(text, holds, f"Left of the researcher's gain: {what_is_left}", words),)
 
 
 def _is_sure(taken: Measurement) -> bool:

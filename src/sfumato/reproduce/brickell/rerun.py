@@ -22,6 +22,7 @@ from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
+from sfumato.reproduce.said import said
 
 _GAINS = ("accuracy-gain", "knowledge-gain")
 _QUICK = {"k": [100], "l": [2], "t": [0.2], "delta": [1.0]}
@@ -70,6 +71,7 @@ def _table_2(explored: Explored) -> Exhibit:
         "Only the marital status is learned much worse without age, sex and race.",
         steepest == "marital-status" and drops[steepest] > 2 * max(others) if others else None,
         "Points lost: " + listed(drops, ".2f"),
+        said("brickell", "only-marital"),
     )
     return Exhibit(
         "table-2",
@@ -128,6 +130,7 @@ def _barely_changes(learned: Mapping[str, float]) -> Claim:
         f"(at least {_BARELY:.0%} remain).",
         min(left.values()) >= _BARELY if left else None,
         "Of A_know of the table as it is remains: " + listed(left, ".0%"),
+        said("brickell", "barely-changes"),
     )
 
 
@@ -140,6 +143,7 @@ def _diversity_is_trivial(learned: Mapping[str, float]) -> Claim:
         "suppresses the quasi-identifiers.",
         all(diverse[label] == 0 for label in low) if low else None,
         "A_know: " + listed(diverse, ".4f"),
+        said("brickell", "complete-suppression"),
     )
 
 

@@ -7,6 +7,7 @@ from statistics import median
 
 from sfumato.reproduce.beside import NOT_COMPUTED
 from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
+from sfumato.reproduce.said import said
 
 _SMALL = 0.05
 """What is called no significant difference: figures of all seeds within so much of their median."""
@@ -30,6 +31,7 @@ def initial_populations(by_seed: Mapping[int, tuple[Exhibit, ...]]) -> tuple[Exh
         f"{len(by_seed)} populations; {largest} moves most, by {moved[largest]:.1%}"
         if moved
         else NOT_COMPUTED,
+        said("dewri", "initial-populations"),
     )
     cells = tuple(Cell(name, "largest distance from the median", each) for name, each in moved.items())
     return (

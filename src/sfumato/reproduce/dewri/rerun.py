@@ -34,6 +34,7 @@ from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
 from sfumato.reproduce.ranks import rank_correlation
+from sfumato.reproduce.said import said
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.schema import Attribute, Role, Schema
@@ -124,6 +125,7 @@ def _table_2() -> Exhibit:
             "T1 protects the average person better than T2, though both are 2-anonymous.",
             first > second if first is not None and second is not None else None,
             f"weighted-k {first:.3f} and {second:.3f}",
+            said("dewri", "better-potential"),
         ),
     )
     return exhibit("dewri", "table-2", cells, claims=claims)
@@ -199,6 +201,7 @@ def _size_claims(sizes: dict[str, Any]) -> list[Claim]:
             f"{large:.0%} in groups of at least {_LARGE_GROUP}, {largest:.0%} of at least {_LARGEST_GROUP:,}"
             if large is not None
             else NOT_COMPUTED,
+            said("dewri", "big-groups"),
         ),
         Claim(
             "Low losses are only had where most records are in small groups.",
@@ -206,6 +209,7 @@ def _size_claims(sizes: dict[str, Any]) -> list[Claim]:
             f"{small:.0%} in groups below {_LARGE_GROUP} at {_LOW_LOSS:.0f}% loss"
             if small is not None
             else NOT_COMPUTED,
+            said("dewri", "low-losses"),
         ),
     ]
 
@@ -222,8 +226,9 @@ def _figure_7(whole: Explored, *, quick: bool) -> Exhibit:
             f"At every magnification there are flat stretches, {name} (flat: a tenth of the plot's k or more "
             f"and {_FLAT:g} times as much of it as of the plot's loss).",
             *_flat_everywhere(each, quick=quick),
+            said("dewri", key_of_words),
         )
-        for name, each in found.items()
+        for (name, each), key_of_words in zip(found.items(), ("flat-regions", "similar-trends"), strict=True)
     )
     printed = Series(
         "the paper's answers",
@@ -285,8 +290,12 @@ def _figure_8(whole: Explored) -> Exhibit:
         return correlation < 0, f"rank correlation {correlation:.2f} over {len(found)} solutions"
 
     claims = (
-        Claim("The more is generalized, the less is suppressed.", *falls("general loss")),
-        Claim("The larger k, the less is suppressed.", *falls("k")),
+        Claim(
+            "The more is generalized, the less is suppressed.",
+            *falls("general loss"),
+            said("dewri", "less-suppressed"),
+        ),
+        Claim("The larger k, the less is suppressed.", *falls("k"), said("dewri", "larger-k")),
     )
     pairs = (("general loss", "suppression loss"), ("k", "suppression loss"), ("k", "general loss"))
     charts = tuple(

@@ -18,6 +18,7 @@ from sfumato.reproduce.dewri.solutions import (
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Explored
 from sfumato.reproduce.published import published
+from sfumato.reproduce.said import Said, said
 
 _LOSS = "loss by the formula in per cent"
 _LIMIT = 30.0
@@ -46,11 +47,13 @@ def figure_10(explored: Explored, *, quick: bool) -> Exhibit:
             "With k preferred there are more choices of k than of l.",
             n_k["k"] > n_l["k"] if enough else None,
             f"{n_k['k']} values of k, {n_l['k']} of l",
+            said("dewri", "choices-of-k"),
         ),
         Claim(
             "With l preferred there are more choices of l than with k preferred.",
             n_l["l"] > n_l["k"] if enough else None,
             f"{n_l['l']} values of l instead of {n_l['k']}",
+            said("dewri", "choices-of-l"),
         ),
         *(
             _claim(row, limit, _by_formula(found["l"], _pair(row)), true, quick=quick)
@@ -58,7 +61,7 @@ def figure_10(explored: Explored, *, quick: bool) -> Exhibit:
             for limit in [float(printed["loss below, in per cent"])]
             for true in [_truly(solutions(explored, GUARANTEE), _pair(row))]
         ),
-        _promise([*found["k"], *found["l"]]),
+        _promise([*found["k"], *found["l"]], said("dewri", "always-valid")),
     )
     charts = tuple(
         _pairs_chart(f"{prefer} preferred, loss below 30%", some) for prefer, some in found.items()
@@ -128,11 +131,12 @@ def _figures(formula: Solution | None, true: Solution | None) -> dict[str, float
 def _claim(row: str, limit: float, formula: Solution | None, true: Solution | None, *, quick: bool) -> Claim:
     """Say whether a pair is had within the limit: truly, with the formula's promise beside it."""
     if formula is None or true is None:
-        return Claim(f"{row}-safe at {limit:.0f}% loss.", None, NOT_COMPUTED)
+        return Claim(f"{row}-safe at {limit:.0f}% loss.", None, NOT_COMPUTED, said("dewri", row))
     return Claim(
         f"{row}-safe at {limit:.0f}% loss.",
         found_or_open(true.loss <= limit, quick=quick),
         f"{_beside(formula)}; with the guarantee it costs {true.loss:.1f}%",
+        said("dewri", row),
     )
 
 
@@ -144,8 +148,11 @@ def _beside(solution: Solution) -> str:
     )
 
 
-def _promise(found: Sequence[Solution]) -> Claim:
-    """Say how often the formula keeps what it promises, where it promises some diversity."""
+def _promise(found: Sequence[Solution], words: Said | None = None) -> Claim:
+    """Say how often the formula keeps what it promises, where it promises some diversity.
+
+    The paper says it of all solutions; of those of one figure it is a test of ours.
+    """
     promised = [s for s in found if s.pair is not None and s.pair[1] >= 2]
     kept = sum(s.is_as_promised for s in promised)
     alone = sum(s.l < 2 for s in promised)
@@ -154,7 +161,7 @@ def _promise(found: Sequence[Solution]) -> Claim:
         kept == len(promised) if promised else None,
         f"of {len(promised)} solutions with d2 of 2 or more and a loss below 30% {kept} are; {alone} of them "
         "have l = 1",
-        is_ours=True,
+        words,
     )
 
 

@@ -25,6 +25,7 @@ from sfumato.reproduce.li.curves import (
 )
 from sfumato.reproduce.published import published
 from sfumato.reproduce.ranks import rank_correlation
+from sfumato.reproduce.said import Said, said
 
 _SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)
 _DIMENSIONS = (2, 3, 4, 5)
@@ -59,6 +60,7 @@ def figure_3a(bucketized: Mapping[str, Curve]) -> Exhibit:
             agreement > 0.8 if agreement is not None else None,
             f"rank correlation of the two over {len(points)} bucketizations: "
             + (f"{agreement:.2f}" if agreement is not None else "not computed"),
+            said("li", "similar-pattern"),
         ),
         Claim("t-closeness does best here too.", holds, f"its curve runs {words}"),
         _within_axis(key, [p.value(queries) for p in points]),
@@ -70,6 +72,7 @@ def figure_3a(bucketized: Mapping[str, Curve]) -> Exhibit:
         "privacy loss",
         "average relative error in per cent",
         not_empty(series),
+        ends=published("li", key).ends,
     )
     cells = point_cells(key, points, {"error in per cent": queries}, 100)
     return exhibit("li", key, cells, claims=claims, charts=(chart,))
@@ -88,18 +91,20 @@ def _within_axis(key: str, errors: Sequence[float]) -> Claim:
 def figure_3b(points: Curve) -> Exhibit:
     """Return the error for other selectivities: t-closeness."""
     measures = {f"sel = {sel:g}": label_of(points, selectivity=sel) for sel in _SELECTIVITIES}
-    return _varied("figure-3b", points, measures, "a larger selectivity")
+    return _varied("figure-3b", points, measures, "a larger selectivity", said("li", "larger-selectivity"))
 
 
 def figure_3c(points: Curve) -> Exhibit:
     """Return the error for other numbers of attributes: t-closeness."""
     measures = {f"qd = {number}": label_of(points, dimensions=number) for number in _DIMENSIONS}
-    return _varied("figure-3c", points, measures, "more attributes in the query")
+    return _varied(
+        "figure-3c", points, measures, "more attributes in the query", said("li", "more-dimensions")
+    )
 
 
-def _varied(key: str, points: Curve, measures: Mapping[str, str], more: str) -> Exhibit:
+def _varied(key: str, points: Curve, measures: Mapping[str, str], more: str, words: Said) -> Exhibit:
     claims = (
-        Claim(f"Queries are answered more exactly with {more}.", *_falls(points, measures)),
+        Claim(f"Queries are answered more exactly with {more}.", *_falls(points, measures), words),
         _within_axis(key, [p.value(measure) for p in points for measure in measures.values()]),
     )
     chart = Chart(
@@ -107,6 +112,7 @@ def _varied(key: str, points: Curve, measures: Mapping[str, str], more: str) -> 
         "privacy loss",
         "average relative error in per cent",
         tuple(series_of(name, points, measure, 100) for name, measure in measures.items()),
+        ends=published("li", key).ends,
     )
     return exhibit("li", key, point_cells(key, points, measures, 100), claims=claims, charts=(chart,))
 

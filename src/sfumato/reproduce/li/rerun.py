@@ -38,6 +38,7 @@ from sfumato.reproduce.li.queries import figure_3a, figure_3b, figure_3c
 from sfumato.reproduce.li.readings import AMBIGUITIES, STRICT_ABSENCE, SWITCHES
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
+from sfumato.reproduce.said import said
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.trivial import AsIs
 from sfumato.schema import Attribute, Schema
@@ -130,12 +131,14 @@ def _interpretation(explored: Explored, generalized: Mapping[str, Curve]) -> Exh
             "No privacy loss is greater than that of the least frequent occupation revealed.",
             max(reached) <= max(losses.values()) if reached else None,
             f"the largest of {len(reached)} releases is {max(reached):.3f}" if reached else NOT_COMPUTED,
+            said("li", "not-greater"),
         ),
         Claim(
             "A privacy loss above that of the most frequent occupation revealed does not mean that anybody's "
             "is: both weakest l-diverse releases have one.",
             all(above) if len(generalized[L]) == _FULL else None,
             "; ".join(f"{p.label}: {p.value(PRIVACY):.3f}" for p in weakest),
+            said("li", "not-revealed"),
         ),
     )
     return exhibit("li", key, [cell("li", key, *each) for each in values], claims=claims)
@@ -169,25 +172,37 @@ def _figure_2a(generalized: Mapping[str, Curve]) -> Exhibit:
     chosen = drawn[T][:3]
     small = [p for name in (DELTA, STRICT_DELTA) for p in generalized[name] if p.limit < SMALLEST_DELTA]
     claims = (
-        Claim("t-closeness does better than the other three requirements.", holds, f"its curve runs {words}"),
+        Claim(
+            "t-closeness does better than the other three requirements.",
+            holds,
+            f"its curve runs {words}",
+            said("li", "closeness-better"),
+        ),
         Claim(
             "The three strictest t are good choices: nothing drawn beats them.",
             all(p.candidate in efficient for p in chosen) if len(drawn[T]) == _FULL else None,
             "; ".join(f"{p.label}: {'efficient' if p.candidate in efficient else 'beaten'}" for p in chosen),
+            said("li", "good-choices"),
         ),
         _bounded([p.value(UTILITY) for p in points]),
         Claim(
             "With delta below 1 mondrian finds a single class, so that nothing is lost of privacy.",
             all(p.value(PRIVACY) == 0 for p in small) if small else None,
             "; ".join(f"{p.label}, {p.requirement}: privacy loss {p.value(PRIVACY):.3f}" for p in small),
+            said("li", "single-class"),
         ),
     )
     series = [series_of(name, curve, UTILITY) for name, curve in drawn.items()]
     series.append(series_of(STRICT_DELTA, generalized[STRICT_DELTA], UTILITY))
     series.append(series_of("t-closeness, better estimate", drawn[T], BETTER_READING))
     series.append(_published_point(K, "k = 5000"))
-    charts = (Chart("Varied privacy requirements", "privacy loss", "utility loss", not_empty(series)),)
+    charts = (_chart("figure-2a", "Varied privacy requirements", series),)
     return exhibit("li", "figure-2a", cells, claims=claims, charts=charts, notes=_notes_2a(generalized))
+
+
+def _chart(key: str, title: str, series: Sequence[Series]) -> Chart:
+    """Draw both losses in the axes of a Figure."""
+    return Chart(title, "privacy loss", "utility loss", not_empty(series), ends=published("li", key).ends)
 
 
 def _bounded(losses: Sequence[float]) -> Claim:
@@ -199,6 +214,7 @@ def _bounded(losses: Sequence[float]) -> Claim:
         n_below[every] == len(losses) and n_below[many] >= len(losses) / 4 if losses else None,
         f"{n_below[every]} of {len(losses)} below {every:g}, {n_below[many]} below {many:g}; the largest is "
         f"{max(losses, default=np.nan):.4f}",
+        said("li", "bounded"),
     )
 
 
@@ -260,6 +276,7 @@ def _figure_2b(generalized: Mapping[str, Curve], bucketized: Mapping[str, Curve]
             f"{np.median(ratios):.2f} times as much; both have the same privacy loss in {same} of them"
             if ratios
             else NOT_COMPUTED,
+            said("li", "bucketization"),
         ),
     )
     series = [
@@ -268,7 +285,7 @@ def _figure_2b(generalized: Mapping[str, Curve], bucketized: Mapping[str, Curve]
         for method, curve in (("generalization", generalized), ("bucketization", bucketized))
     ]
     series.append(series_of("bucketization (t-closeness), better estimate", bucketized[T], BETTER_READING))
-    charts = (Chart("Varied anonymization methods", "privacy loss", "utility loss", not_empty(series)),)
+    charts = (_chart(key, "Varied anonymization methods", series),)
     return exhibit("li", key, cells, claims=claims, charts=charts)
 
 
@@ -289,6 +306,7 @@ def _frontier(explored: Explored, generalized: Mapping[str, Curve]) -> Exhibit:
             f"{len(beaten)} of {len(lines)} generalizations with t-closeness are beaten by another release; "
             f"of {len(frontier.comparable)} releases {len(efficient)} are efficient"
             + (f", the knee is {knee.recipe}" if knee else ""),
+            said("li", "frontier-below"),
         ),
     )
     cells = [Cell(name, "efficient releases", n) for name, n in methods.items()]

@@ -14,6 +14,7 @@ from sfumato.reproduce.beside import printed_series
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Explored, Found
 from sfumato.reproduce.published import published
+from sfumato.reproduce.said import said
 from sfumato.reproduce.sramka.readings import DRAWN
 from sfumato.reproduce.sramka.releases import (
     Releases,
@@ -147,21 +148,25 @@ def _claims_of_people(bad: _Bad) -> tuple[Claim, ...]:
                 for name, (c, n) in split.items()
                 if c and n
             ),
+            said("sramka", "anonymity-better"),
         ),
         Claim(
             "The larger k, the fewer people the adversary comes nearer to.",
             all(rises([-count for count in split[name][0].values()]) for name in "AC") if several else None,
             "; ".join(f"{name}: {listed(split[name][0], ',.0f')}" for name in "AC"),
+            said("sramka", "expected-trend"),
         ),
         Claim(
             "Under k-anonymity no age is predicted exactly.",
             max(exact.values()) == 0 if exact else None,
             listed(exact, ",.0f"),
+            said("sramka", "no-exact-disclosures"),
         ),
         Claim(
             "The smaller epsilon, the fewer ages are predicted exactly.",
             rises([-count for count in exact_noise.values()]) if len(exact_noise) > 1 else None,
             listed(exact_noise, ",.0f"),
+            said("sramka", "fewer-exact"),
         ),
         _epsilon_claim({name: split[name][1] for name in "AC"}),
         _worst_claim(bad),
@@ -177,6 +182,7 @@ def _epsilon_claim(noisy: Mapping[str, Mapping[str, float]]) -> Claim:
         "comes nearer to change by less than a tenth.",
         max(changes.values()) < _HARDLY if several else None,
         "; ".join(f"{name}: {changes[name]:.1%} ({listed(noisy[name], ',.0f')})" for name in changes),
+        said("sramka", "regardless"),
     )
 
 
@@ -192,6 +198,7 @@ def _worst_claim(bad: _Bad) -> Claim:
         "Under noise the worst miner of A and C is the one that says the same of everybody (ZeroR).",
         len(same) == len(ours) if ours else None,
         f"{len(same)} of {len(ours)}; " + ", ".join(f"{place}: {miner}" for place, miner in ours.items()),
+        said("sramka", "worst-miner"),
     )
 
 
@@ -231,7 +238,7 @@ def _notes_of_people(found: Found, bad: _Bad, clustered: Releases) -> tuple[str,
 
 
 def _worst_miners(bad: _Bad) -> str:
-    said = {
+    of_scenario = {
         name: ", ".join(
             f"{label} {miner_of(m.detail['worst-miner'])} ({_worst_published(label, name)})"
             for (label, s), m in bad.items()
@@ -239,7 +246,7 @@ def _worst_miners(bad: _Bad) -> str:
         )
         for name in _SCENARIOS
     }
-    named = "; ".join(f"in {name}: {each}" for name, each in said.items() if each)
+    named = "; ".join(f"in {name}: {each}" for name, each in of_scenario.items() if each)
     return f"The worst miners, the paper's in brackets, are {named}."
 
 
@@ -281,11 +288,11 @@ def _expected(noise: Explored, bad: _Bad, noisy: Releases) -> tuple[str, ...]:
         for label, count in known.items()
         if is_whole and count > counts[label] + _sampling(counts[label], weights)
     }
-    said = f" Above that the paper has {listed(above, ',.0f')}." if above else ""
+    more = f" Above that the paper has {listed(above, ',.0f')}." if above else ""
     return (
         "Who says one age of everybody is nearer wherever the noise is larger than the distance of that age "
         "from the true one; by the density of the noise this can be expected, for the best such age, of "
-        f"{listed(counts, ',.0f')} people.{said} An adversary knows only the mean of the noisy ages, which "
+        f"{listed(counts, ',.0f')} people.{more} An adversary knows only the mean of the noisy ages, which "
         "may be far off where epsilon is small; who says that comes nearer to "
         f"{listed(ours, ',.0f')} people.",
     )

@@ -13,6 +13,7 @@ from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
+from sfumato.reproduce.said import said
 from sfumato.reproduce.sramka.people import table_2
 from sfumato.reproduce.sramka.readings import AMBIGUITIES, OF_ANONYMITY, OF_NOISE
 from sfumato.reproduce.sramka.releases import (
@@ -132,21 +133,25 @@ def _claims_of_declines(declines: Mapping[str, float]) -> tuple[Claim, ...]:
             "The larger k, the larger the decline.",
             rises(clustered.values()) if len(clustered) > 1 else None,
             listed(clustered, ".2f"),
+            said("sramka", "higher-decline"),
         ),
         Claim(
             f"k-anonymity costs the user's miners less than {_SMALL:g} per cent.",
             max(clustered.values()) < _SMALL if clustered else None,
             listed(clustered, ".2f"),
+            said("sramka", "acceptable-decline"),
         ),
         Claim(
             "For the user's miners noise is the better alternative: its largest decline is the smaller one.",
             max(noisy.values()) < max(clustered.values()) if clustered and noisy else None,
             listed(declines, ".2f"),
+            said("sramka", "better-alternative"),
         ),
         Claim(
             "Under noise less epsilon does not cost more: the decline does not grow from step to step.",
             not rises(noisy.values()) if len(noisy) > 2 else None,
             listed(noisy, ".2f"),
+            said("sramka", "no-trend"),
         ),
     )
 
@@ -167,6 +172,7 @@ def forest_claim(good: Mapping[str, Measurement]) -> Claim:
         ", ".join(
             f"{label}: {each['released']:,.0f} of {each['original']:,.0f}" for label, each in sums.items()
         ),
+        said("sramka", "slightly-higher"),
     )
 
 
@@ -196,6 +202,7 @@ def _table_3(clustered: Releases) -> Exhibit:
                 "With nearer predictions of age both gains are larger, for every k.",
                 not lower if raised else None,
                 f"{len(raised) - len(lower)} of {len(raised)} are{_but(lower)}",
+                said("sramka", "gains-lower"),
             ),
         ),
         (_gain_chart(cells),),

@@ -1,0 +1,40 @@
+"""What the papers say: every sentence of the data file is put to the test, and of the right paper."""
+
+from importlib.resources import files
+
+import pytest
+
+from sfumato.reproduce.run import PAPERS
+from sfumato.reproduce.said import Said, said, sayings
+
+SOURCES = files("sfumato.reproduce")
+
+
+def code_of(paper: str) -> str:
+    """Return the code of a paper, and the rows of its published figures, which name some sentences."""
+    own = [each.read_text() for each in (SOURCES / paper).iterdir() if each.name.endswith(".py")]
+    return "\n".join([*own, (SOURCES / "published.toml").read_text()])
+
+
+@pytest.mark.parametrize("paper", sayings())
+def test_every_sentence_of_a_paper_is_put_to_the_test(paper: str) -> None:
+    code = code_of(paper)
+    assert not [key for key in sayings()[paper] if f'"{key}"' not in code]
+
+
+def test_only_papers_have_their_words_and_each_says_where() -> None:
+    assert set(sayings()) == set(PAPERS) - {"together"}
+    every = [said(paper, key) for paper, keys in sayings().items() for key in keys]
+    assert all(each.words and each.source for each in every)
+    assert len({each.words for each in every}) == len(every)
+
+
+def test_a_sentence_that_is_not_in_the_file_is_an_error() -> None:
+    assert said("dewri", "(20, 4)") == Said(
+        "For a good balance between the two desired privacy properties, say the data publisher chooses the "
+        "(20, 4)-safe solution.",
+        "section 7.4",
+        repeated=True,
+    )
+    with pytest.raises(KeyError):
+        said("dewri", "(20, 40)")
