@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.verifying.levels import (
+    DISTANCES,
     MODELS,
     KnownModel,
     entropies,
@@ -59,7 +60,8 @@ class Recomputed:
 class KnownMeasure:
     """What is known of a measure.
 
-    Its side, which values are better, its parameters, how it is computed, and the kinds that it judges.
+    Its side, which values are better, its parameters, how it is computed, the kinds that it judges, and the
+    parameters that earlier publications do not name.
     """
 
     axis: Literal["privacy", "utility"]
@@ -67,6 +69,7 @@ class KnownMeasure:
     parameters: frozenset[str]
     compute: Callable[[PublicView, Mapping[str, Any]], list[Recomputed]]
     judges: tuple[str, ...] = ("people",)
+    later: frozenset[str] = frozenset()
 
 
 class DoesNotApply(Exception):
@@ -213,7 +216,7 @@ def _mean(figures: Floats, sizes: Integers) -> float:
 
 
 def _privacy_loss(attribute: SensitiveValues, given: Mapping[str, Any]) -> Recomputed:
-    losses, sizes = jensen_shannon(attribute), attribute.sizes
+    losses, sizes = DISTANCES[given.get("distance", "js")](attribute), attribute.sizes
     detail = {
         "mean": _mean(losses, sizes),
         "percentile-95": _percentile(losses, sizes, 95),
@@ -358,7 +361,13 @@ MEASURES: dict[str, KnownMeasure] = {
     "marketer-risk": _privacy("population", "population-size")(_marketer),
     "weighted-k": _privacy(better="higher")(_weighted_k),
     "quasi-identifier-contribution": _privacy("permutations")(_contribution),
-    "privacy-loss": _privacy("threshold")(_of_each(_privacy_loss)),
+    "privacy-loss": KnownMeasure(
+        "privacy",
+        "lower",
+        frozenset({"threshold", "distance"}),
+        _of_each(_privacy_loss),
+        later=frozenset({"distance"}),
+    ),
     "knowledge-gain": _privacy()(_of_each(_knowledge_gain)),
     "accuracy-gain": _privacy()(_of_each(_accuracy_gain)),
     "disclosure-quotient": _privacy()(_of_each(_quotient)),
