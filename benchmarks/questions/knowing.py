@@ -16,7 +16,7 @@ import numpy as np
 import sfumato as sf
 from questions.written import percent, table
 
-RECORDS = 5_000
+RECORDS = 3_000
 SEEDS = (0, 1, 2)
 KNOWN: dict[str, tuple[str, ...]] = {
     "nothing": (),

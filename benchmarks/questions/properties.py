@@ -24,10 +24,10 @@ from sfumato.search.evolution.problems import Problem, PublisherProblem
 from sfumato.search.evolution.run import Settings, evolve, improve
 
 ETA = 0.1
-SETTINGS = Settings(100, 100)
+SETTINGS = Settings(60, 40)
 SEEDS = (1, 2, 3)
 K, T = (1, 5, 10, 20, 50), (0.4, 0.3, 0.2, 0.15, 0.1)
-_CHECKED = 40
+_CHECKED = 20
 """So many recipes of each front are made and measured."""
 _REFERENCE = (0.0, 1.0, 1.0)
 """k of 0, t of 1 and a loss of 1: what every solution is better than."""

@@ -297,7 +297,7 @@ def _measure_checks(
             yield Check(f"{_named(claim)}, by a measure that is no part of sfumato", word=True)
         return
     # the limit has no part in the level that is reached
-    needed = known.parameters - known.later - ({MODELS[name].limit} if name in MODELS else set())
+    needed = known.parameters - ({MODELS[name].limit} if name in MODELS else set())
     if not needed <= set(parameters) <= known.parameters:
         yield Check(f"{name} has the parameters that it takes", "it has others")
         return

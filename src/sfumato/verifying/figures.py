@@ -60,8 +60,7 @@ class Recomputed:
 class KnownMeasure:
     """What is known of a measure.
 
-    Its side, which values are better, its parameters, how it is computed, the kinds that it judges, and the
-    parameters that earlier publications do not name.
+    Its side, which values are better, its parameters, how it is computed, and the kinds that it judges.
     """
 
     axis: Literal["privacy", "utility"]
@@ -69,7 +68,6 @@ class KnownMeasure:
     parameters: frozenset[str]
     compute: Callable[[PublicView, Mapping[str, Any]], list[Recomputed]]
     judges: tuple[str, ...] = ("people",)
-    later: frozenset[str] = frozenset()
 
 
 class DoesNotApply(Exception):
@@ -216,7 +214,7 @@ def _mean(figures: Floats, sizes: Integers) -> float:
 
 
 def _privacy_loss(attribute: SensitiveValues, given: Mapping[str, Any]) -> Recomputed:
-    losses, sizes = DISTANCES[given.get("distance", "js")](attribute), attribute.sizes
+    losses, sizes = DISTANCES[given["distance"]](attribute), attribute.sizes
     detail = {
         "mean": _mean(losses, sizes),
         "percentile-95": _percentile(losses, sizes, 95),
@@ -361,13 +359,7 @@ MEASURES: dict[str, KnownMeasure] = {
     "marketer-risk": _privacy("population", "population-size")(_marketer),
     "weighted-k": _privacy(better="higher")(_weighted_k),
     "quasi-identifier-contribution": _privacy("permutations")(_contribution),
-    "privacy-loss": KnownMeasure(
-        "privacy",
-        "lower",
-        frozenset({"threshold", "distance"}),
-        _of_each(_privacy_loss),
-        later=frozenset({"distance"}),
-    ),
+    "privacy-loss": _privacy("threshold", "distance")(_of_each(_privacy_loss)),
     "knowledge-gain": _privacy()(_of_each(_knowledge_gain)),
     "accuracy-gain": _privacy()(_of_each(_accuracy_gain)),
     "disclosure-quotient": _privacy()(_of_each(_quotient)),
