@@ -332,3 +332,37 @@ class TestCoinFlips:
         for place in (1, 2):
             for value in {pair[0] for pair in pairs}:
                 assert Counter(pair[place] for pair in pairs if pair[0] == value) == {0: 1, 1: 1}
+
+
+def root_distance(p: dict[Any, float], q: dict[Any, float]) -> float:
+    return math.sqrt(sum((math.sqrt(p[value]) - math.sqrt(q[value])) ** 2 for value in q) / 2)
+
+
+def relative(p: dict[Any, float], q: dict[Any, float]) -> float:
+    return float(entropy(list(p.values()), list(q.values())))
+
+
+@pytest.mark.parametrize(
+    ("distance", "between"),
+    [("js", divergence), ("equal", variation), ("kl", relative), ("hellinger", root_distance)],
+)
+def test_privacy_loss_by_any_distance_is_the_largest_over_the_records(distance: Any, between: Any) -> None:
+    table = Table.from_arrow(
+        {"age": [1, 1, 2, 2, 2, 3, 3, 4], "ill": ["a", "b", "a", "a", "c", "b", "b", "c"]}
+    )
+    schema = Schema.of({"age": "quasi-identifying", "ill": "sensitive"})
+    for release in releases((table, schema)):
+        each, prior = beliefs(release, table, "ill")
+        expected = [between(belief, prior) for belief in each]
+        (found,) = measure(release, [PrivacyLoss(distance=distance)])
+        assert found.value == pytest.approx(max(expected), abs=1e-7)
+        assert found.detail["mean"] == pytest.approx(sum(expected) / len(expected), abs=1e-7)
+
+
+def test_privacy_loss_in_order_needs_an_order() -> None:
+    table = Table.from_arrow({"age": [1, 2, 3], "ill": ["b", "a", "c"]})
+    release = sanitize(table, Schema.of({"age": "quasi-identifying", "ill": "sensitive"}), AsIs())
+    with pytest.raises(ParameterError, match="'ill' have no order"):
+        measure(release, [PrivacyLoss(distance="ordered")])
+    (natural,) = measure(release, [PrivacyLoss(distance="natural")])
+    assert natural.value == pytest.approx(2 / 3)

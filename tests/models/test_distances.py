@@ -10,10 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cityblock, jensenshannon
-from scipy.stats import wasserstein_distance
+from scipy.stats import entropy, wasserstein_distance
 
 from sfumato.classes import SensitiveCounts
-from sfumato.models.distances import jensen_shannon, ordered_distance, total_variation
+from sfumato.models.distances import (
+    hellinger,
+    jensen_shannon,
+    ordered_distance,
+    relative_entropy,
+    total_variation,
+)
 
 
 def counted(matrix: Any, prior: Any = None) -> SensitiveCounts:
@@ -52,6 +58,20 @@ def test_jensen_shannon_is_scipy_s_squared(matrix: list[list[int]]) -> None:
 
 
 @given(matrices())
+def test_relative_entropy_is_scipy_s_of_the_group_to_the_prior(matrix: list[list[int]]) -> None:
+    sensitive = counted(matrix)
+    expected = [entropy(row, sensitive.prior) for row in shares(matrix)]
+    np.testing.assert_allclose(relative_entropy(sensitive), expected, atol=1e-12)
+
+
+@given(matrices())
+def test_hellinger_is_the_euclidean_distance_of_the_roots(matrix: list[list[int]]) -> None:
+    sensitive = counted(matrix)
+    roots = np.sqrt(shares(matrix)) - np.sqrt(sensitive.prior)
+    np.testing.assert_allclose(hellinger(sensitive), np.linalg.norm(roots, axis=1) / math.sqrt(2), atol=1e-7)
+
+
+@given(matrices())
 def test_ordered_distance_is_scipy_s_wasserstein_distance(matrix: list[list[int]]) -> None:
     sensitive = counted(matrix)
     places = np.arange(len(sensitive.prior))
@@ -63,7 +83,14 @@ def test_ordered_distance_is_scipy_s_wasserstein_distance(matrix: list[list[int]
 @given(matrices())
 def test_distances_are_in_their_range(matrix: list[list[int]]) -> None:
     sensitive = counted(matrix)
-    for distances, most in ((total_variation, 1), (ordered_distance, 1), (jensen_shannon, math.log(2))):
+    rarest = sensitive.prior[sensitive.prior > 0].min()
+    for distances, most in (
+        (total_variation, 1),
+        (ordered_distance, 1),
+        (hellinger, 1),
+        (jensen_shannon, math.log(2)),
+        (relative_entropy, math.log(1 / rarest) + 1e-12),
+    ):
         assert ((distances(sensitive) >= 0) & (distances(sensitive) <= most)).all()
 
 
@@ -71,11 +98,11 @@ def test_distances_are_in_their_range(matrix: list[list[int]]) -> None:
 def test_a_group_like_the_whole_table_is_at_distance_zero(matrix: list[list[int]]) -> None:
     whole = np.sum(matrix, axis=0)
     sensitive = counted([whole, 3 * whole, 7 * whole])
-    for distances in (total_variation, ordered_distance, jensen_shannon):
+    for distances in (total_variation, ordered_distance, jensen_shannon, relative_entropy, hellinger):
         assert distances(sensitive).tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("distances", [total_variation, jensen_shannon])
+@pytest.mark.parametrize("distances", [total_variation, jensen_shannon, relative_entropy, hellinger])
 def test_the_order_of_the_values_does_not_matter(distances: Any) -> None:
     matrix = np.array([[5, 0, 2, 1], [1, 3, 0, 0]])
     np.testing.assert_allclose(distances(counted(matrix)), distances(counted(matrix[:, ::-1])), atol=1e-15)
@@ -86,6 +113,14 @@ def test_order_matters_to_the_ordered_distance() -> None:
     prior = [1 / 3, 1 / 3, 1 / 3]
     assert ordered_distance(counted(near, prior)).tolist() == pytest.approx([0.5, 1 / 3, 0.5])
     assert ordered_distance(counted(far, prior)).tolist() == pytest.approx([1 / 3])
+
+
+def test_a_value_that_a_group_lacks_costs_nothing_in_relative_entropy() -> None:
+    prior = [0.5, 0.25, 0.25]
+    assert relative_entropy(counted([[2, 1, 0]], prior)).tolist() == pytest.approx(
+        [2 / 3 * math.log(4 / 3) + 1 / 3 * math.log(4 / 3)]
+    )
+    assert math.isinf(entropy(prior, [2 / 3, 1 / 3, 0]))
 
 
 def test_a_revealed_value_is_farther_away_the_rarer_it_was() -> None:

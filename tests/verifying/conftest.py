@@ -74,7 +74,7 @@ MANIFEST: Facts = {
             "privacy-loss",
             LOSS,
             attribute="ill",
-            parameters={"threshold": 0.1},
+            parameters={"threshold": 0.1, "distance": "js"},
             detail={"mean": LOSS, "percentile-95": LOSS, "share-at-risk": 0.0},
         ),
         claimed("k-anonymity", 3.0, "higher"),

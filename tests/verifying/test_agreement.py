@@ -37,6 +37,11 @@ ASKED: list[Any] = [
     {"journalist-risk": {"population-size": 90_000}},
     {"marketer-risk": {"population-size": 90_000}},
     {"privacy-loss": {"threshold": 0.02}},
+    {"privacy-loss": {"distance": "equal"}},
+    {"privacy-loss": {"distance": "hierarchical"}},
+    {"privacy-loss": {"distance": "natural"}},
+    {"privacy-loss": {"distance": "kl"}},
+    {"privacy-loss": {"distance": "hellinger"}},
     {"average-class-size": {"k": 3}},
 ]
 ILLNESSES = ["flu", "cold", "cough", None, "ulcer"]

@@ -10,10 +10,16 @@ import numpy as np
 from sfumato.classes import SensitiveCounts
 from sfumato.errors import ParameterError
 from sfumato.facts import Detail, Words
-from sfumato.measures.base import SensitiveMeasure
+from sfumato.measures.base import Measurement, SensitiveMeasure
 from sfumato.measures.percentiles import percentile
 from sfumato.models.disclosure import lacks_values, largest_quotients
-from sfumato.models.distances import jensen_shannon, relative_entropy, total_variation
+from sfumato.models.distances import (
+    DISTANCES,
+    DistanceName,
+    relative_entropy,
+    require_order,
+    total_variation,
+)
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -23,14 +29,21 @@ from sfumato.release import Release
 class PrivacyLoss(SensitiveMeasure):
     """How far knowing the release moves the adversary's belief about a person, in the worst case.
 
-    The Jensen-Shannon divergence between the prior and the distribution in a person's group, in
-    [0, log 2]; the largest over all persons. The detail has the mean, the 95th percentile and the
-    share of the records with a loss above the threshold.
+    The distance between the prior and the distribution in a person's group, by default the
+    Jensen-Shannon divergence, in [0, log 2]; the largest over all persons. The detail has the mean, the
+    95th percentile and the share of the records with a loss above the threshold.
 
     Parameters
     ----------
     threshold
-        The loss above which a record counts as at risk. At 0.1 an even chance has become nine in ten.
+        The loss above which a record counts as at risk. At a Jensen-Shannon divergence of 0.1 an even
+        chance has become nine in ten.
+    distance
+        ``js``, the Jensen-Shannon divergence; the earth mover's distance when all values are ``equal``-ly
+        far apart (= total variation), as far apart as they are ``ordered``, as their lowest common node
+        is high in the ``hierarchical`` tree, or ``natural``, ordered for numbers and equal for everything
+        else; ``kl``, the relative entropy of a person's group to the prior, to which a value that the
+        group lacks adds nothing; or ``hellinger``.
 
     References
     ----------
@@ -40,20 +53,24 @@ class PrivacyLoss(SensitiveMeasure):
     --------
     >>> PrivacyLoss(threshold=0.05).name
     'privacy-loss'
+    >>> PrivacyLoss(distance="hellinger").label
+    'privacy-loss distance=hellinger'
     """
 
     threshold: float = 0.1
+    distance: DistanceName = "js"
 
     words: ClassVar[Words] = Words(
         "privacy loss",
         "How far the release moves what an adversary believes about a person's sensitive value, for the "
-        "person for whom it moves most (Jensen-Shannon divergence between the distribution in the whole "
-        "table and that in the person's group).",
+        "person for whom it moves most (distance between the distribution in the whole table and that in "
+        "the person's group: the Jensen-Shannon divergence unless another one is named).",
         "0: the release tells nothing about anybody that the whole table does not tell. 0.693: it gives a "
         "rare value away with certainty.",
-        "0 to 0.693 (log 2)",
-        sentence="what an adversary believes about a person's sensitive value moves by at most {} on a "
-        "scale from 0 to 0.693",
+        "0 to 0.693 (log 2); 0 to 1 with total variation, an earth mover's distance or Hellinger; with kl "
+        "up to the logarithm of one over the share of the rarest value",
+        sentence="what an adversary believes about a person's sensitive value moves by at most {}, where "
+        "0 is not at all and, unless another distance is named, 0.693 the most there is",
         details={
             "percentile-95": Detail("95th percentile"),
             "share-at-risk": Detail("records above the threshold", "share"),
@@ -64,9 +81,15 @@ class PrivacyLoss(SensitiveMeasure):
         if not self.threshold >= 0:
             raise ParameterError(f"threshold must be at least 0, not {self.threshold:g}")
 
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        """Return one measurement for each sensitive attribute."""
+        if self.distance == "ordered":
+            require_order(release.groups, self.label)
+        return super().measure(release)
+
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
-        """Return the largest divergence of a group."""
-        losses, sizes = jensen_shannon(sensitive), sensitive.sizes
+        """Return the largest distance of a group."""
+        losses, sizes = DISTANCES[self.distance](sensitive), sensitive.sizes
         n_records = int(sizes.sum())
         detail = {
             "mean": float(losses @ sizes / n_records),

@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato import __version__, registry
 from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.cells import exact_cells
 from sfumato.facts import Attacker
 from sfumato.hierarchy import Hierarchy
 from sfumato.measures.reasons import NotApplicable
@@ -137,16 +138,27 @@ def attack(release: Release, name: str, scenario: Scenario) -> Attempts:
 def attempts_at(release: Release, name: str, scenario: Scenario, mine: Mine | None = None) -> Attempts:
     """Return what the adversary's miners predict of an attribute, if any of them came to an end."""
     miners = suited(release, name, scenario.adversary.miners)
+    informed = with_known(release, [each for each in scenario.adversary.knows if each != name])
     every: list[Attempt] = []
     fused: list[Attempt] = []
     unfinished: dict[str, None] = {}
-    for view, of_labels in _ways(release, name, scenario.adversary):
+    for view, of_labels in _ways(informed, name, scenario.adversary):
         found, lacking = (mine or of_adversary)(view, name, miners, scenario)
         unfinished |= dict.fromkeys(lacking)
         every += [_attempt(release, name, each, of_labels) for each in found]
         if scenario.adversary.fusion and len(found) > 1:
             fused.append(_attempt(release, name, vote(found), of_labels))
     return Attempts((*every, *fused), tuple(unfinished))
+
+
+def with_known(release: Release, names: Sequence[str]) -> Release:
+    """Return a release as somebody sees it who knows the true values of some attributes."""
+    table, rows = release.original, release.rows
+    if not names or table is None or rows is None:
+        return release
+    return replace(
+        release, cells={**release.cells, **{each: exact_cells(table[each], rows) for each in names}}
+    )
 
 
 def commonest(release: Release, name: str, scenario: Scenario) -> Attempt | None:

@@ -12,22 +12,8 @@ from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import convex_share
-from sfumato.models.distances import (
-    hierarchical_distance,
-    jensen_shannon,
-    natural_distance,
-    ordered_distance,
-    total_variation,
-)
+from sfumato.models.distances import DISTANCES, require_order
 from sfumato.registry import register
-
-_DISTANCES = {
-    "equal": total_variation,
-    "ordered": ordered_distance,
-    "hierarchical": hierarchical_distance,
-    "natural": natural_distance,
-    "js": jensen_shannon,
-}
 
 
 @register
@@ -81,20 +67,9 @@ class TCloseness(PrivacyModel):
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return D(p(E, ·), prior) for each group."""
         if self.distance == "ordered":
-            _check_order(classes)
-        return worst_attribute(classes, self.better, _DISTANCES[self.distance])
+            require_order(classes, "t-closeness")
+        return worst_attribute(classes, self.better, DISTANCES[self.distance])
 
     def lost_share(self, classes: EquivalenceClasses) -> Floats:
         """Return what every finer node must suppress of each class: by its distance."""
         return convex_share(self.scores(classes), self.t, math.log(2) if self.distance == "js" else 1.0)
-
-
-def _check_order(classes: EquivalenceClasses) -> None:
-    """Raise `ParameterError` where categories have no order but that in which they were first seen."""
-    for name, counts in classes.sensitive.items():
-        hierarchy = counts.domain.hierarchy
-        if hierarchy is not None and not hierarchy.has_order:
-            raise ParameterError(
-                f"t-closeness: the values of {name!r} have no order; give it a hierarchy that lists them in "
-                "order, kind = 'numeric', or another distance"
-            )

@@ -7,11 +7,16 @@ known from the prior.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from typing import Literal
 
 import numpy as np
 
 from sfumato.arrays import Floats
-from sfumato.classes import SensitiveCounts
+from sfumato.classes import EquivalenceClasses, SensitiveCounts
+from sfumato.errors import ParameterError
+
+DistanceName = Literal["js", "equal", "ordered", "hierarchical", "natural", "kl", "hellinger"]
 
 # Equal distributions, computed in two ways, may differ in the last digit: they have distance 0.
 _ROUNDING = 1e-13
@@ -33,8 +38,20 @@ def jensen_shannon(sensitive: SensitiveCounts) -> Floats:
 
 
 def relative_entropy(sensitive: SensitiveCounts) -> Floats:
-    """Return KL(p(E, ·), p(T, ·)) = Σ_s p(E, s) log(p(E, s) / p(T, s))."""
+    """Return KL(p(E, ·), p(T, ·)) = Σ_s p(E, s) log(p(E, s) / p(T, s)).
+
+    In this direction a value that is absent from a group costs nothing. In the other one it would cost
+    infinitely much, which is as much as `disclosure-quotient` says.
+    """
     return _rounded(sensitive.total(sensitive.shares * np.log(sensitive.shares / sensitive.priors)))
+
+
+def hellinger(sensitive: SensitiveCounts) -> Floats:
+    """Return √(½ Σ_s (√p(E, s) - √p(T, s))²) in [0, 1]."""
+    present = sensitive.total((np.sqrt(sensitive.shares) - np.sqrt(sensitive.priors)) ** 2)
+    # a root makes much of the last digit
+    absent = _rounded(np.maximum(1.0 - sensitive.total(sensitive.priors), 0.0))
+    return _rounded(np.sqrt(np.minimum((present + absent) / 2, 1.0)))
 
 
 def ordered_distance(sensitive: SensitiveCounts) -> Floats:
@@ -87,6 +104,29 @@ def hierarchical_distance(sensitive: SensitiveCounts) -> Floats:
         excess = np.maximum(share - node_prior[pairs % n_nodes], 0.0)
         distance += np.bincount(pairs // n_nodes, weights=excess, minlength=len(distance))
     return _rounded(distance / hierarchy.height)
+
+
+DISTANCES: Mapping[str, Callable[[SensitiveCounts], Floats]] = {
+    "js": jensen_shannon,
+    "equal": total_variation,
+    "ordered": ordered_distance,
+    "hierarchical": hierarchical_distance,
+    "natural": natural_distance,
+    "kl": relative_entropy,
+    "hellinger": hellinger,
+}
+"""What each name of a distance stands for."""
+
+
+def require_order(classes: EquivalenceClasses, method: str) -> None:
+    """Raise `ParameterError` where categories have no order but that in which they were first seen."""
+    for name, counts in classes.sensitive.items():
+        hierarchy = counts.domain.hierarchy
+        if hierarchy is not None and not hierarchy.has_order:
+            raise ParameterError(
+                f"{method}: the values of {name!r} have no order; give it a hierarchy that lists them in "
+                "order, kind = 'numeric', or another distance"
+            )
 
 
 def _rounded(distances: Floats) -> Floats:

@@ -22,7 +22,7 @@ _TYPES: dict[Kind | None, Type] = {"numeric": "number", "categorical": "text", N
 
 
 class _User(Section, frozen=True):
-    target: str | None = None
+    target: str | list[str] | None = None
     weights: str | float = 1.0
     error: str = "equal"
     miners: list[str] | None = None
@@ -37,6 +37,7 @@ class _Adversary(Section, frozen=True):
     guesses: Guesses = "both"
     fusion: bool = True
     trained_on: TrainedOn = "others"
+    knows: list[str] = msgspec.field(default_factory=list)
 
 
 class _Scenario(Section, frozen=True):

@@ -91,11 +91,13 @@ def adversary_of(measure: str) -> tuple[Guards, Attacker | None]:
 
 def _scenario(name: str, written: Mapping[str, Any]) -> dict[str, Any]:
     user, adversary = written.get("user", {}), written.get("adversary", {})
+    target = user.get("target")
     return {
         "name": name,
-        "target": user.get("target"),
+        "targets": (target,) if isinstance(target, str) else tuple(target or ()),
         "user": _judged(user.get("error", "equal"), user),
         "attacked": tuple(adversary.get("attributes", ())),
+        "known": tuple(adversary.get("knows", ())),
         "adversary": _judged(adversary.get("reduction", "exact"), adversary),
         "folds": written.get("folds"),
     }

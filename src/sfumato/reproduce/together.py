@@ -3,110 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import named
 from sfumato.report.matrix import frontier_picture
-from sfumato.report.plane import TRIVIAL
-from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
+from sfumato.reproduce.conclusions import ALMOST_NOTHING, View, claims_under, worth_its_risk
+from sfumato.reproduce.exhibits import Cell, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.paper import Paper
 
-_MODELS = {
-    "k-anonymity": "k-anonymity",
-    "l-diversity": "probabilistic-diversity",
-    "t-closeness": "t-closeness",
-    "delta-disclosure": "delta-disclosure",
-}
-_ENOUGH = 4
-"""How many releases of a model say something about it."""
-_BOTH_TRIVIAL = ("suppress-quasi-identifiers", "suppress-sensitive")
-_HALF = 0.5
-_ALMOST_NOTHING = 0.1
-"""What is left of the utility when its destruction may be called almost complete."""
 
-
-@dataclass(frozen=True)
-class _View:
-    """One way to measure what an adversary learns and what a researcher has of it.
-
-    Parameters
-    ----------
-    key, title, short
-        Its name, in a line and in a few words.
-    privacy, utility
-        The two axes.
-    """
-
-    key: str
-    title: str
-    short: str
-    privacy: str
-    utility: str
-
-    def frontier(self, candidates: Iterable[Candidate]) -> Frontier:
-        return Frontier(tuple(candidates), (self.privacy, self.utility))
-
-    def kept(self, candidate: Candidate, found: Explored) -> float | None:
-        """Return the share of the utility that a release keeps: 1 as it is, 0 as the better trivial release.
-
-        Where the table as it is serves no better than a trivial release, there is nothing to keep.
-        """
-        whole = _value_of(found, "as-is", self.utility)
-        return _share(candidate.value(self.utility), _better_trivial(found, self.utility), whole)
-
-    def learned(self, candidate: Candidate, found: Explored) -> float | None:
-        """Return the share of the adversary's knowledge that is left: 1 as it is."""
-        nothing, whole = (_value_of(found, name, self.privacy) for name in (_BOTH_TRIVIAL[0], "as-is"))
-        return _share(candidate.value(self.privacy), nothing, whole)
-
-    def is_moot(self, found: Explored) -> bool:
-        """Return whether the table as it is serves a researcher no better than a trivial release."""
-        whole = _value_of(found, "as-is", self.utility)
-        return whole is not None and _better_trivial(found, self.utility) is None
-
-    def n_dominated(self, some: Iterable[Candidate], others: Iterable[Candidate]) -> int:
-        """Count those of some that one of the others dominates."""
-        losers, winners = tuple(some), tuple(others)
-        frontier = self.frontier((*losers, *winners))
-        return sum(bool(set(frontier.dominated_by(each)) & set(winners)) for each in losers)
-
-    def shares(
-        self, candidates: Iterable[Candidate], found: Explored
-    ) -> list[tuple[float, float, Candidate]]:
-        """Return what the adversary and the researcher are left with, where both measures apply."""
-        pairs = [(self.learned(c, found), self.kept(c, found), c) for c in candidates]
-        return [(learned, kept, c) for learned, kept, c in pairs if learned is not None and kept is not None]
-
-
-def _share(value: float | None, nothing: float | None, everything: float | None) -> float | None:
-    """Place a value between two others."""
-    if value is None or nothing is None or everything is None or nothing == everything:
-        return None
-    return (value - nothing) / (everything - nothing)
-
-
-def _value_of(found: Explored, sanitizer: str, measure: str) -> float | None:
-    made = found.find(sanitizer)
-    return None if made is None else made.value(measure)
-
-
-def _better_trivial(found: Explored, measure: str) -> float | None:
-    """Return what the better trivial release gives a researcher; nothing where that is all there is."""
-    whole = found.find("as-is")
-    taken = named(whole.measurements, measure) if whole is not None else ()
-    if not taken or taken[0].value is None:
-        return None
-    sign = 1 if taken[0].better == "higher" else -1
-    known = [_value_of(found, name, measure) for name in _BOTH_TRIVIAL]
-    best = max((sign * each for each in known if each is not None), default=None)
-    return None if best is None or sign * taken[0].value <= best else sign * best
-
-
-def _views(found: Explored) -> tuple[_View, ...]:
+def _views(found: Explored) -> tuple[View, ...]:
     every = {m.label: m for candidate in found.made for m in candidate.measurements}
     gains = {
         target: next(
@@ -120,21 +27,21 @@ def _views(found: Explored) -> tuple[_View, ...]:
         for target in ("salary", "occupation")
     }
     return (
-        _View(
+        View(
             "losses",
             "Privacy loss against utility loss (Li and Li)",
             "by Li and Li's losses",
             "privacy-loss",
             "utility-loss",
         ),
-        _View(
+        View(
             "gains-salary",
             "The adversary's gain against the researcher's, who studies salary (Brickell and Shmatikov)",
             "by gains, salary studied",
             "accuracy-gain",
             gains["salary"],
         ),
-        _View(
+        View(
             "gains-occupation",
             "The same when the researcher studies what the adversary is after, occupation",
             "by gains, occupation studied",
@@ -152,12 +59,12 @@ def _exhibits(found: Found) -> tuple[Exhibit, ...]:
         "Which conclusions depend on the measure",
         "The conclusions of three papers, each put to both pairs of measures",
         claims=(
-            *(claim for view in views for claim in _claims(view, explored)),
-            _worth_its_risk(views, explored),
+            *(claim for view in views for claim in claims_under(view, explored)),
+            worth_its_risk(views, explored),
         ),
         notes=(
             "Modest privacy is read as halving what the adversary learns from the table as it is, and almost "
-            f"complete destruction as less than {_ALMOST_NOTHING:.0%} of the way from the better trivial "
+            f"complete destruction as less than {ALMOST_NOTHING:.0%} of the way from the better trivial "
             "release, without quasi-identifiers or without the sensitive attribute, to the table as it is.",
             "The measures of privacy here let the adversary know the released quasi-identifiers of a person. "
             "Nobody knows a noisy age, so they overstate what noise gives away; what miners make of noise "
@@ -167,7 +74,7 @@ def _exhibits(found: Found) -> tuple[Exhibit, ...]:
     return (*(_one_frontier(view, explored) for view in views), conclusions)
 
 
-def _one_frontier(view: _View, found: Explored) -> Exhibit:
+def _one_frontier(view: View, found: Explored) -> Exhibit:
     frontier = view.frontier(found.made)
     tried = Counter(candidate.recipe.sanitizer for candidate in frontier.comparable)
     efficient = Counter(candidate.recipe.sanitizer for candidate in frontier.efficient())
@@ -193,113 +100,6 @@ def _one_frontier(view: _View, found: Explored) -> Exhibit:
             else ()
         ),
     )
-
-
-# Conclusions
-
-
-def _claims(view: _View, found: Explored) -> tuple[Claim, ...]:
-    return tuple(
-        Claim(f"{text} ({view.short})", None, _MOOT, is_moot=True)
-        if view.is_moot(found) and judge is not _closeness_best
-        else Claim(f"{text} ({view.short})", *judge(view, found))
-        for text, judge in (
-            ("Even modest privacy costs almost all of the utility.", _modest_privacy),
-            ("Of k, l, t and delta, t-closeness serves best.", _closeness_best),
-            ("Bucketization is better than generalization from the same partition.", _buckets_better),
-        )
-    )
-
-
-_Judgement = tuple[bool | None, str]
-_MOOT = "With the table as it is the researcher does no better than with a trivial release."
-
-
-def _modest_privacy(view: _View, found: Explored) -> _Judgement:
-    """Look for the release that keeps most utility among those that leave at most half of the knowledge."""
-    modest = [each for each in view.shares(found.made, found) if each[0] <= _HALF]
-    if not modest:
-        return None, "No release leaves the adversary with at most half."
-    learned, kept, best = max(modest, key=lambda each: each[1])
-    return (
-        kept < _ALMOST_NOTHING,
-        f"{best.recipe} leaves the adversary {learned:.0%} and the researcher {kept:.0%}.",
-    )
-
-
-def _closeness_best(view: _View, found: Explored) -> _Judgement:
-    """Count the releases under another model that one under t-closeness dominates, and the reverse."""
-    close = _of_model(found, "t-closeness")
-    others = {title: _of_model(found, name) for title, name in _MODELS.items() if name != "t-closeness"}
-    beaten = {title: view.n_dominated(made, close) for title, made in others.items()}
-    beating = {title: view.n_dominated(close, made) for title, made in others.items()}
-    if min(map(len, (close, *others.values()))) < _ENOUGH:
-        return None, f"Fewer than {_ENOUGH} releases under some model were made."
-    said = "; ".join(
-        f"{title}, beats {beaten[title]} of {len(others[title])}, loses {beating[title]} of {len(close)}"
-        for title in others
-    )
-    best = all(beaten[title] / len(others[title]) > beating[title] / len(close) for title in others)
-    return best, f"On both axes, releases under t-closeness against those under another model: {said}."
-
-
-def _of_model(found: Explored, model: str) -> list[Candidate]:
-    return [
-        c
-        for c in found.made
-        if c.recipe.sanitizer == "mondrian"
-        and not c.recipe.parameters.get("target")
-        and list(c.recipe.parameters.get("model", {})) == [model]
-    ]
-
-
-def _buckets_better(view: _View, found: Explored) -> _Judgement:
-    """Compare bucketize with mondrian under the same model, which have the same groups."""
-    pairs = [
-        (c, found.find("mondrian", model=c.recipe.parameters["model"], target=""))
-        for c in found.made
-        if c.recipe.sanitizer == "bucketize"
-    ]
-    kept = [
-        (view.kept(bucketized, found), view.kept(generalized, found))
-        for bucketized, generalized in pairs
-        if generalized is not None
-    ]
-    known = [(b, g) for b, g in kept if b is not None and g is not None]
-    if not known:
-        return None, "No pair was made."
-    better = sum(b >= g for b, g in known)
-    gain = sum(b - g for b, g in known) / len(known)
-    return (
-        better == len(known),
-        f"It keeps as much or more utility in {better} of {len(known)} pairs, {gain:+.1%} on average.",
-    )
-
-
-def _worth_its_risk(views: tuple[_View, ...], found: Explored) -> Claim:
-    """Compare the researcher's gain with the adversary's, which are on one scale."""
-    gains = [view for view in views if view.key != "losses"]
-    made = [c for c in found.made if c.recipe.sanitizer not in TRIVIAL]
-    said, counts = [], []
-    for view in gains:
-        both = [(c.value(view.privacy), c.value(view.utility), c) for c in made]
-        worth = [c for learned, gained, c in both if _above(gained, learned)]
-        methods = sorted({c.recipe.sanitizer for c in worth})
-        counts.append(len(worth))
-        said.append(
-            f"{view.short}: {len(worth)} of {len(both)} releases give the researcher more"
-            + (f" ({', '.join(methods)})" if methods else "")
-        )
-    return Claim(
-        "No release gives the researcher more than it gives the adversary, both counted as accuracy beyond a "
-        "trivial release.",
-        not any(counts) if made else None,
-        "; ".join(said) + ".",
-    )
-
-
-def _above(gained: float | None, learned: float | None) -> bool:
-    return gained is not None and learned is not None and gained > learned
 
 
 _FEWER: dict[str, dict[str, list[float]]] = {

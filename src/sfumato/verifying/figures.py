@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.verifying.levels import (
+    DISTANCES,
     MODELS,
     KnownModel,
     entropies,
@@ -213,7 +214,7 @@ def _mean(figures: Floats, sizes: Integers) -> float:
 
 
 def _privacy_loss(attribute: SensitiveValues, given: Mapping[str, Any]) -> Recomputed:
-    losses, sizes = jensen_shannon(attribute), attribute.sizes
+    losses, sizes = DISTANCES[given["distance"]](attribute), attribute.sizes
     detail = {
         "mean": _mean(losses, sizes),
         "percentile-95": _percentile(losses, sizes, 95),
@@ -358,7 +359,7 @@ MEASURES: dict[str, KnownMeasure] = {
     "marketer-risk": _privacy("population", "population-size")(_marketer),
     "weighted-k": _privacy(better="higher")(_weighted_k),
     "quasi-identifier-contribution": _privacy("permutations")(_contribution),
-    "privacy-loss": _privacy("threshold")(_of_each(_privacy_loss)),
+    "privacy-loss": _privacy("threshold", "distance")(_of_each(_privacy_loss)),
     "knowledge-gain": _privacy()(_of_each(_knowledge_gain)),
     "accuracy-gain": _privacy()(_of_each(_accuracy_gain)),
     "disclosure-quotient": _privacy()(_of_each(_quotient)),

@@ -165,6 +165,15 @@ def relative_entropies(attribute: SensitiveValues) -> Floats:
     return np.maximum(attribute.total(shares * np.log(shares / attribute.priors)), 0.0)
 
 
+def _hellinger(attribute: SensitiveValues) -> Floats:
+    """Return √(½ Σ_s (√p(E, s) - √p(T, s))²) of each group."""
+    shares, priors = attribute.shares, attribute.priors
+    # a difference of roots is that of the squares over their sum
+    roots = (shares - priors) / (np.sqrt(shares) + np.sqrt(priors))
+    lacking = np.where(_lacking(attribute) > _ROUNDING, _lacking(attribute), 0.0)
+    return np.sqrt((attribute.total(roots**2) + lacking) / 2)
+
+
 def _ordered(attribute: SensitiveValues) -> Floats:
     """Return the earth mover's distance of values in a row: Σ |cumulated difference| / (m - 1)."""
     values = attribute.ordered
@@ -203,9 +212,11 @@ def _natural(attribute: SensitiveValues) -> Floats:
     return _ordered(attribute) if attribute.facts.kind == "numeric" else total_variations(attribute)
 
 
-_DISTANCES: dict[str, Callable[[SensitiveValues], Floats]] = {
+DISTANCES: dict[str, Callable[[SensitiveValues], Floats]] = {
     "equal": total_variations,
     "js": jensen_shannon,
+    "kl": relative_entropies,
+    "hellinger": _hellinger,
     "ordered": _ordered,
     "hierarchical": _hierarchical,
     "natural": _natural,
@@ -213,7 +224,7 @@ _DISTANCES: dict[str, Callable[[SensitiveValues], Floats]] = {
 
 
 def _closeness(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
-    return _DISTANCES[given["distance"]](attribute)
+    return DISTANCES[given["distance"]](attribute)
 
 
 MODELS: dict[str, KnownModel] = {

@@ -293,7 +293,7 @@ class _Attack:
             self.names,
             adversary.miners,
             self.scenario,
-            *(adversary.reduction, adversary.c, adversary.guesses, adversary.trained_on),
+            *(adversary.reduction, adversary.c, adversary.guesses, adversary.trained_on, adversary.knows),
             *(part for some in self.people for part in (some.weights, some.records)),
         )
         sums = kept(key, lambda: self._computed(fused))

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,7 +83,8 @@ class GoodUtility(ScenarioMeasure):
     ----------
     scenario
         What the user wants: the name of a scenario of the project file, or a `Scenario`. By default
-        every sensitive attribute is predicted, and exactly the right predictions count.
+        every sensitive attribute is predicted by itself, and exactly the right predictions count. Where the
+        scenario names several targets, a miner's good utility is the sum over all of them.
 
     References
     ----------
@@ -114,30 +116,38 @@ class GoodUtility(ScenarioMeasure):
     def in_scenario(
         self, release: Release, table: Table, rows: Integers, scenario: Scenario
     ) -> Iterable[Measurement]:
-        """Return the largest decline for the target, or for each sensitive attribute."""
-        target = scenario.user.target
-        names = release.schema.sensitive if target is None else (target,)
-        if not names:
+        """Return the largest decline for the targets together, or for each sensitive attribute."""
+        together = scenario.user.targets
+        wanted = [together] if together else [(name,) for name in release.schema.sensitive]
+        if not wanted:
             raise NotApplicable("the scenario names no target, and there is no sensitive attribute")
         weights = weights_of(scenario.user.weights, table)
-        return [self._declined(release, table, rows, name, scenario, weights) for name in names]
+        return [self._declined(release, table, rows, names, scenario, weights) for names in wanted]
 
     def _declined(
-        self, release: Release, table: Table, rows: Integers, name: str, scenario: Scenario, weights: Floats
+        self,
+        release: Release,
+        table: Table,
+        rows: Integers,
+        names: tuple[str, ...],
+        scenario: Scenario,
+        weights: Floats,
     ) -> Measurement:
         found = {
-            miner: _decline(release, table, rows, name, miner, scenario, weights)
+            miner: _decline(release, table, rows, names, miner, scenario, weights)
             for miner in scenario.user.miners
         }
         both = {miner: each for miner, each in found.items() if each is not None}
         declines = {miner: each for miner, each in both.items() if each.original > 0}
         if not declines:
-            raise NotApplicable(f"no miner has any good utility for {name!r} on the original")
+            raise NotApplicable(
+                f"no miner has any good utility for {', '.join(map(repr, names))} on the original"
+            )
         worst = max(declines, key=lambda miner: declines[miner].value)
         decline = declines[worst]
         radius = NORMAL_95 * decline.error
         detail: dict[str, Any] = {
-            "target": name,
+            "target": ", ".join(names),
             "miner": worst,
             "original": decline.original,
             "released": decline.released,
@@ -147,7 +157,7 @@ class GoodUtility(ScenarioMeasure):
         }
         return self.taken(
             max(decline.value, 0.0),
-            attribute=name if name in release.schema.sensitive else None,
+            attribute=names[0] if len(names) == 1 and names[0] in release.schema.sensitive else None,
             interval=(max(decline.value - radius, 0.0), max(decline.value + radius, 0.0)),
             detail=detail | unfinished(miner for miner, each in found.items() if each is None),
         )
@@ -186,26 +196,44 @@ class _Utility:
     within: float
     mixed: Floats = field(repr=False)
 
+    def plus(self, other: _Utility) -> _Utility:
+        """Return the sum of both; equal records may vary together, so that their spreads add at most."""
+        within = (math.sqrt(max(self.within, 0.0)) + math.sqrt(max(other.within, 0.0))) ** 2
+        return _Utility(self.total + other.total, within, self.mixed + other.mixed)
+
 
 def _decline(
     release: Release,
     table: Table,
     rows: Integers,
-    name: str,
+    names: tuple[str, ...],
     miner: str,
     scenario: Scenario,
     weights: Floats,
 ) -> _Decline | None:
     """Return what becomes of a miner's good utility; nothing if the miner did not come to an end."""
     judged = (scenario, weights, scenario.user.error)
+    original = released(table, release.schema, {})
 
     def computed() -> list[float] | None:
-        old = _utility_of_original(released(table, release.schema, {}), name, miner, scenario, weights)
-        new = None if old is None else _utility(release, rows, name, miner, scenario, weights)
-        return None if old is None or new is None else [old.total, new.total, _ratio_error(old, new)]
+        old = _together(_utility_of_original(original, name, miner, scenario, weights) for name in names)
+        if old is None:
+            return None
+        new = _together(_utility(release, rows, name, miner, scenario, weights) for name in names)
+        return None if new is None else [old.total, new.total, _ratio_error(old, new)]
 
-    sums = kept(sums_key("decline", release, [name], [miner], *judged), computed)
+    sums = kept(sums_key("decline", release, names, [miner], *judged), computed)
     return None if sums is None else _Decline(*sums)
+
+
+def _together(utilities: Iterable[_Utility | None]) -> _Utility | None:
+    """Add up the utilities of several targets; nothing if a miner did not come to an end for one of them."""
+    known: list[_Utility] = []
+    for each in utilities:
+        if each is None:
+            return None
+        known.append(each)
+    return reduce(_Utility.plus, known)
 
 
 def _utility_of_original(

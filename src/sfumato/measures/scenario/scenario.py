@@ -28,12 +28,13 @@ REDUCTIONS = ("nearer", "exact", "distance")
 
 @dataclass(frozen=True)
 class User:
-    """The honest user, who predicts one attribute and is glad of every good prediction.
+    """The honest user, who predicts an attribute, or several, and is glad of every good prediction.
 
     Parameters
     ----------
     target
-        The attribute to predict; by default each sensitive attribute.
+        The attribute to predict; by default each sensitive attribute by itself. Of several, every prediction
+        counts: a person is worth to the user what all of them are worth together.
     weights
         How much each record matters, w(x).
     error
@@ -44,17 +45,28 @@ class User:
         The miners L that users are taken to use, by name, or with parameters: ``random-forest trees=10``.
     """
 
-    target: str | None = None
+    target: str | tuple[str, ...] | None = None
     weights: Weights = 1.0
     error: Judgement = "equal"
     miners: tuple[str, ...] = ("naive-bayes", "decision-tree", "random-forest")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "miners", tuple(self.miners))
+        if isinstance(self.target, (list, tuple)):
+            object.__setattr__(self, "target", tuple(self.target))
+        if self.target == ():
+            raise ParameterError(
+                "a user needs at least one target; leave it out for the sensitive attributes"
+            )
         _check_weights(self.weights)
         _check_judgement(self.error, ERRORS, ("predicted", "true"))
         if not self.miners:
             raise ParameterError("a user needs at least one miner")
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The attributes that are named as targets."""
+        return (self.target,) if isinstance(self.target, str) else self.target or ()
 
 
 @dataclass(frozen=True)
@@ -86,6 +98,9 @@ class Adversary:
     trained_on
         Whether the miner that predicts a record was trained on the ``others`` only, in folds, or on ``all``
         records of the release, this one among them: M(S(DB), S(x)), as the paper writes it.
+    knows
+        Attributes whose true values the adversary knows from elsewhere, for everybody and beside which
+        record: a register. Miners learn from them, and predict with them, in the place of the released ones.
     """
 
     attributes: tuple[str, ...] = ()
@@ -102,10 +117,16 @@ class Adversary:
     guesses: Guesses = "both"
     fusion: bool = True
     trained_on: TrainedOn = "others"
+    knows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "attributes", tuple(self.attributes))
-        object.__setattr__(self, "miners", tuple(self.miners))
+        for part in ("attributes", "miners", "knows"):
+            object.__setattr__(self, part, tuple(getattr(self, part)))
+        for name in self.attributes:
+            if name in self.knows:
+                raise ParameterError(
+                    f"an adversary who knows {name!r} need not attack it; leave one of them out"
+                )
         _check_weights(self.weights)
         _check_judgement(self.reduction, REDUCTIONS, ("predicted", "released", "true"))
         if not 0 <= self.c <= 100:
@@ -199,15 +220,15 @@ class Scenario:
 
     def check(self, types: Mapping[str, Type]) -> None:
         """Say which attribute or formula does not fit a table with these attributes."""
-        for name in (self.user.target, *self.adversary.attributes):
-            if name is not None and name not in types:
+        for name in (*self.user.targets, *self.adversary.attributes, *self.adversary.knows):
+            if name not in types:
                 hint = suggestion(name, types) or f"; there are {', '.join(types)}"
                 raise ParameterError(f"no attribute {name!r} that is released{hint}")
         for weights in (self.user.weights, self.adversary.weights):
             if isinstance(weights, str):
                 Expression(weights).check(types)
-        if self.user.target is not None:
-            _check_formula(self.user.error, ERRORS, ("predicted", "true"), types[self.user.target])
+        for name in self.user.targets:
+            _check_formula(self.user.error, ERRORS, ("predicted", "true"), types[name])
         for name in self.adversary.attributes:
             names = ("predicted", "released", "true")
             _check_formula(self.adversary.reduction, REDUCTIONS, names, types[name])

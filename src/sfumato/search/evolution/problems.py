@@ -67,6 +67,31 @@ class Problem(Protocol):
         """Return the recipe of a solution."""
 
 
+def most_within(eta: float, n_records: int) -> int:
+    """Return how many records are at most a share of all: never all of them.
+
+    Examples
+    --------
+    >>> most_within(0.1, 55), most_within(1.0, 7)
+    (5, 6)
+    """
+    most = round(eta * n_records)
+    # the same division by which a sanitizer judges: eta times n may be rounded up
+    while most / n_records > eta:
+        most -= 1
+    while (most + 1) / n_records <= eta:
+        most += 1
+    return min(most, n_records - 1)
+
+
+def main_rows(owner: Integers, first: Floats, second: Floats, n: int) -> Integers:
+    """Return for each of n individuals its row that is largest in the first figure, then in the second."""
+    order = np.lexsort((second, first, owner))
+    main = np.full(n, -1, dtype=np.int64)
+    main[owner[order]] = order
+    return main
+
+
 @dataclass(frozen=True)
 class PublisherProblem:
     """One of the four problems over a space of global recodings.
@@ -130,14 +155,7 @@ class PublisherProblem:
     @cached_property
     def limit(self) -> int:
         """How many records may be suppressed: never all."""
-        n_records = self.space.rows.n_records
-        most = round(self.eta * n_records)
-        # the same division by which a sanitizer judges: eta times n may be rounded up
-        while most / n_records > self.eta:
-            most -= 1
-        while (most + 1) / n_records <= self.eta:
-            most += 1
-        return min(most, n_records - 1)
+        return most_within(self.eta, self.space.rows.n_records)
 
     def evaluate(self, genes: Genes) -> Evaluation:
         """Judge some individuals by the classes that their recodings make."""
@@ -169,10 +187,7 @@ class PublisherProblem:
     def _main(self, owner: Integers, rows: Floats, n: int) -> Integers:
         """Return the solution of each individual that spends the budget in the preferred order."""
         one, other = (_K, _L) if self.prefer == "l" else (_L, _K)
-        order = np.lexsort((rows[:, other], rows[:, one], owner))
-        main = np.full(n, -1, dtype=np.int64)
-        main[owner[order]] = order
-        return main
+        return main_rows(owner, rows[:, one], rows[:, other], n)
 
     def recipe(self, genes: Genes, traits: Floats) -> Recipe:
         """Return the recipe that makes exactly this solution."""

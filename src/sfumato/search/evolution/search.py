@@ -20,6 +20,7 @@ from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.sanitizers.base import check_share
 from sfumato.schema import Schema
+from sfumato.search.evolution.closeness import CLOSENESS, ClosenessName, ClosenessProblem, Farness
 from sfumato.search.evolution.cuts import CutSpace
 from sfumato.search.evolution.grids import LatticeSpace, ParameterSpace
 from sfumato.search.evolution.measured import MeasuredProblem
@@ -29,7 +30,7 @@ from sfumato.search.evolution.space import Space
 from sfumato.table import Table
 
 SpaceName = Literal["cuts", "lattice", "parameters"]
-_LARGE = ("any-suppression", "k-l-safety")
+_LARGE = ("any-suppression", "k-l-safety", "k-t-safety", "k-l-t-safety")
 
 
 @register
@@ -37,8 +38,8 @@ _LARGE = ("any-suppression", "k-l-safety")
 class Evolution:
     """Try the releases that an evolution finds and no other beats, improved until no single step helps.
 
-    Without objectives it solves one of the four problems of the publisher's dilemma, with objectives it
-    makes any measures better.
+    Without objectives it solves one of the four problems of the publisher's dilemma, or one of three with
+    t-closeness among the objectives; with objectives it makes any measures better.
 
     Parameters
     ----------
@@ -46,18 +47,23 @@ class Evolution:
         ``zero-suppression``: large weighted-k against general loss. ``suppression``: large k against
         general loss, the smallest classes suppressed up to ``eta``. ``any-suppression``: large weighted-k
         against general loss and suppression, classes below weighted-k suppressed. ``k-l-safety``: large k
-        and l against general loss, suppression up to ``eta``.
+        and l against general loss, suppression up to ``eta``. ``t-closeness``: small t against general loss;
+        ``k-t-safety``: large k as well; ``k-l-t-safety``: and large l; every class below k or l or farther
+        than t suppressed, up to ``eta``.
     eta
         The largest share of the records that may be suppressed.
     prefer
         What ``k-l-safety`` desires more: with ``l`` (k << l in the paper) suppression is spent on small
-        classes first, with ``k`` on those of little diversity.
+        classes first, with ``k`` on those of little diversity; where t is an objective, on those far away.
     guarantee
         Whether ``k-l-safety`` suppresses every class below k or l; if not, it follows the paper's formula,
         whose pair (d1, d2) the release need not have.
     diversity
-        What l is in ``k-l-safety``: ``probabilistic`` (one over the largest share of a value) or
-        ``distinct`` (how many values there are).
+        What l is in ``k-l-safety`` and ``k-l-t-safety``: ``probabilistic`` (one over the largest share of a
+        value) or ``distinct`` (how many values there are).
+    distance
+        What t is: the earth mover's distance when all values are ``equal``-ly far apart, or ``natural``, for
+        numbers as far apart as they are in order.
     objectives
         Measures to make better instead of a problem, for example ``["t-closeness", "utility-loss"]``.
     limits
@@ -77,7 +83,7 @@ class Evolution:
         The width between whose multiples a number may be cut; 0 is between any two values. By default the
         intervals of the first level of its hierarchy.
     population
-        How many individuals a generation has; 0 is 200, or 500 for the problems with three objectives, or 40
+        How many individuals a generation has; 0 is 200, or 500 for three objectives and more, or 40
         where measures are the objectives and every individual must be made.
     generations
         How many generations there are; 0 is 250, or 50 where measures are the objectives.
@@ -105,7 +111,7 @@ class Evolution:
     [12, 9]
     """
 
-    problem: ProblemName = "suppression"
+    problem: Literal[ProblemName, ClosenessName] = "suppression"
     eta: float = 0.1
     prefer: Preferred = "l"
     guarantee: bool = True
@@ -123,6 +129,7 @@ class Evolution:
     mutation: float = 0.1
     most: int = 30
     diversity: DiversityName = "probabilistic"
+    distance: Farness = "equal"
 
     def __post_init__(self) -> None:
         check_share("eta", self.eta)
@@ -171,6 +178,11 @@ class Evolution:
         if self.objectives or isinstance(space, ParameterSpace):
             return space, MeasuredProblem(
                 space, table, schema, self.objectives, self.model, self.eta, self._limits()
+            )
+        if self.problem in CLOSENESS:
+            whole = ClosenessProblem.whole_of(table, schema, self.distance)
+            return space, ClosenessProblem(
+                space, whole, self.problem, self.eta, self.prefer, self.diversity, self.distance
             )
         return space, PublisherProblem(
             space, self.problem, self.eta, self.prefer, self.guarantee, self.diversity

@@ -9,10 +9,10 @@ import pytest
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
+from sfumato.reproduce.conclusions import View, claims_under
 from sfumato.reproduce.experiments import Explored
-from sfumato.reproduce.together import _claims, _View
 
-VIEW = _View("gains", "Gains", "by gains", "accuracy-gain", "workload-utility")
+VIEW = View("gains", "Gains", "by gains", "accuracy-gain", "workload-utility")
 
 
 def release(sanitizer: str, gain: float, utility: float, **parameters: Any) -> Candidate:
@@ -41,7 +41,7 @@ def test_the_researcher_is_measured_against_the_better_trivial_release() -> None
 
 
 def test_losses_are_better_when_they_are_lower() -> None:
-    view = _View("losses", "", "", "accuracy-gain", "utility-loss")
+    view = View("losses", "", "", "accuracy-gain", "utility-loss")
     values = {"as-is": 0.0, "suppress-quasi-identifiers": 0.05, "suppress-sensitive": 0.02, "mondrian": 0.01}
     made = tuple(
         Candidate(name, Recipe(name, {}), (Measurement("utility-loss", loss, "utility", "lower"),))
@@ -54,7 +54,7 @@ def test_where_the_table_as_it_is_serves_no_better_there_is_nothing_to_destroy()
     one = release("mondrian", 0.1, 0.19, model={"k-anonymity": {"k": 5}})
     found = explored(0.2, one)
     assert VIEW.kept(one, found) is None
-    claims = {claim.text: claim for claim in _claims(VIEW, found)}
+    claims = {claim.text: claim for claim in claims_under(VIEW, found)}
     modest = claims["Even modest privacy costs almost all of the utility. (by gains)"]
     assert (modest.holds, modest.conclusion) == (None, "nothing to destroy")
 
@@ -62,8 +62,8 @@ def test_where_the_table_as_it_is_serves_no_better_there_is_nothing_to_destroy()
 def test_modest_privacy_is_judged_by_the_release_that_keeps_most() -> None:
     cheap = release("mondrian", 0.2, 0.15, model={"k-anonymity": {"k": 5}})
     dear = release("mondrian", 0.1, 0.01, model={"k-anonymity": {"k": 9}})
-    (modest, *_) = _claims(VIEW, explored(0.0, cheap, dear))
+    (modest, *_) = claims_under(VIEW, explored(0.0, cheap, dear))
     assert modest.holds is False
     assert "75%" in modest.evidence
-    (modest, *_) = _claims(VIEW, explored(0.0, dear))
+    (modest, *_) = claims_under(VIEW, explored(0.0, dear))
     assert modest.holds is True

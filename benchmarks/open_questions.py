@@ -1,0 +1,94 @@
+"""The open questions of the four papers, studied: one command makes every table and picture of the page.
+
+    python benchmarks/open_questions.py --cache FOLDER            what questions/results.json lacks
+    python benchmarks/open_questions.py --cache FOLDER --again    everything, but for what the cache holds
+    python benchmarks/open_questions.py --page                    only writes page and pictures anew
+
+It may be stopped: the cache keeps the public tables and every candidate that was measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from questions import beating, distance, knowing, properties, surviving
+
+from sfumato.files import file_beside
+
+STUDIES: dict[str, ModuleType] = {
+    "distance": distance,
+    "properties": properties,
+    "beating": beating,
+    "knowing": knowing,
+    "surviving": surviving,
+}
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "open-questions.md"
+RESULTS = Path(__file__).parent / "questions" / "results.json"
+_BLOCK = re.compile(r"(?<=<!-- table: )([\w-]+)( -->\n).*?(?=\n<!-- end -->)", re.DOTALL)
+
+
+def cpu() -> float:
+    """Return the seconds of CPU of this process and of those that it started and that ended."""
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, who))
+
+
+def written(page: str, results: dict[str, Any]) -> str:
+    """Return the page with every table as the results have it."""
+    tables: dict[str, str] = {}
+    for name, study in STUDIES.items():
+        if name in results:
+            tables |= study.tables(results[name])
+    return _BLOCK.sub(lambda found: f"{found[1]}{found[2]}{tables.get(found[1], 'not computed')}", page)
+
+
+def pictures(results: dict[str, Any]) -> dict[str, str]:
+    """Return every picture by its name."""
+    return {
+        name: svg
+        for key, study in STUDIES.items()
+        if key in results
+        for name, svg in study.pictures(results[key]).items()
+    }
+
+
+def _put(place: Path, text: str) -> None:
+    with file_beside(place) as beside:
+        beside.write_text(text, "utf-8")
+
+
+def main() -> None:
+    """Study what is asked for, and write results, tables and pictures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cache", type=Path, help="where public tables and candidates are kept")
+    parser.add_argument("--only", default="", help=f"some of {', '.join(STUDIES)}, with commas between")
+    parser.add_argument("--again", action="store_true", help="also what results.json has already")
+    parser.add_argument("--page", action="store_true", help="only write page and pictures")
+    given = parser.parse_args()
+    results: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    names = given.only.split(",") if given.only else list(STUDIES)
+    if unknown := [name for name in names if name not in STUDIES]:
+        parser.error(f"no question {unknown[0]!r}; there are {', '.join(STUDIES)}")
+    if not given.page and given.cache is None:
+        parser.error("--cache FOLDER is missing")
+    for name in [] if given.page else names:
+        if given.again or name not in results:
+            began = cpu()
+            results[name] = STUDIES[name].study(given.cache)
+            print(f"{name}: {cpu() - began:.0f} s of CPU", flush=True)
+            _put(RESULTS, json.dumps(results, indent=1, ensure_ascii=False, sort_keys=False) + "\n")
+    if PAGE.exists():
+        _put(PAGE, written(PAGE.read_text("utf-8"), results))
+    for name, svg in pictures(results).items():
+        _put(DOCS / f"{name}.svg", svg)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""Which conclusions of the four papers survive on tables other than Adult?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import sfumato as sf
+from questions import grid
+from questions.tables import TABLES, Studied
+from questions.written import table
+from sfumato.frontier import Candidate
+from sfumato.reproduce.conclusions import View, claims_under, worth_its_risk
+from sfumato.reproduce.exhibits import Claim, Trial
+from sfumato.reproduce.experiments import Explored
+from sfumato.reproduce.ranks import rank_correlation
+from sfumato.reproduce.seeded_noise import SeededLaplace
+
+LOSSES = View("losses", "", "by losses", "privacy-loss", "utility-loss")
+_QUERIES = sf.QueryError(queries=300, seed=1).label
+_ALIKE = 0.8
+"""The rank correlation from which on one figure shows the pattern of the other, as for Adult."""
+K, EPSILON = (5, 20), (0.5, 0.05)
+
+
+def study(cache: Path) -> dict[str, Any]:
+    """Judge every conclusion on every table, and on a control whose values are dealt out."""
+    return {each.name: _judged(each, cache) for each in TABLES}
+
+
+def _judged(studied: Studied, cache: Path) -> list[dict[str, Any]]:
+    here, control = (_claims(studied, cache, is_control=each) for each in (False, True))
+    return [
+        {
+            "conclusion": one.text,
+            "verdict": _verdict(one, other),
+            "evidence": one.evidence,
+            "control": other.evidence,
+        }
+        for one, other in zip(here, control, strict=True)
+    ]
+
+
+def _verdict(claim: Claim, control: Claim) -> str:
+    trial = Trial("control", control.holds, control.evidence)
+    return Claim(claim.text, claim.holds, claim.evidence, is_moot=claim.is_moot, control=trial).conclusion
+
+
+def _claims(studied: Studied, cache: Path, *, is_control: bool) -> list[Claim]:
+    made = grid.explored(studied, cache, is_control=is_control).candidates
+    found = Explored(None, made)  # type: ignore[arg-type]
+    gains = [
+        View(
+            "gains-sensitive",
+            "",
+            "by gains, the sensitive attribute studied",
+            "accuracy-gain",
+            _gain(studied.sensitive),
+        ),
+        View(
+            "gains-other",
+            "",
+            "by gains, another attribute studied",
+            "accuracy-gain",
+            _gain(_most_told(studied, made)),
+        ),
+    ]
+    return [
+        *(claim for view in (LOSSES, *gains) for claim in claims_under(view, found)),
+        worth_its_risk((LOSSES, *gains), found),
+        _queries_follow(made),
+        _noise_leaves_more(studied, cache, is_control=is_control),
+    ]
+
+
+def _gain(target: str) -> str:
+    return grid.workload(target, grid.SEEDS[0]).label
+
+
+def _most_told(studied: Studied, made: tuple[Candidate, ...]) -> str:
+    """Return the attribute beside the sensitive one of which the table as it is tells most."""
+    whole = next(c for c in made if c.recipe.sanitizer == "as-is")
+    return max(studied.neutral, key=lambda target: whole.value(_gain(target)) or 0.0)
+
+
+def _queries_follow(made: tuple[Candidate, ...]) -> Claim:
+    """Compare the ranks of bucketizations by utility loss and by the error of queries."""
+    pairs = [
+        (loss, error)
+        for c in made
+        if c.recipe.sanitizer == "bucketize"
+        and (loss := c.value("utility-loss")) is not None
+        and (error := c.value(_QUERIES)) is not None
+    ]
+    agreement = rank_correlation(*map(list, zip(*pairs, strict=True))) if pairs else None
+    return Claim(
+        "The error of queries shows the pattern of the utility loss.",
+        None if agreement is None else agreement > _ALIKE,
+        "too few to say"
+        if agreement is None
+        else f"rank correlation {agreement:.2f} over {len(pairs)} bucketizations",
+    )
+
+
+def _noise_leaves_more(studied: Studied, cache: Path, *, is_control: bool) -> Claim:
+    """Count the people whose first number is predicted nearer than released, under noise and in classes."""
+    table, name = studied.table(cache, is_control=is_control), next(iter(studied.quasi))
+    miners = ("naive-bayes", "linear-regression")
+    attack = sf.Adversary((name,), reduction="nearer", miners=miners, guesses="values", fusion=False)
+    scenario = sf.Scenario("nearer", adversary=attack, folds=3, control=0)
+    ways = {
+        "classes": [sf.Mondrian(sf.KAnonymity(k)) for k in K],
+        "noise": [SeededLaplace(epsilon, (name,)) for epsilon in EPSILON],
+    }
+    shares = {
+        way: median(
+            float(
+                sf.measure(sf.sanitize(table, studied.schema, how, seed=1), [sf.AntiUtility(scenario)])[
+                    0
+                ].value
+                or 0
+            )
+            for how in every
+        )
+        for way, every in ways.items()
+    }
+    return Claim(
+        "Noise leaves more nearer predictions than k-anonymity.",
+        shares["noise"] > shares["classes"],
+        f"{shares['noise']:.0%} of the people under noise, {shares['classes']:.0%} in classes",
+    )
+
+
+_SHORT = {
+    "holds": "**holds**",
+    "does not hold": "does not",
+    "nothing to destroy": "nothing to destroy",
+    "says nothing": "holds, and in the control",
+    "open": "open",
+}
+
+
+def tables(found: Mapping[str, Any]) -> dict[str, str]:
+    """Write the verdicts, a row for each conclusion."""
+    names = list(found)
+    texts = [each["conclusion"] for each in found[names[0]]]
+    rows = [
+        (text, *(_SHORT[found[name][place]["verdict"]] for name in names)) for place, text in enumerate(texts)
+    ]
+    return {"surviving": table(["conclusion", *names], rows)}
+
+
+def pictures(found: Mapping[str, Any]) -> dict[str, str]:
+    """Verdicts are words: there is nothing to draw."""
+    return {}
