@@ -3,6 +3,7 @@
 python -m tools.mutants models verifying           every mutant of two rooms
 python -m tools.mutants measures --share 0.2       a fifth of them, drawn by --seed
 python -m tools.mutants measures --only loss.py    those of the files with that in their name
+python -m tools.mutants measures --own             by no tests but those that are named after the modules
 python -m tools.mutants models --again             those that survived before, once more
 python -m tools.mutants models --again --more      the same by the slow tests, too
 python -m tools.mutants models --seconds 20        with more seconds of tests for each before it has survived
@@ -196,6 +197,8 @@ class Trial:
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
         # the tests that noticed a change of each function, the last one last
         self.noticed: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        # how often each test noticed a change of each module
+        self.often: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def pytest_collection(self) -> None:
         """Let Hypothesis neither shrink nor remember what it finds: that something fails is enough."""
@@ -241,7 +244,8 @@ class Trial:
                 self._collect(running)
             limit = 5 + 3 * sum(known.seconds[item.nodeid] for item in items)
             place = self.folder / f"mutant-{number}"
-            in_order = _noticing_first(items, self.noticed[mutation.module, mutation.function])
+            noticed, often = self.noticed[mutation.module, mutation.function], self.often[mutation.module]
+            in_order = _noticing_first(items, noticed, often)
             running[_forked(mutation, in_order, functions, limit, place)] = (mutation, place)
             if number % 20 == 0:
                 _save(self.name, self.results)
@@ -251,7 +255,7 @@ class Trial:
         _save(self.name, self.results)
 
     def _collect(self, running: dict[int, tuple[Mutation, Path]]) -> None:
-        pid, status = os.wait()
+        pid, status, used = os.wait3(0)
         mutation, place = running.pop(pid)
         with suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
@@ -260,8 +264,14 @@ class Trial:
         stopped = code in (-signal.SIGALRM, -signal.SIGXCPU)
         self.results[mutation.name] = "timed out" if stopped else outcomes.get(code, "killed")
         if (place / _NOTICED).exists():
-            self.noticed[mutation.module, mutation.function].append((place / _NOTICED).read_text("utf-8"))
+            by = (place / _NOTICED).read_text("utf-8")
+            self.noticed[mutation.module, mutation.function].append(by)
+            self.often[mutation.module][by] += 1
         shutil.rmtree(place, ignore_errors=True)
+        if os.environ.get("SLOW"):
+            print(
+                f"{used.ru_utime + used.ru_stime:.2f}", self.results[mutation.name], mutation.name, flush=True
+            )
 
 
 def _module_name(file: Path) -> str:
@@ -300,7 +310,8 @@ def _looked(session: pytest.Session, name: str, folder: Path) -> Known:
         before = _NOTHING
     same = {file for file, content in contents.items() if before.contents.get(file) == content}
     new = [item for item in session.items if str(item.path) not in same or item.nodeid not in before.seconds]
-    place.write_text(json.dumps(vars(_joined(before, _traced_apart(new, room, folder), contents))), "utf-8")
+    now = _traced_apart(new, room, folder)
+    place.write_text(json.dumps(vars(_joined(before, now, before.contents | contents))), "utf-8")
     return Known(**json.loads(place.read_text("utf-8")))
 
 
@@ -393,11 +404,13 @@ def _chosen(
 ) -> list[pytest.Item]:
     """Return the tests that may notice a change, the module's own first, and the quickest first.
 
-    In the body of a function these are the tests that run the line; elsewhere all, since no line is run.
+    These are the tests that run the line or, of what has a name at the module's top, a line that uses it; of
+    what else is not in a function all, since no line is run.
     """
     reach = {name for line in mutation.lines for name in tests.get(f"{mutation.module}:{line}", ())}
     own = f"/test_{Path(mutation.module).stem}"
-    names = (reach if mutation.in_body else known.seconds.keys()) & items.keys()
+    is_known = mutation.in_body or (not mutation.function and reach)
+    names = (reach if is_known else known.seconds.keys()) & items.keys()
     in_order = sorted(names, key=lambda name: (own not in name, name not in reach, known.seconds[name]))
     spent, chosen = 0.0, []
     for name in in_order:
@@ -437,10 +450,13 @@ class Judge:
             os._exit(_FAILED)
 
 
-def _noticing_first(items: list[pytest.Item], noticed: list[str]) -> list[pytest.Item]:
-    """Put the tests first that noticed another change of the same function, the last one before all."""
+def _noticing_first(items: list[pytest.Item], noticed: list[str], often: Counter[str]) -> list[pytest.Item]:
+    """Put the tests first that noticed another change of the same function, then of the same module.
+
+    Of the first the one that did so last goes before, of the second the one that did so most often.
+    """
     rank = {name: place for place, name in enumerate(noticed)}
-    return sorted(items, key=lambda item: -rank.get(item.nodeid, -1))
+    return sorted(items, key=lambda item: (-rank.get(item.nodeid, -1), -often[item.nodeid]))
 
 
 def _forked(mutation: Mutation, items: list[pytest.Item], functions: Any, limit: float, place: Path) -> int:
@@ -509,12 +525,18 @@ def _put(mutation: Mutation, functions: dict[str, list[FunctionType]]) -> bool:
 
 
 def _codes_around(tree: ast.Module, mutation: Mutation, file: Path) -> dict[tuple[str, int, int], CodeType]:
-    """Compile the one statement of a module that a change is in, with what the module says of the future."""
+    """Compile the one statement of a module that a change is in, with the imports, which change its code."""
     (_, place), *_ = mutation.path
     assert place is not None
-    future = [each for each in tree.body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
-    part = ast.Module([*future, tree.body[place]], [])
+    imports = [
+        each for each in tree.body if isinstance(each, (ast.Import, ast.ImportFrom)) or _is_for_types(each)
+    ]
+    part = ast.Module([*imports, tree.body[place]], [])
     return codes(compile(part, str(file), "exec", dont_inherit=True))
+
+
+def _is_for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def _put_at_top(mutation: Mutation, tree: ast.Module, module: ModuleType, live: list[FunctionType]) -> bool:
@@ -645,7 +667,10 @@ def main() -> None:
     parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], help="all of them, unless some are named")
     parser.add_argument("--share", type=float, default=1.0, help="try this share of the mutants, drawn")
     parser.add_argument("--seed", type=int, default=1, help="what they are drawn by")
-    parser.add_argument("--only", default="", help="the mutants with this text in their name")
+    parser.add_argument("--only", nargs="+", default=[""], help="the mutants with one of these in their name")
+    parser.add_argument(
+        "--own", action="store_true", help="run only the tests that are named after the modules"
+    )
     parser.add_argument("--again", action="store_true", help="try those that survived before, once more")
     parser.add_argument("--more", action="store_true", help="run the slow tests, too")
     parser.add_argument(
@@ -668,7 +693,7 @@ def main() -> None:
 def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
     """Return the mutants that are to be tried, fewer where only a share is asked for."""
     results = _read_results(room)
-    named = [each for each in _every([room]) if options.only in each.name]
+    named = [each for each in _every([room]) if any(text in each.name for text in options.only)]
     # drawn by its name, so that it is drawn again when other code changes
     drawn = [each for each in named if random.Random(f"{options.seed} {each.name}").random() < options.share]
     wanted = ("survived", "unreached") if options.again else (None,)
@@ -679,8 +704,19 @@ def _try_room(name: str, tried: Sequence[Mutation], options: argparse.Namespace)
     if not tried:
         return
     room = ROOMS[name]
-    tests = (*room.tests, *room.more) if options.more else room.tests
+    tests: Iterable[str] = (*room.tests, *room.more) if options.more else room.tests
+    if options.own:
+        tests = _own_tests(room, {each.module for each in tried})
     pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[Trial(name, tried, options)])
+
+
+def _own_tests(room: Room, modules: set[str]) -> list[str]:
+    """Return the modules, for their examples, and the files of tests that begin with the name of one."""
+    places = [ROOT / name for name in (*room.tests, *room.more) if "::" not in name]
+    files = {file for place in places for file in ([place] if place.is_file() else place.rglob("*.py"))}
+    beginnings = tuple(f"test_{Path(module).stem}" for module in modules)
+    named = [str(file.relative_to(ROOT)) for file in files if file.name.startswith(beginnings)]
+    return sorted({*named, *modules})
 
 
 if __name__ == "__main__":

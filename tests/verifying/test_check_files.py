@@ -202,6 +202,8 @@ def test_of_two_tables_one_lies_in_folders(laid: Path, tmp_path: Path) -> None:
         ]
         for table in ("quasi-identifiers", "sensitive")
     )
+    (said,) = check._same_records(tmp_path, "quasi-identifiers", cells, told)
+    assert said.what == "quasi-identifiers.csv and quasi-identifiers.parquet hold the same records"
     assert people == [
         ("quasi-identifiers-csv", names[0], ["age", "group"]),
         ("quasi-identifiers-parquet", names[1], ["age", "group"]),

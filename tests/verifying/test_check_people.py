@@ -110,6 +110,20 @@ class TestPeople:
         assert said["the records are those of 5 of 6 people"] is fits
 
 
+@pytest.mark.parametrize(
+    ("kind", "whom"),
+    [
+        ("people", "people one by one, each with true values or sets that hold them"),
+        ("perturbed", "people with changed values"),
+        ("synthetic", "nobody: they are made up"),
+    ],
+)
+def test_whom_the_rows_stand_for_is_the_publisher_s_word(honest: Path, kind: str, whom: str) -> None:
+    facts = facts_of(honest)
+    facts["layout"]["kind"] = kind
+    assert outcomes(honest, facts)[f"the rows stand for {whom}"] == WORD
+
+
 class TestBranches:
     EXPLAINED = "what is explained of branches are those that the cells have"
 
