@@ -3,14 +3,16 @@
 python -m tools.mutants models verifying           every mutant of two rooms
 python -m tools.mutants measures --share 0.2       a fifth of them, drawn by --seed
 python -m tools.mutants measures --only loss.py    those of the files with that in their name
+python -m tools.mutants measures --own             by no tests but those that are named after the modules
 python -m tools.mutants models --again             those that survived before, once more
 python -m tools.mutants models --again --more      the same by the slow tests, too
+python -m tools.mutants models --seconds 20        with more seconds of tests for each before it has survived
 python -m tools.mutants --report                   what is known, and the survivors that nobody has explained
 
 The tests of a room are collected once. One run of them tells which tests run which lines, and how long they
 take. Then every mutant gets a process of its own, forked from the one that has everything imported: the
-changed code is put into the live functions, and the tests that run the line are run, the quickest first,
-until one fails.
+changed code is put into the live functions, and the tests that run the line are run until one fails: first
+those that noticed another change of the same function, then the module's own, the quickest first.
 
 Results are kept in build/mutants/, so that a run that was stopped goes on where it was. Survivors that
 cannot be killed stand in tools/mutants-explained.toml, each with its reason.
@@ -41,7 +43,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import Field, dataclass, fields, is_dataclass
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -51,11 +53,12 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "build" / "mutants"
 EXPLAINED = ROOT / "tools" / "mutants-explained.toml"
 
-# A mutant that passes this many seconds of tests has survived; the census and the miners would take minutes.
-_SECONDS_OF_TESTS = 8.0
+# A mutant that passes so many seconds of tests has survived; the census and the miners would take minutes.
+_SECONDS_OF_TESTS = 4.0
 _MOST_MEMORY = 12 << 30
 _FEW_EXAMPLES = 30
 _SURVIVED, _FAILED, _NOT_TO_BE_MADE = 0, 1, 2
+_NOTICED = "noticed-by"
 
 Results = dict[str, str]
 
@@ -97,11 +100,15 @@ ROOMS = {
             "tests/verifying/test_agreement.py::test_what_is_known_of_a_measure_is_what_it_declares",
             "tests/verifying/test_certificate.py",
             "tests/verifying/test_check.py",
+            "tests/verifying/test_check_files.py",
+            "tests/verifying/test_check_people.py",
             "tests/verifying/test_documents.py",
             "tests/verifying/test_figures.py",
             "tests/verifying/test_folder.py",
             "tests/verifying/test_levels.py",
+            "tests/verifying/test_partitions.py",
             "tests/verifying/test_records.py",
+            "tests/verifying/test_statistics.py",
             "tests/verifying/test_tables.py",
             "tests/verifying/test_signature.py::TestByHand",
             "tests/verifying/test_signature.py::TestReadingKeys",
@@ -188,6 +195,10 @@ class Trial:
         self.name, self.room, self.tried, self.options = name, ROOMS[name], tried, options
         self.results = _read_results(name)
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
+        # the tests that noticed a change of each function, the last one last
+        self.noticed: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        # how often each test noticed a change of each module
+        self.often: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def pytest_collection(self) -> None:
         """Let Hypothesis neither shrink nor remember what it finds: that something fails is enough."""
@@ -216,7 +227,7 @@ class Trial:
         for name, lines in known.lines_of_test.items():
             for line in lines:
                 tests[line].add(name)
-        waiting = [(each, _chosen(each, tests, known, items)) for each in self.tried]
+        waiting = [(each, _chosen(each, tests, known, items, self.options.seconds)) for each in self.tried]
         gc.collect()
         gc.freeze()
         self._try_all(waiting, known, functions)
@@ -224,7 +235,7 @@ class Trial:
         return True
 
     def _try_all(self, waiting: Any, known: Known, functions: Any) -> None:
-        running: dict[int, Mutation] = {}
+        running: dict[int, tuple[Mutation, Path]] = {}
         for number, (mutation, items) in enumerate(waiting):
             if not items:
                 self.results[mutation.name] = "unreached"
@@ -233,7 +244,9 @@ class Trial:
                 self._collect(running)
             limit = 5 + 3 * sum(known.seconds[item.nodeid] for item in items)
             place = self.folder / f"mutant-{number}"
-            running[_forked(mutation, items, functions, limit, place)] = mutation
+            noticed, often = self.noticed[mutation.module, mutation.function], self.often[mutation.module]
+            in_order = _noticing_first(items, noticed, often)
+            running[_forked(mutation, in_order, functions, limit, place)] = (mutation, place)
             if number % 20 == 0:
                 _save(self.name, self.results)
                 print(f"{number} of {len(waiting)}", Counter(self.results.values()), flush=True)
@@ -241,18 +254,24 @@ class Trial:
             self._collect(running)
         _save(self.name, self.results)
 
-    def _collect(self, running: dict[int, Mutation]) -> None:
-        pid, status = os.wait()
-        mutation = running.pop(pid)
+    def _collect(self, running: dict[int, tuple[Mutation, Path]]) -> None:
+        pid, status, used = os.wait3(0)
+        mutation, place = running.pop(pid)
         with suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
         code = os.waitstatus_to_exitcode(status)
         outcomes = {_SURVIVED: "survived", _NOT_TO_BE_MADE: "not made"}
         stopped = code in (-signal.SIGALRM, -signal.SIGXCPU)
         self.results[mutation.name] = "timed out" if stopped else outcomes.get(code, "killed")
-        for place in self.folder.glob("mutant-*"):
-            if len(running) == 0:
-                shutil.rmtree(place, ignore_errors=True)
+        if (place / _NOTICED).exists():
+            by = (place / _NOTICED).read_text("utf-8")
+            self.noticed[mutation.module, mutation.function].append(by)
+            self.often[mutation.module][by] += 1
+        shutil.rmtree(place, ignore_errors=True)
+        if os.environ.get("SLOW"):
+            print(
+                f"{used.ru_utime + used.ru_stime:.2f}", self.results[mutation.name], mutation.name, flush=True
+            )
 
 
 def _module_name(file: Path) -> str:
@@ -291,7 +310,8 @@ def _looked(session: pytest.Session, name: str, folder: Path) -> Known:
         before = _NOTHING
     same = {file for file, content in contents.items() if before.contents.get(file) == content}
     new = [item for item in session.items if str(item.path) not in same or item.nodeid not in before.seconds]
-    place.write_text(json.dumps(vars(_joined(before, _traced_apart(new, room, folder), contents))), "utf-8")
+    now = _traced_apart(new, room, folder)
+    place.write_text(json.dumps(vars(_joined(before, now, before.contents | contents))), "utf-8")
     return Known(**json.loads(place.read_text("utf-8")))
 
 
@@ -357,8 +377,10 @@ def _kernels() -> Iterator[tuple[str, str, str]]:
     for each in gc.get_objects():
         if isinstance(each, Dispatcher):
             for signature in each.nopython_signatures:
-                written = base64.b64encode(pickle.dumps(signature)).decode("ascii")
-                yield each.py_func.__module__, each.py_func.__qualname__, written
+                # what is given a function of its own cannot be written down: it is compiled when it is called
+                with suppress(pickle.PicklingError, AttributeError, TypeError):
+                    written = base64.b64encode(pickle.dumps(signature)).decode("ascii")
+                    yield each.py_func.__module__, each.py_func.__qualname__, written
 
 
 def _warm(known: Known) -> None:
@@ -374,19 +396,25 @@ def _warm(known: Known) -> None:
 
 
 def _chosen(
-    mutation: Mutation, tests: dict[str, set[str]], known: Known, items: dict[str, pytest.Item]
+    mutation: Mutation,
+    tests: dict[str, set[str]],
+    known: Known,
+    items: dict[str, pytest.Item],
+    seconds: float,
 ) -> list[pytest.Item]:
     """Return the tests that may notice a change, the module's own first, and the quickest first.
 
-    In the body of a function these are the tests that run the line; elsewhere all, since no line is run.
+    These are the tests that run the line or, of what has a name at the module's top, a line that uses it; of
+    what else is not in a function all, since no line is run.
     """
     reach = {name for line in mutation.lines for name in tests.get(f"{mutation.module}:{line}", ())}
-    own = f"test_{Path(mutation.module).stem}.py"
-    names = (reach if mutation.in_body else known.seconds.keys()) & items.keys()
+    own = f"/test_{Path(mutation.module).stem}"
+    is_known = mutation.in_body or (not mutation.function and reach)
+    names = (reach if is_known else known.seconds.keys()) & items.keys()
     in_order = sorted(names, key=lambda name: (own not in name, name not in reach, known.seconds[name]))
     spent, chosen = 0.0, []
     for name in in_order:
-        if spent < _SECONDS_OF_TESTS:
+        if spent < seconds:
             chosen.append(items[name])
             spent += known.seconds[name]
     return chosen
@@ -396,11 +424,39 @@ def _chosen(
 
 
 class Judge:
-    """A pytest plug-in that ends the process when a test fails."""
+    """A pytest plug-in that ends the process when a test fails, before anything is told of the failure."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_assertrepr_compare(self) -> list[str]:
+        """Spare the comparison of what differs: nobody reads it."""
+        return ["they differ"]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        expected = item.get_closest_marker("xfail") is not None
+        if (
+            call.excinfo is not None
+            and not expected
+            and not call.excinfo.errisinstance(pytest.skip.Exception)
+        ):
+            (self.place / _NOTICED).write_text(item.nodeid, "utf-8")
+            os._exit(_FAILED)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             os._exit(_FAILED)
+
+
+def _noticing_first(items: list[pytest.Item], noticed: list[str], often: Counter[str]) -> list[pytest.Item]:
+    """Put the tests first that noticed another change of the same function, then of the same module.
+
+    Of the first the one that did so last goes before, of the second the one that did so most often.
+    """
+    rank = {name: place for place, name in enumerate(noticed)}
+    return sorted(items, key=lambda item: (-rank.get(item.nodeid, -1), -often[item.nodeid]))
 
 
 def _forked(mutation: Mutation, items: list[pytest.Item], functions: Any, limit: float, place: Path) -> int:
@@ -420,7 +476,8 @@ def _forked(mutation: Mutation, items: list[pytest.Item], functions: Any, limit:
         os._exit(_FAILED)
     if not changed:
         os._exit(_NOT_TO_BE_MADE)
-    items[0].config.pluginmanager.register(Judge())
+    gc.disable()
+    items[0].config.pluginmanager.register(Judge(place))
     try:
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -456,7 +513,7 @@ def _put(mutation: Mutation, functions: dict[str, list[FunctionType]]) -> bool:
     tree = mutated(source, mutation)
     if not mutation.in_body:
         return _put_at_top(mutation, tree, sys.modules[_module_name(file)], functions[str(file)])
-    old, new = (codes(compile(each, str(file), "exec", dont_inherit=True)) for each in (source, tree))
+    old, new = (_codes_around(each, mutation, file) for each in (ast.parse(source), tree))
     places = {code: key for key, code in old.items() if code != new.get(key)}
     n_put = 0
     for function in functions[str(file)]:
@@ -465,6 +522,21 @@ def _put(mutation: Mutation, functions: dict[str, list[FunctionType]]) -> bool:
             function.__code__ = new[key]
             n_put += 1
     return n_put > 0
+
+
+def _codes_around(tree: ast.Module, mutation: Mutation, file: Path) -> dict[tuple[str, int, int], CodeType]:
+    """Compile the one statement of a module that a change is in, with the imports, which change its code."""
+    (_, place), *_ = mutation.path
+    assert place is not None
+    imports = [
+        each for each in tree.body if isinstance(each, (ast.Import, ast.ImportFrom)) or _is_for_types(each)
+    ]
+    part = ast.Module([*imports, tree.body[place]], [])
+    return codes(compile(part, str(file), "exec", dont_inherit=True))
+
+
+def _is_for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def _put_at_top(mutation: Mutation, tree: ast.Module, module: ModuleType, live: list[FunctionType]) -> bool:
@@ -595,9 +667,18 @@ def main() -> None:
     parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], help="all of them, unless some are named")
     parser.add_argument("--share", type=float, default=1.0, help="try this share of the mutants, drawn")
     parser.add_argument("--seed", type=int, default=1, help="what they are drawn by")
-    parser.add_argument("--only", default="", help="the mutants with this text in their name")
+    parser.add_argument("--only", nargs="+", default=[""], help="the mutants with one of these in their name")
+    parser.add_argument(
+        "--own", action="store_true", help="run only the tests that are named after the modules"
+    )
     parser.add_argument("--again", action="store_true", help="try those that survived before, once more")
     parser.add_argument("--more", action="store_true", help="run the slow tests, too")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=_SECONDS_OF_TESTS,
+        help="of tests that each gets",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
     parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
     options = parser.parse_args()
@@ -612,7 +693,7 @@ def main() -> None:
 def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
     """Return the mutants that are to be tried, fewer where only a share is asked for."""
     results = _read_results(room)
-    named = [each for each in _every([room]) if options.only in each.name]
+    named = [each for each in _every([room]) if any(text in each.name for text in options.only)]
     # drawn by its name, so that it is drawn again when other code changes
     drawn = [each for each in named if random.Random(f"{options.seed} {each.name}").random() < options.share]
     wanted = ("survived", "unreached") if options.again else (None,)
@@ -623,8 +704,19 @@ def _try_room(name: str, tried: Sequence[Mutation], options: argparse.Namespace)
     if not tried:
         return
     room = ROOMS[name]
-    tests = (*room.tests, *room.more) if options.more else room.tests
+    tests: Iterable[str] = (*room.tests, *room.more) if options.more else room.tests
+    if options.own:
+        tests = _own_tests(room, {each.module for each in tried})
     pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[Trial(name, tried, options)])
+
+
+def _own_tests(room: Room, modules: set[str]) -> list[str]:
+    """Return the modules, for their examples, and the files of tests that begin with the name of one."""
+    places = [ROOT / name for name in (*room.tests, *room.more) if "::" not in name]
+    files = {file for place in places for file in ([place] if place.is_file() else place.rglob("*.py"))}
+    beginnings = tuple(f"test_{Path(module).stem}" for module in modules)
+    named = [str(file.relative_to(ROOT)) for file in files if file.name.startswith(beginnings)]
+    return sorted({*named, *modules})
 
 
 if __name__ == "__main__":

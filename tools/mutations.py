@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, TypeGuard
 
 Step = tuple[str, int | None]
 Path = tuple[Step, ...]
@@ -173,21 +173,36 @@ def _is_silent(node: ast.AST) -> bool:
 
 
 def _is_text(node: ast.AST, field: str, index: int | None, child: ast.AST) -> bool:
-    """Return whether a child is a text for readers: the statement of a check, the text of an error."""
+    """Return whether a child is a text for readers (the statement of a check, of an error), or a type."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
     name = node.func.id
-    return (name == "Check" and (field, index) == ("args", 0)) or name.endswith(("Error", "Failed", "Words"))
+    is_first = name in ("Check", "cast") and (field, index) == ("args", 0)
+    return is_first or name.endswith(("Error", "Failed", "Words"))
 
 
 def _lines(place: _Place, node: ast.AST) -> tuple[int, ...]:
+    assert place.statement is not None
     if not place.in_body:
         scope = place.scope
-        return () if isinstance(scope, ast.Module) else tuple(range(scope.lineno, scope.end_lineno + 1))
-    assert place.statement is not None
+        if isinstance(scope, ast.Module):
+            return _uses(scope, place.statement)
+        return tuple(range(scope.lineno, scope.end_lineno + 1))
     first = getattr(node, "lineno", place.statement.lineno)
     last = getattr(node, "end_lineno", first) if isinstance(node, ast.expr) else first
     return tuple(sorted({place.statement.lineno, *range(first, last + 1)}))
+
+
+def _uses(module: ast.Module, statement: ast.stmt) -> tuple[int, ...]:
+    """Return the lines of a module's functions that use what a statement at its top gives a name."""
+    names = {each.id for each in ast.walk(statement) if _is_name(each, ast.Store)}
+    functions = [each for each in ast.walk(module) if isinstance(each, ast.FunctionDef)]
+    inside = [each for function in functions for each in ast.walk(function) if _is_name(each, ast.Load)]
+    return tuple(sorted({each.lineno for each in inside if each.id in names}))
+
+
+def _is_name(node: ast.AST, context: type[ast.expr_context]) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, context)
 
 
 def _texts(tree: ast.Module, place: _Place, other: ast.AST) -> tuple[str, str]:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from sfumato.verifying import check
-from sfumato.verifying.check import Check, check_folder, expected_files, slug
+from sfumato.verifying.check import Check, FolderChecks, check_folder, expected_files, slug
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.figures import Between, OneOf
 from sfumato.verifying.records import PublicView
@@ -75,6 +75,11 @@ def test_an_outcome_is_one_of_three() -> None:
     assert Check("a", "b", word=True).outcome == "fails"
 
 
+def test_a_folder_holds_when_every_check_does() -> None:
+    assert FolderChecks([Check("a"), Check("b", word=True)]).hold
+    assert not FolderChecks([Check("a"), Check("b", "c")]).hold
+
+
 class TestFiles:
     def test_the_manifest_lists_the_files_of_its_layout(self, honest: Path) -> None:
         manifest = msgspec.convert(facts_of(honest), Manifest)
@@ -110,12 +115,18 @@ class TestFiles:
 
         (said,) = failures(honest, change).values()
         assert said == "it lists a, b, a file with an odd name and 2 more wrongly"
+        assert check._some(set("abcd")) == "a, b, c and 1 more"
 
     def test_three_files_are_all_named(self, honest: Path) -> None:
         def change(facts: Facts) -> None:
             facts["files"] |= dict.fromkeys(("z", "y", "d" * 99), facts["files"]["data.csv"])
 
         assert list(failures(honest, change).values()) == [f"it lists {'d' * 99}, y, z wrongly"]
+
+    def test_a_name_of_a_hundred_characters_is_not_shown(self, honest: Path) -> None:
+        some = facts_of(honest)["files"]["data.csv"]
+        found = failures(honest, lambda facts: facts["files"].update({"d" * 100: some}))
+        assert list(found.values()) == ["it lists a file with an odd name wrongly"]
 
     def test_a_changed_file_ends_the_checks(self, honest: Path) -> None:
         def change(facts: Facts) -> None:

@@ -7,6 +7,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from scipy.spatial.distance import jensenshannon
 
 from sfumato.verifying import figures
 from sfumato.verifying.documents import AttributeFacts, LayoutFacts
-from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, computed
+from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, claimable, computed
 from sfumato.verifying.records import PublicView, published
 from sfumato.verifying.tables import FileColumn, WrittenTable
 
@@ -194,6 +195,32 @@ class TestGroups:
         found = figure("t-closeness", self.SEEN, t=0.1, distance="equal")
         assert found.value == pytest.approx(2 / 5)
         assert found.detail == {"distance": "equal"}
+
+
+class TestWhatMayBeClaimed:
+    @pytest.mark.parametrize(
+        ("kind", "reason"),
+        [
+            ("perturbed", "it takes released values for true ones, and values were changed"),
+            ("synthetic", "it takes each record for a person's, and the records are made up"),
+        ],
+    )
+    def test_no_class_of_rows_that_are_not_people(self, kind: str, reason: str) -> None:
+        (found,) = claimable(MEASURES["k-anonymity"], replace(SIZES, kind=kind), {})
+        assert (found.value, found.detail) == (None, {"reason": reason})
+        assert claimable(MEASURES["k-anonymity"], SIZES, {})[0].value == 1
+
+    def test_changed_values_can_be_left_out_and_made_up_ones_cannot(self) -> None:
+        loss = MEASURES["suppression-loss"]
+        assert claimable(loss, replace(OF_TEN, kind="perturbed"), {})[0].value == 2 / 10
+        assert claimable(loss, replace(OF_TEN, kind="synthetic"), {})[0].value is None
+
+    @pytest.mark.parametrize(("ills", "problem"), [("xxyyy", "divide"), ("xyxyx", "invalid")])
+    def test_a_figure_that_nothing_can_be_divided_by_is_an_error(self, ills: str, problem: str) -> None:
+        # logarithms to the base 1: a quotient, or the one of a group that is like all, divided by 0
+        seen = view({"age": "aaabb" if problem == "divide" else "aaaaa"}, {"ill": ills})
+        with pytest.raises(FloatingPointError, match=problem):
+            figure("delta-disclosure", seen, delta=1.0, base=1.0, absent="ignored")
 
 
 def shapley(quasi: Cells) -> dict[str, Fraction]:

@@ -76,6 +76,30 @@ def test_everything_in_the_folder_is_named(folder: Path) -> None:
         file_names(folder / "nowhere")
 
 
+def test_what_lies_in_a_folder_of_the_folder_is_named_with_it(folder: Path) -> None:
+    (folder / "data" / "sex=f").mkdir(parents=True)
+    (folder / "data" / "empty").mkdir()
+    (folder / "data" / "sex=f" / "part-0.parquet").write_bytes(b"x")
+    (folder / "elsewhere").symlink_to(folder.parent)
+    found = file_names(folder)
+    assert found == ["data.csv", "data/empty", "data/sex=f/part-0.parquet", "elsewhere"]
+    assert read_bytes(folder, "data/sex=f/part-0.parquet", at_most=1) == b"x"
+
+
+@pytest.mark.parametrize("name", ["link/one/part", "data/link/part", "data/link/.."])
+def test_nothing_behind_a_link_is_read(folder: Path, name: str) -> None:
+    outside = folder.parent / "outside" / "one"
+    outside.mkdir(parents=True)
+    (outside / "part").touch()
+    (outside.parent / "part").touch()
+    (folder / "data").mkdir()
+    for link in (folder / "link", folder / "data" / "link"):
+        link.symlink_to(outside.parent)
+    problem = "could not lie in the folder" if name.endswith("..") else f"^{name} lies behind a link$"
+    with pytest.raises(VerificationFailed, match=problem), opened(folder, name):
+        pass
+
+
 def test_every_profile_has_a_page() -> None:
     assert [page_of(name) for name in PROFILES] == [
         "report-ema.html",
