@@ -19,16 +19,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from _pytest.doctest import DoctestModule
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, datasets
 from sfumato.cli.shapes import SHAPES, form, schema
 from sfumato.release import Order
 
-# The first example of a test may have to wait for a kernel to be compiled. Where CI is set, Hypothesis would
-# try the same examples every time.
-settings.register_profile("patient", deadline=None, derandomize=False)
+# The first example of a test may have to wait for a kernel to be compiled, and on a busy machine everything
+# takes long. Where CI is set, Hypothesis would try the same examples every time.
+settings.register_profile(
+    "patient", deadline=None, derandomize=False, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("patient")
 
 # Longer than anything takes on a busy machine, shorter than what tests let sleep (600 seconds).
@@ -51,18 +53,17 @@ LONGEST = (
     "contracts/test_sanitizers.py",
     "contracts/test_measures.py",
     "reproduce/test_quick.py",
+    "exploring/test_run.py",
+    "cli/test_commands.py",
     "external/test_round_trip.py",
+    "workbench/state/test_jobs.py",
+    "sanitizers/test_cell_suppression.py",
     "sanitizers/test_local_recoding.py",
     "browser/test_explore.py",
-    "exploring/test_run.py",
     "browser/test_journey.py",
-    "browser/test_data.py",
     "browser/test_clinic.py",
-    "sanitizers/test_cell_suppression.py",
-    "cli/test_commands.py",
-    "workbench/state/test_jobs.py",
+    "browser/test_data.py",
     "miners/test_runner.py",
-    "measures/test_workload.py",
     "verifying/test_tampering.py",
     "plugin/test_plugin.py",
     "plugin/test_misbehaving.py",
@@ -71,6 +72,7 @@ LONGEST = (
     "report/test_page.py",
     "vectors/test_arx_optima.py",
     "models/test_pycanon.py",
+    "measures/test_workload.py",
 )
 
 Bound = tuple[Table, Schema]
@@ -244,7 +246,12 @@ def example(request: pytest.FixtureRequest, hospital: Bound) -> Bound:
 # Described once: to describe them anew for each attribute takes longer than to draw them.
 LEVELS: Any = [st.none() | st.tuples(*[st.sampled_from(names)] * len(LETTERS)) for names in ("PQRa", "XY")]
 KINDS: Any = st.sampled_from(["numeric", "categorical"])
-VALUES: Any = {"numeric": st.none() | st.integers(0, 9), "categorical": st.none() | st.sampled_from(LETTERS)}
+# Half of the values are missing. One choice for each value, and not another one for whether it is there: the
+# values are most of what is drawn.
+VALUES: Any = {
+    "numeric": st.sampled_from([*[None] * 10, *range(10)]),
+    "categorical": st.sampled_from([*[None] * len(LETTERS), *LETTERS]),
+}
 TYPES: Any = {"numeric": pa.int64(), "categorical": pa.string()}
 WEIGHTS = st.sampled_from([1.0, 1.0, 0.5, 2.0, 0.0])
 LOWEST = st.sampled_from([0, 1, 2])
