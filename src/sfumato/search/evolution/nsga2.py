@@ -48,9 +48,7 @@ class Population:
 
     def take(self, rows: Integers) -> Population:
         """Return the population of these individuals."""
-        return Population(
-            self.genes[rows], self.objectives[rows], self.violations[rows], self.crowding[rows]
-        )
+        return Population(self.genes[rows], self.objectives[rows], self.violations[rows], self.crowding[rows])
 
     def joined(self, other: Population) -> Population:
         """Return both populations as one."""
