@@ -95,9 +95,12 @@ def test_units_and_groups_add_up(drawn: dict[str, Any], rounds: int) -> None:
     guess = weights[unit_of] * counts[group_of[unit_of], values] / sizes[group_of[unit_of]]
     sums = np.bincount(targets, guess, minlength=counts.size).astype(np.float64)
     prior = counts.sum(axis=0) / counts.sum()
+    profiles, profile_of = np.unique(np.array(drawn["labels"], dtype=np.int32), axis=1, return_inverse=True)
     found = fit_values(
-        np.array(drawn["labels"], dtype=np.int32),
+        np.ascontiguousarray(profiles),
         np.array([0, 3, 5]),
+        np.bincount(profile_of.ravel(), weights),
+        profile_of.ravel(),
         weights,
         np.searchsorted(unit_of, np.arange(len(weights) + 1)),
         values.astype(np.int32),

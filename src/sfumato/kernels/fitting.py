@@ -67,6 +67,8 @@ def fit_codes(
 def fit_values(
     labels: Codes,
     first_label: Integers,
+    crowds: Floats,
+    profile_of: Integers,
     weights: Floats,
     starts: Integers,
     values: Codes,
@@ -81,17 +83,21 @@ def fit_values(
 
     A log-linear model, value by labels, is fitted: in turn the units' weights are divided as the model
     says and scaled so that units and groups add up, and the model is changed, attribute by attribute,
-    to agree with the result on how often each label has each value.
+    to agree with the result on how often each label has each value. The model divides all units with the
+    same labels alike, so that it is kept for each profile, a combination of labels that occurs.
 
     Parameters
     ----------
     labels, first_label
-        For each attribute the labels of the units; and where its labels start when those of all
+        For each attribute the labels of the profiles; and where its labels start when those of all
         attributes stand behind one another.
-    weights
-        What the entries of each unit must add up to.
+    crowds
+        The weight of all units of each profile.
+    profile_of, weights
+        The profile of each unit, and what its entries must add up to.
     starts, values, targets, amounts
-        The entries of each unit: values, the sum that each belongs to, and a first guess.
+        The entries of each unit: values, the sum that each belongs to, and a first guess. Units of a group
+        stand together, and each has all sums of its group.
     sums
         What the entries of each target must add up to.
     prior
@@ -99,45 +105,56 @@ def fit_values(
     towards_prior
         Labels are taken to have been seen so many more times, with values as in all.
     """
-    n_attributes, n_units = labels.shape
-    n_values = prior.size
+    n_attributes, n_profiles = labels.shape
+    n_units, n_values = weights.size, prior.size
+    # how the model divides each profile: kept, because only one attribute's part of it changes at a time
+    lines = crowds.reshape(-1, 1) * prior
+    found = np.empty((n_profiles, n_values))
     seen = np.empty((first_label[-1], n_values))
     change = np.empty((first_label[-1], n_values))
-    # how the model divides each unit: kept, because only one attribute's part of it changes at a time
-    lines = weights.reshape(-1, 1) * prior
     fitted = amounts.copy()
     for _ in range(rounds):
-        seen[:] = 0.0
+        found[:] = 0.0
         for unit in range(n_units):
+            line = found[profile_of[unit]]
             for place in range(starts[unit], starts[unit + 1]):
-                for attribute in range(n_attributes):
-                    seen[first_label[attribute] + labels[attribute, unit], values[place]] += fitted[place]
+                line[values[place]] += fitted[place]
+        seen[:] = 0.0
+        change[:] = 0.0
+        for attribute in range(n_attributes):
+            _add_lines(seen[first_label[attribute] :], labels[attribute], found)
         for changed in range(n_attributes):
             first, last = first_label[changed], first_label[changed + 1]
-            change[first:last] = 0.0
-            for unit in range(n_units):
-                towards, line = change[first + labels[changed, unit]], lines[unit]
-                for value in range(n_values):
-                    towards[value] += line[value]
+            _add_lines(change[first:], labels[changed], lines)
             for label in range(first, last):
                 for value in range(n_values):
                     extra = towards_prior * prior[value]
                     change[label, value] = (
                         (seen[label, value] + extra) / (change[label, value] + extra) if extra > 0.0 else 1.0
                     )
-            for unit in range(n_units):
-                _follow(lines[unit], change[first + labels[changed, unit]], prior, weights[unit])
+            for profile in range(n_profiles):
+                _follow(lines[profile], change[first + labels[changed, profile]], prior, crowds[profile])
         for unit in range(n_units):
+            line = lines[profile_of[unit]]
             for place in range(starts[unit], starts[unit + 1]):
-                fitted[place] = max(lines[unit, values[place]], 1e-200)
+                fitted[place] = max(line[values[place]], 1e-200)
         _scale(fitted, starts, targets, weights, sums, 3, 0.0)
     _scale(fitted, starts, targets, weights, sums, 1000, 1e-9)
     return fitted
 
 
 @njit(cache=True)
+def _add_lines(totals: Floats, labels: Codes, lines: Floats) -> None:
+    """Add to the total of each label the lines that have it."""
+    for row in range(labels.size):
+        total, line = totals[labels[row]], lines[row]
+        for value in range(line.size):
+            total[value] += line[value]
+
+
+@njit(cache=True)
 def _follow(line: Floats, change: Floats, prior: Floats, weight: float) -> None:
-    """Change how a unit is divided, so that it adds up to its weight again."""
+    """Change how a profile is divided, so that it adds up to its weight again."""
     total = 0.0
     for value in range(line.size):
         line[value] *= change[value]
@@ -161,21 +178,48 @@ def _scale(
     rounds: int,
     tolerance: float,
 ) -> None:
-    """Scale the entries until the units add up to their weights, and always the targets to their sums."""
-    reached = np.empty(sums.size)
-    for _ in range(rounds):
-        farthest = 0.0
-        for unit in range(weights.size):
-            total = 0.0
-            for place in range(starts[unit], starts[unit + 1]):
-                total += fitted[place]
-            farthest = max(farthest, abs(total / weights[unit] - 1.0))
-            for place in range(starts[unit], starts[unit + 1]):
-                fitted[place] *= weights[unit] / total
-        reached[:] = 0.0
-        for place in range(fitted.size):
-            reached[targets[place]] += fitted[place]
-        for place in range(fitted.size):
-            fitted[place] *= sums[targets[place]] / reached[targets[place]]
-        if farthest < tolerance:
-            break
+    """Scale the entries of each group until its units add up to their weights, and the targets to their sums.
+
+    No entry belongs to two groups, so that each is done when it is exact enough itself.
+    """
+    factors = np.empty(sums.size)
+    first = 0
+    while first < weights.size:
+        last = first + 1
+        while last < weights.size and targets[starts[last]] == targets[starts[first]]:
+            last += 1
+        for _ in range(rounds):
+            if _scale_once(fitted, starts, targets, weights, sums, factors, first, last) < tolerance:
+                break
+        first = last
+
+
+@njit(cache=True)
+def _scale_once(
+    fitted: Floats,
+    starts: Integers,
+    targets: Integers,
+    weights: Floats,
+    sums: Floats,
+    factors: Floats,
+    first: int,
+    last: int,
+) -> float:
+    """Scale the units of one group, then its targets; return how far the units were off at most."""
+    farthest = 0.0
+    own = targets[starts[first] : starts[first + 1]]
+    factors[own] = 0.0
+    for unit in range(first, last):
+        total = 0.0
+        for place in range(starts[unit], starts[unit + 1]):
+            total += fitted[place]
+        farthest = max(farthest, abs(total / weights[unit] - 1.0))
+        scale = weights[unit] / total
+        for place in range(starts[unit], starts[unit + 1]):
+            fitted[place] *= scale
+            factors[targets[place]] += fitted[place]
+    for target in own:
+        factors[target] = sums[target] / factors[target]
+    for place in range(starts[first], starts[last]):
+        fitted[place] *= factors[targets[place]]
+    return farthest

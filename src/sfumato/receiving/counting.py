@@ -8,8 +8,8 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats
 
-_AT_ONCE = 2**21
-"""So many numbers are looked at together."""
+_AT_ONCE = 2**17
+"""So many numbers are looked at together: what a processor has at hand."""
 
 
 def in_cells(

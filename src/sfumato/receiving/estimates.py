@@ -99,29 +99,57 @@ def exchanged(holds: Booleans, sight: QueryLines, kept: Sequence[int], summed: i
     n_cells = int(np.prod([holds.shape[axis] for axis in kept]))
     if n_lines * n_cells > _MOST_NUMBERS:
         return None
-    powers = [all_in_cells(holds, lines, n_lines, kept) for lines in _powers(sight, summed)]
-    totals = [sight.amounts @ each for each in powers]
-    off = [_off_means(sight, each) for each in powers[:2]]
-    sizes = add_up(sight.group_of, sight.amounts, int(sight.group_of.max()) + 1)[sight.group_of]  # type: ignore[union-attr,arg-type]
-    weights = sight.amounts * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 0.0)
-    pairs = combinations_with_replacement(off, 2)
-    between = [weights @ (one * other) for one, other in pairs]
-    within = [sight.amounts @ each for each in _products(powers)]
-    return Moments(_both(totals), _both([one + other for one, other in zip(between, within, strict=True)]))
+    powers = [all_in_cells(holds, lines, n_lines, kept).T.copy() for lines in _powers(sight, summed)]
+    deal = _Deal.of(sight)
+    totals = [np.einsum("cl,l->c", each, sight.amounts) for each in powers[: len(powers) // 2 + 1]]
+    covariances = [deal.covariances(in_cell) for in_cell in zip(*powers, strict=True)]
+    return Moments(_both(totals), _both(list(np.array(covariances).reshape(n_cells, -1).T)))
 
 
-def _off_means(sight: QueryLines, each: Floats) -> Floats:
-    """Return each line less the mean of its record, the mean of its value, plus that of its group."""
-    return (
-        each
-        - _mean(sight, sight.unit_of, each)
-        - _mean(sight, sight.value_of, each)
-        + _mean(sight, sight.group_of, each)
-    )
+@dataclass(frozen=True, eq=False)
+class _Deal:
+    """How values are dealt out: the lines of each unit, of each value of a group and of each group.
+
+    Parameters
+    ----------
+    amounts
+        How many records each line stands for.
+    parts
+        Three numberings of the lines, by unit, value and group; with the amount of each part.
+    weights
+        The amounts, each times n / (n - 1) for a group of n records.
+    """
+
+    amounts: Floats
+    parts: Sequence[tuple[Integers, Floats]]
+    weights: Floats
+
+    @classmethod
+    def of(cls, sight: QueryLines) -> _Deal:
+        assert sight.unit_of is not None
+        assert sight.value_of is not None
+        assert sight.group_of is not None
+        numbers = (sight.unit_of, sight.value_of, sight.group_of)
+        parts = [(each, add_up(each, sight.amounts, int(each.max()) + 1)) for each in numbers]
+        sizes = parts[2][1][sight.group_of]
+        weights = sight.amounts * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 0.0)
+        return cls(sight.amounts, parts, weights)
+
+    def covariances(self, powers: Sequence[Floats]) -> list[float]:
+        """Return how the number of the records in one cell varies, and where they are added up their sum."""
+        off = [self._off_means(each) for each in powers[:2]]
+        between = [_dot(self.weights * one, other) for one, other in combinations_with_replacement(off, 2)]
+        within = [_dot(self.amounts, each) for each in _products(powers)]
+        return [one + other for one, other in zip(between, within, strict=True)]
+
+    def _off_means(self, each: Floats) -> Floats:
+        """Return each line less the mean of its unit, less the mean of its value, plus that of its group."""
+        of_unit, of_value, of_group = (
+            (add_up(number, self.amounts * each, len(sizes)) / sizes)[number] for number, sizes in self.parts
+        )
+        return np.asarray(each - of_unit - of_value + of_group)
 
 
-def _mean(sight: QueryLines, number: Integers | None, each: Floats) -> Floats:
-    assert number is not None
-    n_parts = int(number.max()) + 1
-    sums = np.stack([add_up(number, sight.amounts * column, n_parts) for column in each.T], axis=1)
-    return np.asarray((sums / add_up(number, sight.amounts, n_parts)[:, np.newaxis])[number])
+def _dot(one: Floats, other: Floats) -> float:
+    # BLAS would wake its threads for it, which cost more than they help
+    return float(np.einsum("l,l->", one, other))

@@ -29,6 +29,7 @@ class QueryLines:
         For each attribute, each of its tables and each line what stands there for each region.
     unit_of, value_of, group_of
         Which quasi-identifiers, sensitive values and group each line has, where values are told for groups.
+        The lines of a unit stand together, in the order of the units.
     """
 
     amounts: Floats = field(repr=False)
@@ -44,17 +45,13 @@ class QueryLines:
         """
         if self.unit_of is None:
             return self
-        n_units = int(self.unit_of.max()) + 1
-        lines = []
-        for line in self.lines:
-            widest = np.stack([np.full((n_units, line.shape[2]), end) for end in _NARROWEST[: len(line)]])
-            for table, (total, part) in enumerate(zip(widest, line, strict=True)):
-                (np.minimum if table == 1 else np.maximum).at(total, self.unit_of, part)
-            lines.append(widest)
-        return QueryLines(add_up(self.unit_of, self.amounts, n_units), lines)
-
-
-_NARROWEST = (0.0, np.inf, -np.inf)
+        starts = np.flatnonzero(np.diff(self.unit_of, prepend=-1))
+        widest = (np.maximum, np.minimum, np.maximum)
+        lines = [
+            np.stack([widen.reduceat(part, starts) for widen, part in zip(widest, line, strict=False)])
+            for line in self.lines
+        ]
+        return QueryLines(add_up(self.unit_of, self.amounts, len(starts)), lines)
 
 
 @dataclass(frozen=True, eq=False)

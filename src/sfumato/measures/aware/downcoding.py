@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,17 +10,12 @@ import numpy as np
 from sfumato.arrays import Booleans, Codes, Integers
 from sfumato.cells import Cells
 from sfumato.facts import Detail, Words
+from sfumato.measures.aware.covers import CoveredRanges, covered_ranges, ends, is_covering
 from sfumato.measures.aware.reader import RecipeReaderMeasure
 from sfumato.measures.base import Measurement
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.anonymity import KAnonymity
 from sfumato.registry import register
 from sfumato.release import Release
-from sfumato.sanitizers.clusters import PointSpace
-from sfumato.table import Column
-
-# Of more values than this not every range is tried.
-_MOST_VALUES = 512
 
 
 @register
@@ -74,9 +68,9 @@ class Downcoding(RecipeReaderMeasure):
         """Return the share of the records that can be placed."""
         if release.rows is None or release.original is None or release.recipe is None:
             raise NotApplicable("it is not known how the release was made, or which released record is which")
-        if "borders" not in release.recipe.parameters:
+        if not is_covering(release):
             return (self.taken(0.0, detail={"exactly": 0.0, "false": 0.0, "smaller": 0.0}),)
-        found = [_Placed.of(release, name, covers) for name, covers in _covers(release)]
+        found = [_Placed.of(release, name, ranges) for name, ranges in covered_ranges(release)]
         placed, exact = (np.max([getattr(each, fact) for each in found], axis=0) for fact in ("n", "n_exact"))
         concluded = np.concatenate([each.concludes for each in found])
         holds = np.concatenate([each.holds for each in found])
@@ -102,57 +96,20 @@ class _Whereabouts:
     lowest: tuple[Codes, Codes]
     highest: tuple[Codes, Codes]
 
-
-def _covers(release: Release) -> Iterator[tuple[str, _Whereabouts]]:
-    """Yield for each quasi-identifier that is covered what its released values tell."""
-    assert release.original is not None
-    assert release.recipe is not None
-    how = release.recipe.parameters
-    as_sets = release.recipe.sanitizer == "mondrian" or how.get("cells") == "sets"
-    space = PointSpace.of(
-        release.original, release.schema, KAnonymity(1), sets=as_sets, borders=how["borders"]
-    )
-    for place, name in enumerate(release.schema.quasi_identifiers):
-        column = release.original[name]
-        if column.kind == "numeric" and how["borders"] == "tight":
-            yield name, _tight(release.cells[name])
-        elif len(column.domain) <= _MOST_VALUES and name not in how.get("free", ()):
-            yield name, _tried(space, place, column, release.cells[name])
-        else:
-            yield name, _anywhere(release.cells[name])
-
-
-def _ends(cells: Cells) -> tuple[Codes, Codes]:
-    assert cells.sets is not None
-    return cells.sets.members[cells.sets.starts[:-1]], cells.sets.members[cells.sets.starts[1:] - 1]
-
-
-def _tight(cells: Cells) -> _Whereabouts:
-    first, last = _ends(cells)
-    return _Whereabouts((first, first), (last, last))
-
-
-def _anywhere(cells: Cells) -> _Whereabouts:
-    return _Whereabouts(_ends(cells), _ends(cells))
-
-
-def _tried(space: PointSpace, place: int, column: Column, cells: Cells) -> _Whereabouts:
-    """Cover every range of values, and see which of them are released as each released value is."""
-    low, high = np.triu_indices(len(column.domain))
-    lows, highs = np.zeros((2, len(low), space.points.shape[1]), dtype=np.int32)
-    lows[:, place], highs[:, place] = low, high
-    covered = list(space.cells(lows, highs).values())[place]
-    code_of = {label: code for code, label in enumerate(cells.labels)}
-    known = np.array([code_of.get(label, -1) for label in covered.labels])[covered.codes]
-    first, last = _ends(cells)
-    lowest, highest = (first.copy(), last.copy()), (first.copy(), last.copy())
-    of, low, high = known[known >= 0], low[known >= 0], high[known >= 0]
-    for ends, values in ((lowest, low), (highest, high)):
-        seen = np.unique(of)
-        ends[0][seen], ends[1][seen] = len(column.domain), -1
-        np.minimum.at(ends[0], of, values)
-        np.maximum.at(ends[1], of, values)
-    return _Whereabouts(lowest, highest)
+    @classmethod
+    def of(cls, cells: Cells, ranges: CoveredRanges) -> _Whereabouts:
+        """Take the ranges of each released value together; where none is known, they are anywhere."""
+        first, last = ends(cells)
+        known = np.diff(ranges.starts) > 0
+        starts = ranges.starts[:-1][known]
+        found = []
+        for values in (ranges.low, ranges.high):
+            least, most = first.copy(), last.copy()
+            if len(starts):
+                least[known] = np.minimum.reduceat(values, starts)
+                most[known] = np.maximum.reduceat(values, starts)
+            found.append((least, most))
+        return cls(*found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,10 +133,11 @@ class _Placed:
     smaller: np.ndarray
 
     @classmethod
-    def of(cls, release: Release, name: str, told: _Whereabouts) -> _Placed:
+    def of(cls, release: Release, name: str, ranges: CoveredRanges) -> _Placed:
         assert release.original is not None
         assert release.rows is not None
         cells, classes = release.cells[name], release.classes
+        told = _Whereabouts.of(cells, ranges)
         values = release.original[name].codes[release.rows]
         smallest = np.full(classes.n_classes, np.iinfo(np.int32).max)
         largest = np.full(classes.n_classes, -1)
@@ -187,7 +145,7 @@ class _Placed:
         np.maximum.at(largest, classes.class_of, values)
         released = np.zeros(classes.n_classes, dtype=np.int64)
         released[classes.class_of] = cells.codes
-        first, last = _ends(cells)
+        first, last = ends(cells)
         widths = (last - first + 1)[released]
         of_two = [
             ((low[released] <= found) & (found <= high[released]), (high - low + 1)[released])

@@ -85,10 +85,12 @@ def maximum_entropy_estimate(estimate: Estimate) -> Estimate:
 def _associated(estimate: Estimate, units: Integers, places: Integers, amounts: Floats) -> Floats:
     """Divide the units of each group over its sensitive values."""
     mixtures = estimate.mixtures
-    first_label = estimate.all_labels[1]
+    profile_of, first = _profiles(estimate)
     return fit_values(
-        estimate.labels,
-        first_label,
+        np.ascontiguousarray(estimate.labels[:, first]),
+        estimate.all_labels[1],
+        add_up(profile_of, estimate.weights, len(first)),
+        profile_of,
         estimate.weights,
         np.searchsorted(units, np.arange(estimate.n_units + 1)),
         mixtures.values[places],
@@ -101,20 +103,25 @@ def _associated(estimate: Estimate, units: Integers, places: Integers, amounts: 
     )
 
 
-def _together(estimate: Estimate, units: Integers, values: Codes, amounts: Floats) -> Estimate:
-    """Put units with the same exact values together, each with a mixture of its own."""
-    n_values = estimate.mixtures.n_values
-    row_of, n_rows = number_rows(
+def _profiles(estimate: Estimate) -> tuple[Integers, Integers]:
+    """Number the combinations of labels: return that of each unit, and a unit of each."""
+    profile_of, n_profiles = number_rows(
         [spread.label_of for spread in estimate.spreads],
         [spread.n_labels for spread in estimate.spreads],
         estimate.n_units,
     )
-    first = first_row_of_group(row_of, n_rows)
-    keys, entry = np.unique(row_of[units] * n_values + values, return_inverse=True)
-    starts = np.searchsorted(keys, np.arange(n_rows + 1) * n_values)
+    return profile_of, first_row_of_group(profile_of, n_profiles)
+
+
+def _together(estimate: Estimate, units: Integers, values: Codes, amounts: Floats) -> Estimate:
+    """Put units with the same exact values together, each with a mixture of its own."""
+    n_values = estimate.mixtures.n_values
+    profile_of, first = _profiles(estimate)
+    keys, entry = np.unique(profile_of[units] * n_values + values, return_inverse=True)
+    starts = np.searchsorted(keys, np.arange(len(first) + 1) * n_values)
     mixtures = Mixtures(starts, keys % n_values, add_up(entry, amounts, len(keys)), n_values)
     spreads = tuple(spread.take(first) for spread in estimate.spreads)
-    return Estimate(mixtures.totals, spreads, np.arange(n_rows), mixtures)
+    return Estimate(mixtures.totals, spreads, np.arange(len(first)), mixtures)
 
 
 def _fitted(spread: Spread, values: Codes, n_values: int, amounts: Floats, followed: Floats) -> Spread:

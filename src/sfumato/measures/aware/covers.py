@@ -1,0 +1,96 @@
+"""Covers: which ranges of original values a method releases as each of its released values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.arrays import Codes, Integers
+from sfumato.cells import Cells
+from sfumato.models.anonymity import KAnonymity
+from sfumato.release import Release
+from sfumato.sanitizers.clusters import PointSpace
+from sfumato.table import Column
+
+# Of more values than this not every range is tried.
+_MOST_VALUES = 512
+
+
+@dataclass(frozen=True, eq=False)
+class CoveredRanges:
+    """For each released value the ranges of original values, from smallest to largest, that are released so.
+
+    Parameters
+    ----------
+    starts
+        Where the ranges of each released value begin. One that has none may be released for any range in it.
+    low, high
+        The first and the last value of each range.
+    """
+
+    starts: Integers = field(repr=False)
+    low: Codes = field(repr=False)
+    high: Codes = field(repr=False)
+
+    @classmethod
+    def of(cls, code_of: Integers, low: Codes, high: Codes, n_released: int) -> CoveredRanges:
+        """Sort ranges by the released value of each."""
+        order = np.argsort(code_of, kind="stable")
+        starts = np.searchsorted(code_of[order], np.arange(n_released + 1))
+        return cls(starts, low[order], high[order])
+
+    def __getitem__(self, released: int) -> tuple[Codes, Codes]:
+        """Return the ranges of one released value."""
+        own = slice(*self.starts[released : released + 2])
+        return self.low[own], self.high[own]
+
+
+def is_covering(release: Release) -> bool:
+    """Return whether the recipe says how the values of a class are covered."""
+    return release.recipe is not None and "borders" in release.recipe.parameters
+
+
+def covered_ranges(release: Release) -> Iterator[tuple[str, CoveredRanges]]:
+    """Yield for each quasi-identifier which ranges are released as each of its released values.
+
+    Parameters
+    ----------
+    release
+        A release with its original, whose recipe says how covers are made.
+    """
+    assert release.original is not None
+    assert release.recipe is not None
+    how = release.recipe.parameters
+    as_sets = release.recipe.sanitizer == "mondrian" or how.get("cells") == "sets"
+    space = PointSpace.of(
+        release.original, release.schema, KAnonymity(1), sets=as_sets, borders=how["borders"]
+    )
+    for place, name in enumerate(release.schema.quasi_identifiers):
+        column, cells = release.original[name], release.cells[name]
+        if column.kind == "numeric" and how["borders"] == "tight":
+            yield name, CoveredRanges.of(np.arange(len(cells.labels)), *ends(cells), len(cells.labels))
+        elif len(column.domain) <= _MOST_VALUES and name not in how.get("free", ()):
+            yield name, _tried(space, place, column, cells)
+        else:
+            nothing = np.zeros(0, dtype=np.int32)
+            yield name, CoveredRanges.of(nothing, nothing, nothing, len(cells.labels))
+
+
+def ends(cells: Cells) -> tuple[Codes, Codes]:
+    """Return the first and the last original value that each released one stands for."""
+    assert cells.sets is not None
+    return cells.sets.members[cells.sets.starts[:-1]], cells.sets.members[cells.sets.starts[1:] - 1]
+
+
+def _tried(space: PointSpace, place: int, column: Column, cells: Cells) -> CoveredRanges:
+    """Cover every range of values, and see which of them are released as each released value is."""
+    low, high = np.triu_indices(len(column.domain))
+    lows, highs = np.zeros((2, len(low), space.points.shape[1]), dtype=np.int32)
+    lows[:, place], highs[:, place] = low, high
+    covered = list(space.cells(lows, highs).values())[place]
+    code_of = {label: code for code, label in enumerate(cells.labels)}
+    known = np.array([code_of.get(label, -1) for label in covered.labels])[covered.codes]
+    found = known >= 0
+    return CoveredRanges.of(known[found], low[found], high[found], len(cells.labels))
