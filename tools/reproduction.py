@@ -84,16 +84,26 @@ def _extent(run: Mapping[str, Any]) -> str:
 
 
 def _counts(numbers: Mapping[str, int], words: Iterable[str]) -> str:
-    return ", ".join(f"{numbers[word]} {word}" for word in words if numbers.get(word)) or "none"
+    return ", ".join(f"{word} {numbers[word]}" for word in words if numbers.get(word)) or "none"
 
 
 def conclusions(digest: Digest, key: str) -> str:
     """Return what is concluded, by the paper or by us, and what came out."""
     rows = [
-        (claim["conclusion"], f"{claim['text']} ({claim['source'] or 'ours'})", _evidence(claim))
+        (
+            _spoken(claim["exhibit"]),
+            claim["conclusion"],
+            f"{claim['text']} ({claim['source'] or 'ours'})",
+            _evidence(claim),
+        )
         for claim in _of(digest, key)["claims"]
     ]
-    return _table(("verdict", "conclusion", "what came out"), rows)
+    return _table(("exhibit", "verdict", "conclusion", "what came out"), rows)
+
+
+def _spoken(exhibit: str) -> str:
+    """Return the name of an exhibit as one says it: ``figure 2a``."""
+    return exhibit.replace("-", " ")
 
 
 def _evidence(claim: Mapping[str, Any]) -> str:
@@ -109,7 +119,7 @@ def reached_otherwise(digest: Digest, key: str) -> str:
     """Return the figures that are reached under another reading than ours alone, and under which."""
     rows = [
         (
-            f"{each['exhibit']}: {each['row']}, {each['column']}",
+            f"{_spoken(each['exhibit'])}: {each['row']}, {each['column']}",
             each["published"],
             _shown(each, each["ours"]),
             f"{_shown(each, each['reached'])} with `{each['reading']}`",
@@ -124,23 +134,24 @@ def unreached(digest: Digest, key: str) -> str:
     found = _of(digest, key)["unreached"]
     groups = [list(same) for _, same in groupby(found, key=lambda each: (each["exhibit"], each["column"]))]
     head = ("figures", "published", "ours", "nearest", "verdict", "readings tried")
-    return _table(head, map(_not_reached, groups)) if groups else _none(digest, key)
+    nothing = "none changes it" if _of(digest, key)["run"]["every-reading"] else "not in this run"
+    return _table(head, (_not_reached(each, nothing) for each in groups)) if groups else _none(digest, key)
 
 
-def _not_reached(group: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the line of some figures of one column."""
+def _not_reached(group: Sequence[Mapping[str, Any]], nothing: str) -> tuple[str, ...]:
+    """Return the line of some figures of one column, with what is said where nothing was tried."""
 
     def each_in_turn(shown: Callable[[Mapping[str, Any]], str]) -> str:
         return "; ".join(map(shown, group))
 
     tried = dict.fromkeys(f"`{switch}`" for each in group for switch in each["tried"])
     return (
-        f"{group[0]['exhibit']}, {group[0]['column']}: {', '.join(each['row'] for each in group)}",
+        f"{_spoken(group[0]['exhibit'])}, {group[0]['column']}: {', '.join(each['row'] for each in group)}",
         each_in_turn(lambda each: each["published"]),
         each_in_turn(lambda each: _shown(each, each["ours"])),
         each_in_turn(_nearest),
         ", ".join(dict.fromkeys(each["verdict"] for each in group)),
-        ", ".join(tried) or "none changes it",
+        ", ".join(tried) or nothing,
     )
 
 

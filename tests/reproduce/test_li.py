@@ -63,7 +63,7 @@ def few(folder: Path, first: int) -> Path:
 def exhibits_of(folder: Path) -> dict[str, Exhibit]:
     found = {
         name: run(
-            replace(each, reduce=tiny if name == "li" else each.reduce).under(quick=True),
+            replace(each, reduce=tiny).under(quick=True),
             folder,
             workers=1,
             progress=lambda _: None,
@@ -87,6 +87,10 @@ def unexplored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exhibit]:
         for name, each in EXPERIMENTS.items()
     }
     return {exhibit.key: exhibit for exhibit in li.exhibits(Found(found, quick=False))}
+
+
+def recipes_of(project: Project) -> list[Recipe]:
+    return [recipe for each in project.searches if isinstance(each, Sweep) for recipe in each.recipes()]
 
 
 def verdicts(exhibit: Exhibit) -> dict[str, str]:
@@ -142,12 +146,7 @@ class TestProjects:
     def test_every_requirement_has_eight_parameters_and_every_one_is_bucketized(
         self, project: Project
     ) -> None:
-        made = [
-            Candidate(str(recipe), recipe)
-            for search in project.searches
-            if isinstance(search, Sweep)
-            for recipe in search.recipes()
-        ]
+        made = [Candidate(str(recipe), recipe) for recipe in recipes_of(project)]
         generalized, bucketized = curves(made, "mondrian"), curves(made, "bucketize")
         for name in (K, L, T, DELTA):
             limits = [point.limit for point in drawn_points(generalized[name])]
@@ -155,11 +154,20 @@ class TestProjects:
             assert limits == [point.limit for point in bucketized[name]]
 
     def test_a_quick_look_keeps_the_release_whose_figures_are_printed(self, tmp_path: Path) -> None:
+        largest = {"li": {"model": {"k-anonymity": {"k": 5000}}}, "li-queries": {"smallest-group": 5000}}
         for experiment in EXPERIMENTS.values():
             few(tmp_path / experiment.name, 0)
             project = Project.load(experiment.under(quick=True).written(tmp_path / experiment.name))
-            recipes = [r for s in project.searches if isinstance(s, Sweep) for r in s.recipes()]
-            assert any(r.parameters.get("model") == {"k-anonymity": {"k": 5000}} for r in recipes)
+            assert any(largest[experiment.name].items() <= r.parameters.items() for r in recipes_of(project))
+
+    def test_queries_are_put_to_the_bucketizations_whose_losses_are_drawn(self, tmp_path: Path) -> None:
+        few(tmp_path / "here", 0)
+        losses, queries = (
+            [str(r) for r in recipes_of(Project.load(each.under(quick=False).written(tmp_path / "here")))]
+            for each in EXPERIMENTS.values()
+        )
+        assert queries
+        assert queries == [recipe for recipe in losses if recipe.startswith("bucketize")]
 
 
 class TestFewRecords:

@@ -8,6 +8,7 @@ from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
 from sfumato.reproduce.published import published
 from sfumato.reproduce.readings import Ambiguity, Interpretation
+from sfumato.reproduce.said import Said
 
 EVIL = "<script>alert(1)</script>"
 
@@ -130,6 +131,35 @@ def test_no_digit_is_shown_that_the_tolerance_drowns(published, tolerance, ours,
 def test_only_a_quick_run_is_called_quick():
     assert "quick look" in page(quick=True)
     assert "quick look" not in page()
+
+
+def test_the_page_says_what_the_run_left_out():
+    exhibits = {Paper("li", "Li and Li 2009", "cited", (), lambda _: ()): ()}
+    short = reproduction_html(exhibits, quick=False, has_readings=False, has_control=False)
+    left_out = ("Other readings of the papers than ours were not computed", "Nothing was put to a control")
+    assert all(words in short for words in left_out)
+    assert not any(words in page() for words in left_out)
+
+
+def test_the_page_quotes_the_paper_and_marks_tests_of_ours():
+    claims = (
+        Claim("It falls.", True, "by 3", Said("it <falls>", "section 2", repeated=True)),
+        Claim("It rises.", False, "by 4"),
+    )
+    shown = page(Exhibit("t", "Losses", "page 3", claims=claims))
+    assert "<q>it &lt;falls&gt;</q> (section 2; counted elsewhere)" in shown
+    assert shown.count("<em>A test of ours.</em>") == 1
+    assert '<span class="tag does-not-hold">does not hold 1</span>' in shown
+
+
+def test_the_page_lists_figures_by_how_they_are_reached():
+    cells = (
+        Cell("k = 2", "loss", 0.9, "0.1", readings=(Otherwise("l=distinct", 0.1, "same"),)),
+        Cell("k = 3", "loss", 0.8, "0.2"),
+    )
+    shown = page(Exhibit("t", "Table 1: losses", "page 3", cells))
+    assert "Figures reached under another reading than ours: 1" in shown
+    assert "Figures not reached under any reading of this run: 1" in shown
 
 
 def test_nothing_on_the_page_is_taken_for_markup():

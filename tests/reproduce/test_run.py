@@ -185,7 +185,7 @@ def test_the_control_keeps_every_column_and_loses_what_relates_them(tiny):
 
 
 def test_another_seed_reaches_folds_queries_and_scenarios(tmp_path):
-    for name in ("brickell-occupation", "li", "sramka-anonymity"):
+    for name in ("brickell-occupation", "li-queries", "sramka-anonymity"):
         document = Experiment(name, "complete").under(Condition(seed=2012), quick=False).document()
         measures = [each for side in document["measure"].values() for each in side]
         assert "2012" in tomlkit.dumps(document)

@@ -30,7 +30,14 @@ _MOST_DECIMALS = 6
 _MEANS = 1 / 50
 
 
-def reproduction_html(papers: Mapping[Paper, tuple[Exhibit, ...]], *, quick: bool, n_seeds: int = 1) -> str:
+def reproduction_html(
+    papers: Mapping[Paper, tuple[Exhibit, ...]],
+    *,
+    quick: bool,
+    n_seeds: int = 1,
+    has_readings: bool = True,
+    has_control: bool = True,
+) -> str:
     """Write the page.
 
     Parameters
@@ -41,6 +48,8 @@ def reproduction_html(papers: Mapping[Paper, tuple[Exhibit, ...]], *, quick: boo
         Whether the grids were reduced.
     n_seeds
         How often all that happens by chance was repeated.
+    has_readings, has_control
+        Whether the papers were also read in every other way, and put to a control.
     """
     every = [exhibit for exhibits in papers.values() for exhibit in exhibits]
     return _template().render(
@@ -50,6 +59,8 @@ def reproduction_html(papers: Mapping[Paper, tuple[Exhibit, ...]], *, quick: boo
         conclusions=CONCLUSIONS,
         quick=quick,
         n_seeds=n_seeds,
+        has_readings=has_readings,
+        has_control=has_control,
         version=sfumato.__version__,
     )
 

@@ -219,7 +219,14 @@ def reproduce(
     done = Reproduction(exhibits, quick, extent, folder, provenance(explored.values()))
     _write(done.results, json.dumps(done.to_dict(), indent=1, ensure_ascii=False, allow_nan=False))
     shown = {chosen_papers[key]: each for key, each in exhibits.items()}
-    _write(done.page, reproduction_html(shown, quick=quick, n_seeds=extent.seeds))
+    page = reproduction_html(
+        shown,
+        quick=quick,
+        n_seeds=extent.seeds,
+        has_readings=extent.readings,
+        has_control=extent.control,
+    )
+    _write(done.page, page)
     for name, drawn in _pictures(exhibits):
         _write(folder / "pictures" / f"{name}.svg", drawn)
     return done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sfumato import registry
@@ -85,11 +85,12 @@ def _measures(written: Any) -> Iterator[tuple[int, str, Any]]:
         yield place, *registry.name_and_parameters(each)
 
 
-SWITCHES: dict[str, Change] = {
+OF_LOSSES: Mapping[str, Change] = {
     "cutting=order": _mondrian("strict", free=True),
     "cutting=shared": _mondrian("relaxed", free=False),
     "cutting=shared-order": _mondrian("relaxed", free=True),
     STRICT_ABSENCE: _swap_absence,
-    "selectivity=each": _select_each,
 }
-"""What each reading changes in the experiment."""
+"""What each reading changes in the half about losses, in which nothing happens by chance."""
+OF_QUERIES: Mapping[str, Change] = {**OF_LOSSES, "selectivity=each": _select_each}
+"""What each reading changes in the half about queries."""

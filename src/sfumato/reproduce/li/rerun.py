@@ -35,7 +35,7 @@ from sfumato.reproduce.li.curves import (
     wins,
 )
 from sfumato.reproduce.li.queries import figure_3a, figure_3b, figure_3c
-from sfumato.reproduce.li.readings import AMBIGUITIES, STRICT_ABSENCE, SWITCHES
+from sfumato.reproduce.li.readings import AMBIGUITIES, OF_LOSSES, OF_QUERIES, STRICT_ABSENCE
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
 from sfumato.reproduce.said import said
@@ -56,6 +56,7 @@ def exhibits(found: Found) -> tuple[Exhibit, ...]:
     absent: Absent = "violates" if found.reads(STRICT_ABSENCE) else "ignored"
     generalized = curves(explored.made, "mondrian", absent)
     bucketized = curves(explored.made, "bucketize", absent)
+    queried = curves(found["li-queries"].made, "bucketize", absent)
     return (
         _data(explored),
         _distribution(explored),
@@ -63,9 +64,9 @@ def exhibits(found: Found) -> tuple[Exhibit, ...]:
         _figure_2a(generalized),
         _figure_2b(generalized, bucketized),
         _frontier(explored, generalized),
-        figure_3a(bucketized),
-        figure_3b(bucketized[T]),
-        figure_3c(bucketized[T]),
+        figure_3a(queried),
+        figure_3b(queried[T]),
+        figure_3c(queried[T]),
     )
 
 
@@ -367,7 +368,10 @@ PAPER = Paper(
     "li",
     "Li and Li 2009",
     'T. Li, N. Li, "On the tradeoff between privacy and utility in data publishing", KDD 2009',
-    (Experiment("li", "complete", _reduce, dealt=("occupation",), switches=SWITCHES),),
+    (
+        Experiment("li", "complete", _reduce, by_chance=False, dealt=("occupation",), switches=OF_LOSSES),
+        Experiment("li-queries", "complete", _reduce, dealt=("occupation",), switches=OF_QUERIES),
+    ),
     exhibits,
     doi="10.1145/1557019.1557079",
     ambiguities=AMBIGUITIES,
