@@ -136,11 +136,36 @@ def tables(found: Mapping[str, Any]) -> dict[str, str]:
         "some bucketized release beats it": totals["bucketized"],
     }
     return {
+        "beating-answer": _answer(found, totals),
         "beating": table(heads, rows),
         "beating-counts": table(
             ["of the pairs of a table and a target", f"{totals['pairs']}"], words.items()
         ),
     }
+
+
+def _answer(found: Mapping[str, Any], totals: Mapping[str, int]) -> str:
+    where = [name for name, one in found.items() if any(map(_some_beats, one.values()))]
+    name, target, most = max(
+        (
+            (name, target, best(each, "generalisation"))
+            for name, one in found.items()
+            for target, each in one.items()
+        ),
+        key=lambda each: median(each[2]["gains"]),
+    )
+    return (
+        f"For {totals['beats']} of {totals['pairs']} pairs of a table and a target some generalised release "
+        f"beats the better trivial one, on {len(where)} of {len(found)} tables "
+        f"({', '.join(where) or 'none'}); for {totals['modestly']} of them one does that leaves the adversary "
+        "at most half of what the table as it is gives away. The largest gain is "
+        f"{100 * median(most['gains']):.1f} points (`{target}` of {name}, `{most['release']}`), where the "
+        f"adversary gains {100 * most['adversary']:.1f}."
+    )
+
+
+def _some_beats(learned: Mapping[str, Any]) -> bool:
+    return any(beats(each) for each in learned["releases"] if each["sanitizer"] in WAYS["generalisation"])
 
 
 def pictures(found: Mapping[str, Any]) -> dict[str, str]:

@@ -161,6 +161,7 @@ def tables(found: Mapping[str, Any]) -> dict[str, str]:
     ]
     words = [NAMES.get(each, "natural EMD") for each in ELSEWHERE]
     return {
+        "distance-answer": _answer(found),
         "distance-tau": table(["Kendall's tau", *(NAMES[each] for each in ON_ADULT)], rows),
         "distance-fronts": table(
             [
@@ -182,6 +183,20 @@ def tables(found: Mapping[str, Any]) -> dict[str, str]:
             elsewhere,
         ),
     }
+
+
+def _answer(found: Mapping[str, Any]) -> str:
+    adult = found["adult"]
+    taus = adult["tau"].values()
+    others = [one["tau"][f"js {each}"] for one in found["tables"].values() for each in ELSEWHERE]
+    same = sum(knee == adult["knee"]["js"] for knee in adult["knee"].values())
+    return (
+        f"Of {adult['releases']} releases of Adult ({adult['records']:,} records) the rankings by any two of "
+        f"the five distances have a Kendall's tau of {min(taus):.2f} to {max(taus):.2f}; {same} of the five "
+        "have the knee of Jensen-Shannon. On the other tables, tau with Jensen-Shannon is "
+        f"{min(others):.2f} to {max(others):.2f}. KL in its other direction is infinite for "
+        f"{adult['reverse KL infinite']} of the {adult['releases']} releases."
+    )
 
 
 def pictures(found: Mapping[str, Any]) -> dict[str, str]:

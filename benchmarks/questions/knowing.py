@@ -98,9 +98,23 @@ def tables(found: Mapping[str, Any]) -> dict[str, str]:
     ]
     base = next(iter(found["gained"].values()))["nothing"]["baseline"]
     return {
+        "knowing-answer": _answer(found),
         "knowing": table([f"right, % (the same said of all: {percent(base)})", *KNOWN], gained),
         "wanting": table(["decline, %", *WANTED], declined),
     }
+
+
+def _answer(found: Mapping[str, Any]) -> str:
+    def right(release: str, known: str) -> float:
+        return 100 * median(found["gained"][release][known]["shares"])
+
+    release, least = "mondrian k=100", "suppress-quasi-identifiers"
+    return (
+        f"Under `{release}` miners are right about {right(release, 'nothing'):.1f}% of the people, "
+        f"{right(release, 'age and sex'):.1f}% with age and sex, {right(release, 'all six'):.1f}% with all "
+        f"six attributes; with the table as it is {right('as-is', 'nothing'):.1f}%. Under `{least}` it is "
+        f"{right(least, 'nothing'):.1f}%, and {right(least, 'all six'):.1f}% for somebody who knows all six."
+    )
 
 
 def _spread(values: list[float]) -> str:

@@ -149,7 +149,17 @@ def tables(found: Mapping[str, Any]) -> dict[str, str]:
     rows = [
         (text, *(_SHORT[found[name][place]["verdict"]] for name in names)) for place, text in enumerate(texts)
     ]
-    return {"surviving": table(["conclusion", *names], rows)}
+    return {"surviving": table(["conclusion", *names], rows), "surviving-answer": _answer(found, texts)}
+
+
+def _answer(found: Mapping[str, Any], texts: list[str]) -> str:
+    every = [[one[place]["verdict"] for one in found.values()] for place in range(len(texts))]
+    lines = [
+        f"- {text} It holds, and not in the control, on {verdicts.count('holds')} of {len(verdicts)} tables; "
+        f"it fails on {verdicts.count('does not hold')}."
+        for text, verdicts in zip(texts, every, strict=True)
+    ]
+    return "\n".join(lines)
 
 
 def pictures(found: Mapping[str, Any]) -> dict[str, str]:

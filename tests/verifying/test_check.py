@@ -237,13 +237,16 @@ class TestClaims:
         said = words(honest, lambda facts: claim(facts, "privacy-loss").update(measure="own"))
         assert "own of ill is 0.0143626, by a measure that is no part of sfumato" in said
 
-    @pytest.mark.parametrize("parameters", [{}, {"threshold": 0.1, "more": 1}, {"other": 0.1}])
+    @pytest.mark.parametrize(
+        "parameters", [{}, {"threshold": 0.1}, {"threshold": 0.1, "distance": "js", "more": 1}]
+    )
     def test_parameters_that_it_does_not_take(self, honest: Path, parameters: Facts) -> None:
         found = failures(honest, lambda facts: claim(facts, "privacy-loss").update(parameters=parameters))
         assert found == {"privacy-loss has the parameters that it takes": "it has others"}
 
-    def test_parameters_that_nothing_can_be_computed_with(self, honest: Path) -> None:
-        found = failures(honest, lambda facts: facts["claims"][0].update(parameters={"threshold": "x"}))
+    @pytest.mark.parametrize("wrong", [{"threshold": "x"}, {"distance": "far"}])
+    def test_parameters_that_nothing_can_be_computed_with(self, honest: Path, wrong: Facts) -> None:
+        found = failures(honest, lambda facts: facts["claims"][0]["parameters"].update(wrong))
         assert found == {"privacy-loss has parameters that it can be computed with": "it has not"}
 
     def test_a_model_may_be_claimed_with_its_limit_or_without(self, honest: Path) -> None:

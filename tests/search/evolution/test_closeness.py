@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from sfumato import Evolution, Schema, Table, measure, sanitize
+from sfumato import Attribute, Evolution, Schema, Table, measure, sanitize
 from sfumato.errors import ParameterError
 from sfumato.search.evolution.closeness import ClosenessName, ClosenessProblem, Farness
 from sfumato.search.evolution.cuts import CutSpace
@@ -136,6 +136,10 @@ def test_the_search_proposes_them_by_name() -> None:
 
 def test_t_is_no_objective_where_nothing_is_sensitive_or_people_have_several_records() -> None:
     table = Table.from_arrow({"age": [1, 2, 2], "pay": [1, 2, 3], "who": ["a", "a", "b"]})
-    plain = Schema.of({"age": "quasi-identifying", "pay": "insensitive", "who": "withheld"})
+    quasi, whose = Attribute("age", "quasi-identifying"), Attribute("who", "withheld")
+    plain = Schema((quasi, whose, Attribute("pay", "insensitive")))
     with pytest.raises(ParameterError, match="k-t-safety needs a sensitive attribute"):
         problem_of(plain.bind(table), "k-t-safety", 0.1)
+    repeated = Schema((quasi, whose, Attribute("pay", "sensitive")), person="who")
+    with pytest.raises(ParameterError, match="people have several records"):
+        problem_of(repeated.bind(table), "k-t-safety", 0.1)
