@@ -140,7 +140,7 @@ class Found(Measure):
     what: Any
     axis: ClassVar[Any] = "utility"
     better: ClassVar[Any] = "higher"
-    name = "found"  # type: ignore[assignment]
+    name = "found"
     parameters: ClassVar[Any] = {}
 
     def measure(self, release: Any) -> Any:

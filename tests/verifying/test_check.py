@@ -19,7 +19,7 @@ from sfumato.verifying import check
 from sfumato.verifying.check import Check, FolderChecks, check_folder, expected_files, slug
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.figures import Between, OneOf
-from sfumato.verifying.records import PublicView
+from sfumato.verifying.records import PublicView, published
 from sfumato.verifying.tables import FileColumn, WrittenTable
 
 Facts = dict[str, Any]
@@ -582,7 +582,7 @@ class TestWord:
         manifest = msgspec.convert(facts, Manifest)
         cells = {"age": FileColumn.of(["*"] * 6), "ill": FileColumn.of("xyxyyx")}
         tables = {"data": WrittenTable(cells, np.ones(6, dtype=np.int64))}
-        seen = check.published(tables, manifest.layout)
+        seen = published(tables, manifest.layout)
         assert all(each.holds for each in check._word_checks(seen, manifest, tables))
 
     def test_what_is_the_publisher_s_word_is_said_to_be(self, honest: Path) -> None:
