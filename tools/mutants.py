@@ -268,10 +268,9 @@ class Trial:
             self.noticed[mutation.module, mutation.function].append(by)
             self.often[mutation.module][by] += 1
         shutil.rmtree(place, ignore_errors=True)
-        if os.environ.get("SLOW"):
-            print(
-                f"{used.ru_utime + used.ru_stime:.2f}", self.results[mutation.name], mutation.name, flush=True
-            )
+        if self.options.verbose:
+            seconds = used.ru_utime + used.ru_stime
+            print(f"{seconds:.2f} {self.results[mutation.name]}: {mutation.name}", flush=True)
 
 
 def _module_name(file: Path) -> str:
@@ -681,6 +680,7 @@ def main() -> None:
         default=_SECONDS_OF_TESTS,
         help="of tests that each gets",
     )
+    parser.add_argument("--verbose", action="store_true", help="print each, and the seconds that it computed")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
     parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
     options = parser.parse_args()
@@ -695,8 +695,8 @@ def main() -> None:
 def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
     """Return the mutants that are to be tried: a share where one is asked for, none that is explained."""
     results, reasons = _read_results(room), explanations()
-    named = [each for each in _every([room]) if any(text in each.name for text in options.only)]
-    named = [each for each in named if each.name not in reasons]
+    every = [each for each in _every([room]) if each.name not in reasons]
+    named = dict.fromkeys(each for text in options.only for each in every if text in each.name)
     # drawn by its name, so that it is drawn again when other code changes
     drawn = [each for each in named if random.Random(f"{options.seed} {each.name}").random() < options.share]
     wanted = ("survived", "unreached") if options.again else (None,)
