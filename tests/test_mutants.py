@@ -47,6 +47,7 @@ def test_a_change_is_small(source: str, expected: list[str]) -> None:
     [
         '"""A text for readers: 1 + 1."""',
         "x: Literal['a'] = y",
+        "x = cast('int', y)",
         "from a import b",
         "if TYPE_CHECKING:\n    x = 1",
         "@njit\ndef f(a): return a + 1",
@@ -59,6 +60,22 @@ def test_a_change_is_small(source: str, expected: list[str]) -> None:
 )
 def test_what_no_test_should_look_at_stays(source: str) -> None:
     assert changes(source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "becomes", "lines"),
+    [
+        ("A = 1\nB = A\ndef f():\n    return B\ndef g():\n    return [A, A]\n", "A = 2", (6,)),
+        ("A = 1\n", "A = 2", ()),
+        ("class A:\n    b = 1\n    def f(self):\n        return self\n", "b = 2", (1, 2, 3, 4)),
+        ("def f(a):\n    return (\n        a + 1\n    )\n", "return a - 1", (2, 3)),
+    ],
+)
+def test_a_change_is_seen_where_it_is_run_or_its_name_is_used(
+    source: str, becomes: str, lines: tuple[int, ...]
+) -> None:
+    (change,) = (each for each in mutations("module.py", source) if each.becomes == becomes)
+    assert change.lines == lines
 
 
 def test_each_change_is_made_alone() -> None:

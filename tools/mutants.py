@@ -268,10 +268,9 @@ class Trial:
             self.noticed[mutation.module, mutation.function].append(by)
             self.often[mutation.module][by] += 1
         shutil.rmtree(place, ignore_errors=True)
-        if os.environ.get("SLOW"):
-            print(
-                f"{used.ru_utime + used.ru_stime:.2f}", self.results[mutation.name], mutation.name, flush=True
-            )
+        if self.options.verbose:
+            seconds = used.ru_utime + used.ru_stime
+            print(f"{seconds:.2f} {self.results[mutation.name]}: {mutation.name}", flush=True)
 
 
 def _module_name(file: Path) -> str:
@@ -404,14 +403,16 @@ def _chosen(
 ) -> list[pytest.Item]:
     """Return the tests that may notice a change, the module's own first, and the quickest first.
 
-    These are the tests that run the line or, of what has a name at the module's top, a line that uses it; of
-    what else is not in a function all, since no line is run.
+    These are the tests that run the line; of what has a name at the module's top those that run a line which
+    uses it, and the module's own; of what else is not in a function all, since no line is run.
     """
     reach = {name for line in mutation.lines for name in tests.get(f"{mutation.module}:{line}", ())}
     own = f"/test_{Path(mutation.module).stem}"
-    is_known = mutation.in_body or (not mutation.function and reach)
-    names = (reach if is_known else known.seconds.keys()) & items.keys()
-    in_order = sorted(names, key=lambda name: (own not in name, name not in reach, known.seconds[name]))
+    if not mutation.in_body:
+        is_used = reach and not mutation.function
+        reach |= {name for name in known.seconds if own in name or not is_used}
+    names = reach & items.keys()
+    in_order = sorted(names, key=lambda name: (own not in name, known.seconds[name]))
     spent, chosen = 0.0, []
     for name in in_order:
         if spent < seconds:
@@ -647,7 +648,7 @@ def report(names: Iterable[str]) -> int:
     left = []
     for mutation in _every(names):
         outcome = results.get(mutation.name, "not tried")
-        if outcome in ("survived", "unreached") and mutation.name in reasons:
+        if outcome != "killed" and mutation.name in reasons:
             outcome = "explained"
         elif outcome in ("survived", "unreached"):
             left.append(f"{outcome}: {mutation.name}")
@@ -679,6 +680,7 @@ def main() -> None:
         default=_SECONDS_OF_TESTS,
         help="of tests that each gets",
     )
+    parser.add_argument("--verbose", action="store_true", help="print each, and the seconds that it computed")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
     parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
     options = parser.parse_args()
@@ -691,9 +693,10 @@ def main() -> None:
 
 
 def _drawn(room: str, options: argparse.Namespace) -> list[Mutation]:
-    """Return the mutants that are to be tried, fewer where only a share is asked for."""
-    results = _read_results(room)
-    named = [each for each in _every([room]) if any(text in each.name for text in options.only)]
+    """Return the mutants that are to be tried: a share where one is asked for, none that is explained."""
+    results, reasons = _read_results(room), explanations()
+    every = [each for each in _every([room]) if each.name not in reasons]
+    named = dict.fromkeys(each for text in options.only for each in every if text in each.name)
     # drawn by its name, so that it is drawn again when other code changes
     drawn = [each for each in named if random.Random(f"{options.seed} {each.name}").random() < options.share]
     wanted = ("survived", "unreached") if options.again else (None,)

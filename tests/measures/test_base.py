@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 
@@ -22,8 +23,10 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
+from sfumato.errors import MethodFailed, ParameterError
 from sfumato.measures import LevelReached, worst_value
+from sfumato.measures.base import Measure, why_not
+from sfumato.measures.reasons import NotApplicable
 
 Bound = tuple[Table, Schema]
 
@@ -48,6 +51,13 @@ class TestMeasurement:
     def test_survives_json(self, value: float, facts: Any) -> None:
         measurement = Measurement("privacy-loss", value, "privacy", "lower", **facts)
         assert written_and_read(measurement) == measurement
+
+    def test_figures_inside_of_figures_survive_json(self) -> None:
+        detail = {"without": {"age": math.inf, "sex": -math.inf, "zip": 0.25}, "told": "Infinity or less"}
+        found = written_and_read(Measurement("m", math.nan, "privacy", "lower", detail=detail))
+        assert found.detail == detail
+        assert found.value is not None
+        assert math.isnan(found.value)
 
     def test_infinity_is_written_as_a_word(self) -> None:
         written = Measurement("disclosure-quotient", math.inf, "privacy", "lower").to_dict()
@@ -121,6 +131,68 @@ class TestMeasure:
         assert taken.to_dict()["applicable"] is False
         assert taken.better == "lower"
         assert measure(release, ["k-anonymity"])[0].value == 1
+
+
+@dataclass(frozen=True)
+class Found(Measure):
+    """A measure that finds whatever it is told to."""
+
+    what: Any
+    axis: ClassVar[Any] = "utility"
+    better: ClassVar[Any] = "higher"
+    name = "found"
+    parameters: ClassVar[Any] = {}
+
+    def measure(self, release: Any) -> Any:
+        if isinstance(self.what, Exception):
+            raise self.what
+        return self.what
+
+
+class TestWhatAMeasureFinds:
+    ONE = Measurement("found", 0.5, "utility", "higher")
+
+    def taken(self, hospital: Bound, what: Any) -> list[Measurement]:
+        return measure(sanitize(*hospital, AsIs()), [Found(what)])
+
+    @pytest.mark.parametrize("what", [ONE, [ONE], (ONE,)], ids=["alone", "list", "tuple"])
+    def test_it_may_be_one_or_several(self, hospital: Bound, what: Any) -> None:
+        assert self.taken(hospital, what) == [self.ONE]
+
+    @pytest.mark.parametrize(
+        ("what", "does"),
+        [
+            (None, "returns NoneType and no tuple of measurements"),
+            ([ONE, 0.5], "returns list and no tuple of measurements"),
+            (Measurement("found", 1j, "utility", "higher"), "returns a measurement that is no plain number"),  # type: ignore[arg-type]
+        ],
+    )
+    def test_what_is_no_measurement_is_a_fault_of_the_measure(
+        self, hospital: Bound, what: Any, does: str
+    ) -> None:
+        with pytest.raises(MethodFailed, match=does):
+            self.taken(hospital, what)
+
+    def test_that_it_does_not_apply_is_no_fault(self, hospital: Bound) -> None:
+        (found,) = self.taken(hospital, NotApplicable("there is nothing to see"))
+        assert (found.value, found.axis, found.better) == (None, "utility", "higher")
+        assert found.detail == {"reason": "there is nothing to see"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("people", "it judges no records that stand for people"),
+        ("perturbed", "it takes released values for true ones, and values were changed"),
+        ("synthetic", "it takes each record for a person's, and the records are made up"),
+    ],
+)
+def test_of_records_that_it_does_not_judge_a_measure_says_why(kind: Any, reason: str) -> None:
+    class Judge(Found):
+        judges: ClassVar[Any] = {"people", "perturbed", "synthetic"} - {kind}
+
+    assert why_not(Judge, kind) == reason
+    assert why_not(Found, kind) == ("" if kind == "people" else reason)
 
 
 class TestLabels:

@@ -19,7 +19,7 @@ from sfumato.verifying import check
 from sfumato.verifying.check import Check, FolderChecks, check_folder, expected_files, slug
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.figures import Between, OneOf
-from sfumato.verifying.records import PublicView
+from sfumato.verifying.records import PublicView, published
 from sfumato.verifying.tables import FileColumn, WrittenTable
 
 Facts = dict[str, Any]
@@ -524,6 +524,13 @@ class TestPolicy:
 
         assert "the policy's k-anonymity at least 3 is met" not in failures(honest, change)
 
+    def test_minus_infinity_is_below_every_limit(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            claim(facts, "k-anonymity").update(value="-Infinity")
+            facts["policy"]["k-anonymity"].update(at_least=None, at_most=3.0)
+
+        assert "the policy's k-anonymity at most 3 is met" not in failures(honest, change)
+
 
 class TestWord:
     ROLES = "the attributes have the same roles wherever they are named"
@@ -571,6 +578,16 @@ class TestWord:
         # of what the second table tells every record has a value
         assert check._told_cells(seen, {"quasi-identifiers": people, "sensitive": people}, "ill") == 4
 
+    def test_of_what_is_withheld_no_cell_is_exact(self, honest: Path) -> None:
+        facts = facts_of(honest)
+        for name, exact in (("age", 0), ("ill", 6)):
+            self.attribute(facts, name)["exact"] = exact
+        manifest = msgspec.convert(facts, Manifest)
+        cells = {"age": FileColumn.of(["*"] * 6), "ill": FileColumn.of("xyxyyx")}
+        tables = {"data": WrittenTable(cells, np.ones(6, dtype=np.int64))}
+        seen = published(tables, manifest.layout)
+        assert all(each.holds for each in check._word_checks(seen, manifest, tables))
+
     def test_what_is_the_publisher_s_word_is_said_to_be(self, honest: Path) -> None:
         assert words(honest, unchanged) == {
             "the policy's general-loss at most 0.9 is met by the owner's figure",
@@ -588,12 +605,14 @@ class TestWord:
         def change(facts: Facts) -> None:
             facts["word"] |= {
                 "notes": ["one"],
+                "figures": [{**facts["word"]["figures"][0], "measure": name} for name in ("a", "b", "a")],
                 "initial": {"worst": "1", "average": "1"},
                 "tried": {"a": 4, "b": 5},
             }
 
         said = words(honest, change)
         assert "the notes of the method" in said
+        assert "the owner's figures, told as bands (a, b)" in said
         assert "how well people could be found in the original, told as bands" in said
         assert "how many candidates were tried: 9" in said
         without = words(honest, lambda facts: facts.update(policy={}, word={**facts["word"], "figures": []}))

@@ -21,6 +21,7 @@ from sfumato.errors import VerificationFailed
 from sfumato.verifying import check
 from sfumato.verifying.check import Check, check_folder, expected_files
 from sfumato.verifying.documents import Manifest
+from sfumato.verifying.records import published
 from sfumato.verifying.tables import FileColumn, WrittenTable, read_tables
 
 Facts = dict[str, Any]
@@ -151,7 +152,7 @@ def test_labels_are_the_publisher_s_word_where_there_are_some(
 ) -> None:
     word = manifest(laid, formats={"dta": facts})
     tables = read_tables(laid, ["data"])
-    seen = check.published(tables, word.layout)
+    seen = published(tables, word.layout)
     what = "what the labels of columns and values in the files .dta say"
     assert (what in {each.what for each in check._word_checks(seen, word, tables)}) is is_said
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from scipy.spatial.distance import jensenshannon
 
 from sfumato.verifying import check
 from sfumato.verifying.check import Check, check_folder
@@ -222,14 +223,23 @@ class TestLimitsOfOneAttribute:
         False,
     )
 
-    def values(self, attribute: str | None, measure: str = "distinct-diversity") -> list[Any]:
+    def values(
+        self, attribute: str | None, measure: str = "distinct-diversity", *parameters: Facts
+    ) -> list[Any]:
         limit = LimitFacts(measure=measure, parameters=None, at_least=2, at_most=None, attribute=attribute)
         claim = {"measure": measure, "parameters": {}, "attribute": None, "value": 7.0, "axis": "privacy"}
         claim |= {"better": "higher", "applicable": True, "interval": None, "baseline": None, "detail": {}}
-        return check._limited_values(self.SEEN, limit, [msgspec.convert(claim, Claimed)])
+        claims = [msgspec.convert({**claim, "parameters": each}, Claimed) for each in parameters or ({},)]
+        return check._limited_values(self.SEEN, limit, claims)
 
     def test_the_level_of_that_attribute_is_computed(self) -> None:
         assert (self.values("even"), self.values("bare")) == ([2.0], [1.0])
+
+    def test_it_is_computed_with_the_parameters_of_every_claim(self) -> None:
+        distances = ({"distance": "equal"}, {"distance": "js"})
+        found = self.values("bare", "t-closeness", *distances)
+        # (1, 0) and (0, 1) beside (1/2, 1/2)
+        assert found == pytest.approx([1 / 2, jensenshannon([1, 0], [1 / 2, 1 / 2]) ** 2])
 
     def test_else_what_is_claimed_is_compared(self) -> None:
         assert self.values(None) == self.values("even", "own") == [7.0]

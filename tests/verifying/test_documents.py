@@ -128,7 +128,8 @@ class TestManifest:
 
     def test_no_number_is_taken_from_a_text(self, published: Any, tmp_path: Path) -> None:
         layout = {**published["layout"], "n_original": "4"}
-        assert "is damaged" in self.problem(tmp_path, {**published, "layout": layout})
+        said = self.problem(tmp_path, {**published, "layout": layout})
+        assert said == "manifest.json is damaged: Expected `int`, got `str` - at `$.layout.n_original`"
 
     def test_a_folder_that_is_none_is_told(self, tmp_path: Path) -> None:
         with pytest.raises(VerificationFailed, match=r"^no folder nowhere;"):

@@ -103,6 +103,14 @@ class TestClasses:
         detail = figure("weighted-k", view({"age": "abbb"})).detail
         assert (detail["percentile-25"], detail["percentile-50"]) == (1, 3)
 
+    @pytest.mark.parametrize("percent", [5, 25, 50, 75, 95])
+    def test_a_percentile_is_that_of_the_single_records(self, percent: int) -> None:
+        for n_small, n_large in itertools.product(range(1, 25), (1, 2, 19)):
+            records = [0.5] * n_small + [2.0] * n_large
+            sizes = np.array([n_large, n_small])
+            found = figures._percentile(np.array([2.0, 0.5]), sizes, percent)
+            assert found == records[-(-percent * len(records) // 100) - 1]
+
     def test_what_was_left_out(self) -> None:
         found = figure("suppression-loss", OF_TEN)
         assert (found.value, found.detail) == (2 / 10, {"suppressed": 2, "records": 10})

@@ -45,7 +45,7 @@ def written(cells: dict[str, list[str | None]]) -> WrittenTable:
 
 
 def write(folder: Path, kind: Format = "sav", **changed: Any) -> None:
-    told = {"frame": FRAME, "titles": TITLES, "labels": LABELS} | changed
+    told: dict[str, Any] = {"frame": FRAME, "titles": TITLES, "labels": LABELS} | changed
     write = pyreadstat.write_sav if kind == "sav" else pyreadstat.write_dta
     write(
         pd.DataFrame(told["frame"]),

@@ -486,8 +486,9 @@ def _limited_values(seen: PublicView, limit: LimitFacts, claims: list[Claimed]) 
     if limit.attribute is None or limit.measure not in MEASURES:
         return [claim.value for claim in claims]
     alone = tuple(each for each in seen.sensitive if each.name == limit.attribute)
-    found = computed(MEASURES[limit.measure], replace(seen, sensitive=alone), claims[0].parameters)
-    return [each.value for each in found]
+    own = replace(seen, sensitive=alone)
+    found = [computed(MEASURES[limit.measure], own, claim.parameters) for claim in claims]
+    return [each.value for several in found for each in several]
 
 
 def _limit_words(limit: LimitFacts) -> str:
