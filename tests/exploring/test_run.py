@@ -577,7 +577,10 @@ class TestCommand:
             assert store._connection.execute("pragma integrity_check").fetchone() == ("ok",)
             assert all(len(c.measurements) == 2 for c in stored(project, store))
         again = subprocess.run(
-            [*COMMAND, "explore", str(demo), "--json"], capture_output=True, text=True, check=True
+            [*COMMAND, "explore", str(demo), "--workers", "1", "--json"],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         report = json.loads(again.stdout)
         assert (report["made"], report["known"]) == (N_MANY - n_kept, n_kept)

@@ -269,6 +269,12 @@ class TestCost:
         assert Counter(written(release)) == {("*", "f"): 4}
 
 
+def some_of(bound: Bound) -> Bound:
+    """Return every eighth row, where a table of any size would do."""
+    table, schema = bound
+    return schema.bind(table.take(np.arange(0, table.n_rows, 8)))
+
+
 class TestAdult:
     @pytest.mark.parametrize(
         ("model", "most"),
@@ -305,16 +311,16 @@ class TestAdult:
         self, adult: Bound, as_made: Callable[[Release], pa.Table]
     ) -> None:
         how = CellSuppression(KAnonymity(10))
-        first, again, other = (sanitize(*adult, how, seed=seed) for seed in (1, 1, 2))
+        first, again, other = (sanitize(*some_of(adult), how, seed=seed) for seed in (1, 1, 2))
         assert as_made(first).equals(as_made(again))
         assert Counter(written(first)) == Counter(written(other))
 
     def test_many_attributes(self, adult: Bound) -> None:
-        table, schema = adult
+        table, schema = some_of(adult)
         copies = {f"{name}-{copy}": table[name] for name in schema.quasi_identifiers for copy in range(3)}
         wide = Schema.of(dict.fromkeys(copies, "quasi-identifying"))
-        release = sanitize(table.with_columns(copies), wide, CellSuppression(KAnonymity(50)))
-        assert release.classes.sizes.min() >= 50
+        release = sanitize(table.with_columns(copies), wide, CellSuppression(KAnonymity(10)))
+        assert release.classes.sizes.min() >= 10
         assert release.n_suppressed == 0
         assert np.mean(list(attribute_losses(release).values())) < 0.5
 
