@@ -14,7 +14,7 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 from sfumato.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
 from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.ranges import OR_MISSING, TO, by_letters
-from sfumato.table import Column, Value, as_dictionary, decode, text
+from sfumato.table import Column, Value, as_dictionary, as_text_dictionary, text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,14 +175,23 @@ class Cells:
         chosen = self.codes[rows]
         occurs = np.zeros(len(self.labels), dtype=np.bool_)
         occurs[chosen] = True
-        present = np.flatnonzero(occurs).tolist()
         codes = chosen if occurs.all() else (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[chosen]
-        labels = tuple(self.labels[code] for code in present)
         values = self._values() if typed else ()
-        written = tuple(values[code] for code in present) if values else ()
+        present = np.flatnonzero(occurs).tolist() if values else []
+        written = tuple(values[code] for code in present)
         # a node above a single value is written as the node: what was generalized stays so
-        are_values = written and labels == tuple(text(value) for value in written)
-        return (as_dictionary if encoded else decode)(written if are_values else labels, codes)
+        if written and all(text(values[code]) == self.labels[code] for code in present):
+            found = as_dictionary(written, codes)
+        else:
+            found = as_text_dictionary(self._texts.filter(occurs), codes)
+        return found if encoded else found.dictionary.take(found.indices)
+
+    @cached_property
+    def _texts(self) -> pa.Array:
+        """The labels as Arrow has them."""
+        import pyarrow as pa
+
+        return pa.array(self.labels, pa.large_string())
 
     def _values(self) -> tuple[Value, ...]:
         """Return the value behind each label, where every released value is one value."""

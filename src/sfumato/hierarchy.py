@@ -188,7 +188,14 @@ class Hierarchy:
     @classmethod
     def flat(cls, values: Sequence[Value]) -> Hierarchy:
         """Build the two-level hierarchy of a value and the root."""
-        return cls.of_levels(values, [[ROOT] * len(values)])
+        texts = tuple(map(text, values))
+        if not texts or len(set(texts)) < len(texts):
+            return cls.of_levels(values, [[ROOT] * len(values)])
+        # no two values are written alike: each is a node of its own, where it stands
+        node_of = np.zeros((2, len(texts)), dtype=np.int32)
+        node_of[0] = np.arange(len(texts))
+        sizes = (np.ones(len(texts), dtype=np.int64), np.array([len(texts)]))
+        return cls(tuple(values), node_of, (texts, (ROOT,)), sizes)
 
     @classmethod
     def nested(cls, mapping: NestedMapping) -> Hierarchy:

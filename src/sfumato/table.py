@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers, frozen, sealed
+from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 from sfumato.errors import DataError, suggestion
 from sfumato.shown import as_pandas, listed
 
@@ -86,6 +86,8 @@ class Column:
 
     def reordered(self, domain: tuple[Value, ...], kind: Kind | None = None) -> Column:
         """Return the same column over a domain with the same values in another order."""
+        if domain == self.domain and (kind or self.kind) == self.kind:
+            return self
         place = {value: position for position, value in enumerate(domain)}
         new_code = np.array([place[value] for value in self.domain], dtype=np.int32)
         return Column(sealed(new_code[self.codes]), domain, kind or self.kind)
@@ -514,25 +516,46 @@ def as_dictionary(domain: tuple[Value, ...], codes: Codes) -> pa.DictionaryArray
     import pyarrow as pa
 
     present = [value for value in domain if value is not None]
-    is_missing = np.array([value is None for value in domain], dtype=np.bool_)
-    if is_missing.any():
-        places = (np.cumsum(~is_missing, dtype=np.int32) - np.int32(1))[codes]
-        indices = pa.array(places, mask=is_missing[codes])
-    else:
-        places = codes.astype(np.int32, copy=False)
-        indices = pa.array(places)
     if present and all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
         values = pa.array(present, type=pa.int64())
     elif any(isinstance(value, float) for value in present):
         values = pa.array([float(value) for value in present], type=pa.float64())
     else:
-        texts = [text(value) or "" for value in present]
-        lengths = np.array([len(each) for each in texts], dtype=np.int64)
-        n_letters = int(lengths @ np.bincount(places[places >= 0], minlength=len(lengths)))
-        # a letter takes up to four bytes
-        is_large = 4 * n_letters > _MOST_BYTES
-        values = pa.array(texts, type=pa.large_string() if is_large else pa.string())
-    return pa.DictionaryArray.from_arrays(indices, values)
+        return as_text_dictionary(pa.array(map(text, domain), pa.large_string()), codes)
+    is_missing = np.array([value is None for value in domain], dtype=np.bool_)
+    return pa.DictionaryArray.from_arrays(_indices(is_missing, codes), values)
+
+
+def as_text_dictionary(texts: pa.Array, codes: Codes) -> pa.DictionaryArray:
+    """Return texts by the codes of those that each row has, as `as_dictionary` does.
+
+    Parameters
+    ----------
+    texts
+        The different texts, of which one may be missing.
+    codes
+        For each row the place of its text.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    lengths = pc.utf8_length(texts).fill_null(0).to_numpy()
+    n_letters = int(lengths @ np.bincount(codes, minlength=len(lengths)))
+    # a letter takes up to four bytes
+    is_large = 4 * n_letters > _MOST_BYTES
+    values = texts.drop_null().cast(pa.large_string() if is_large else pa.string())
+    is_missing = texts.is_null().to_numpy(zero_copy_only=False)
+    return pa.DictionaryArray.from_arrays(_indices(is_missing, codes), values)
+
+
+def _indices(is_missing: Booleans, codes: Codes) -> pa.Array:
+    """Return the places among the values that are not missing."""
+    import pyarrow as pa
+
+    if not is_missing.any():
+        return pa.array(codes.astype(np.int32, copy=False))
+    places = np.cumsum(~is_missing, dtype=np.int32) - np.int32(1)
+    return pa.array(places[codes], mask=is_missing[codes])
 
 
 def _as_arrow(source: Any) -> pa.Table:

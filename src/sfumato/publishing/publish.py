@@ -19,6 +19,7 @@ import numpy as np
 import sfumato
 from sfumato import registry
 from sfumato.arrays import Integers
+from sfumato.cells import Cells
 from sfumato.columns import Limit
 from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
@@ -27,7 +28,7 @@ from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, label_apart, measure
 from sfumato.project.defaults import Written, default_measures
 from sfumato.project.file import Project, Publication, unnamed
-from sfumato.publishing.layout import WHOLE, Layout, tables_of
+from sfumato.publishing.layout import Layout, tables_of
 from sfumato.publishing.manifest import (
     attribute_words,
     claims_of,
@@ -44,7 +45,7 @@ from sfumato.publishing.sinks import PARQUET, Sinks, resources
 from sfumato.publishing.verify import ReadBack, data_checks
 from sfumato.reading.codebook import NO_CODEBOOK, Codebook
 from sfumato.recipe import Recipe
-from sfumato.release import Earlier, Order, Release, drawn_orders
+from sfumato.release import Earlier, Release, drawn_orders
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.soundness import broken_promise, unfit_reason
 from sfumato.schema import Schema
@@ -440,21 +441,19 @@ def _write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
 
 def _types(release: Release) -> pa.Schema:
     """Return the types of the one table: those that all its records have together."""
-    rows = _some_rows(release)
+    import pyarrow as pa
+
+    cells = {name: release.cells[name] for name in release.schema.released}
+    fields = [(name, own.to_arrow(_rows_of_values(own), encoded=True).type) for name, own in cells.items()]
     has_pseudonyms = release.people is not None and release.schema.pseudonym
-    once = Order(rows, rows, people=rows if has_pseudonyms else None)
-    return tables_of(release, typed=True, order=once)[WHOLE].schema
+    return pa.schema([*fields, (release.person_column, pa.int64())] if has_pseudonyms else fields)
 
 
-def _some_rows(release: Release) -> Integers:
-    """Return rows that have every released value of every attribute."""
-    chosen = np.zeros(release.n_rows, dtype=np.bool_)
-    for name in release.schema.released:
-        cells = release.cells[name]
-        has_value = np.zeros(len(cells.labels), dtype=np.int64)
-        has_value[cells.codes] = np.arange(release.n_rows)
-        chosen[has_value[cells.occurring]] = True
-    return np.flatnonzero(chosen)
+def _rows_of_values(cells: Cells) -> Integers:
+    """Return for each released value of an attribute a row that has it."""
+    row_of = np.zeros(len(cells.labels), dtype=np.int64)
+    row_of[cells.codes] = np.arange(len(cells.codes))
+    return row_of[cells.occurring]
 
 
 def _with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
