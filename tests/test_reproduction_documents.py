@@ -126,7 +126,9 @@ def test_figures_that_are_not_reached_are_listed_with_what_was_tried(small: dict
 def test_safety_is_told_by_the_formula_and_truly(small: dict[str, Any]) -> None:
     shown = block("safety", small)
     assert "| (20, 4) | 20 % | 18.6 % | 48.4 %; 19.8 % with `diversity=distinct` |" in shown
-    assert "By the formula, of 7 0 are; with `l=d`: 7 are." in shown
+    assert (
+        "d2-diverse: of 7 0 are; with `l=d`: 7 are. (Rerun with 2 seeds, every reading, no control.)" in shown
+    )
 
 
 def test_a_paper_that_was_not_rerun_says_so(small: dict[str, Any]) -> None:

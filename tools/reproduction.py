@@ -189,7 +189,12 @@ def safety(digest: Digest) -> str:
     ]
     head = ("", "published", "by the formula", "truly (guarantee)")
     promise = next(c for c in _of(digest, "dewri")["claims"] if c["text"].startswith(_TRUE_OF_ALL))
-    return f"{_table(head, rows)}\n\nBy the formula, {_evidence(promise)}."
+    said = f"Pairs of the formula that are d1-anonymous and d2-diverse: {_evidence(promise)}."
+    return f"{_table(head, rows)}\n\n{said} {_rerun_with(digest, 'dewri')}"
+
+
+def _rerun_with(digest: Digest, key: str) -> str:
+    return f"(Rerun with {_extent(_of(digest, key)['run'])}.)"
 
 
 def _losses(each: Mapping[str, Any] | None) -> str:
@@ -217,7 +222,7 @@ def answers(digest: Digest) -> str:
         for exhibit in ("figure-6", "figure-7")
         for (row, column), each in _figures(digest, "dewri", exhibit).items()
     ]
-    return _table(("", "published", "found"), rows)
+    return f"{_table(('', 'published', 'found'), rows)}\n\n{_rerun_with(digest, 'dewri')}"
 
 
 def originals(digest: Digest) -> str:

@@ -26,7 +26,7 @@ from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
 from sfumato.reproduce.reached import Reach, reached_otherwise, reaches, unreached
 
-_MOST_DECIMALS = 6
+_MOST_DIGITS = 5
 _MEANS = 1 / 50
 
 
@@ -97,12 +97,13 @@ def printed(cell: Cell, value: float | None) -> str:
         return _with_minus(f"{value:,.0f}")
     if cell.published is None:
         return formatting.number(value)
-    return _with_minus(f"{value:,.{_decimals(cell)}f}")
+    return _with_minus(f"{value:,.{_decimals(cell, value)}f}")
 
 
-def _decimals(cell: Cell) -> int:
+def _decimals(cell: Cell, value: float) -> int:
     """Return how many decimals mean something: less than a fiftieth of the tolerance does not."""
-    most = min(cell.decimals + 1, _MOST_DECIMALS)
+    before_the_point = len(f"{abs(value):.0f}") if abs(value) >= 1 else 0
+    most = min(cell.decimals + 1, _MOST_DIGITS - before_the_point)
     return min(most, max(math.ceil(-math.log10(_MEANS * cell.tolerance)), 0)) if cell.tolerance else most
 
 
