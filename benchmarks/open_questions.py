@@ -1,10 +1,11 @@
 """The open questions of the four papers, studied: one command makes every table and picture of the page.
 
     python benchmarks/open_questions.py --cache FOLDER            what questions/results.json lacks
-    python benchmarks/open_questions.py --cache FOLDER --again    everything, but for what the cache holds
+    python benchmarks/open_questions.py --cache FOLDER --tables wages,stroke
     python benchmarks/open_questions.py --page                    only writes page and pictures anew
 
-It may be stopped: the cache keeps the public tables and every candidate that was measured.
+It may be stopped: the cache keeps the public tables and every candidate that was measured, and results.json
+every study, and every table of a study, that came to its end.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import argparse
 import json
 import re
 import resource
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from questions import beating, distance, knowing, properties, surviving
+from questions.tables import TABLES, named
 
 from sfumato.files import file_beside
 
@@ -28,6 +31,8 @@ STUDIES: dict[str, ModuleType] = {
     "knowing": knowing,
     "surviving": surviving,
 }
+ON_ADULT = ("distance", "properties", "knowing")
+ON_TABLES = ("distance", "beating", "surviving")
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "open-questions.md"
 RESULTS = Path(__file__).parent / "questions" / "results.json"
@@ -59,6 +64,17 @@ def pictures(results: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def missing(results: dict[str, Any], names: list[str], wanted: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield every study that has no result yet: of Adult, whose name is empty, and of each table."""
+    for name in names:
+        if name in ON_ADULT and "adult" not in results.get(name, {}):
+            yield name, ""
+    for table in wanted:
+        for name in names:
+            if name in ON_TABLES and table not in results.get(name, {}).get("tables", {}):
+                yield name, table
+
+
 def _put(place: Path, text: str) -> None:
     with file_beside(place) as beside:
         beside.write_text(text, "utf-8")
@@ -68,24 +84,23 @@ def main() -> None:
     """Study what is asked for, and write results, tables and pictures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, help="where public tables and candidates are kept")
-    parser.add_argument("--only", default="", help=f"some of {', '.join(STUDIES)}, with commas between")
-    parser.add_argument("--again", action="store_true", help="also what results.json has already")
+    parser.add_argument("--only", default=",".join(STUDIES), help="questions, with commas between")
+    parser.add_argument("--tables", default=",".join(each.name for each in TABLES), help="likewise")
     parser.add_argument("--page", action="store_true", help="only write page and pictures")
     given = parser.parse_args()
-    results: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    names = given.only.split(",") if given.only else list(STUDIES)
-    if unknown := [name for name in names if name not in STUDIES]:
-        parser.error(f"no question {unknown[0]!r}; there are {', '.join(STUDIES)}")
     if not given.page and given.cache is None:
         parser.error("--cache FOLDER is missing")
-    for name in [] if given.page else names:
-        if given.again or name not in results:
-            began = cpu()
-            results[name] = STUDIES[name].study(given.cache)
-            print(f"{name}: {cpu() - began:.0f} s of CPU", flush=True)
-            _put(RESULTS, json.dumps(results, indent=1, ensure_ascii=False, sort_keys=False) + "\n")
-    if PAGE.exists():
-        _put(PAGE, written(PAGE.read_text("utf-8"), results))
+    results: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    lacking = list(missing(results, given.only.split(","), given.tables.split(",")))
+    for name, table in [] if given.page else lacking:
+        began, of = cpu(), results.setdefault(name, {})
+        if table:
+            of.setdefault("tables", {})[table] = STUDIES[name].study_of(named(table), given.cache)
+        else:
+            of["adult"] = STUDIES[name].study(given.cache)
+        print(f"{name} {table or 'adult'}: {cpu() - began:.0f} s of CPU", flush=True)
+        _put(RESULTS, json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    _put(PAGE, written(PAGE.read_text("utf-8"), results))
     for name, svg in pictures(results).items():
         _put(DOCS / f"{name}.svg", svg)
 

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from questions import grid
-from questions.tables import TABLES, Studied
+from questions.tables import Studied
 from questions.written import points, table
 from sfumato.frontier import Candidate
 from sfumato.reproduce.exhibits import Chart, Series
@@ -22,14 +22,10 @@ from sfumato.reproduce.pictures import chart_svg
 WAYS = {"generalisation": ("mondrian", "local-recoding"), "bucketization": ("bucketize",)}
 
 
-def study(cache: Path) -> dict[str, Any]:
-    """Compare every release of every table with the better trivial one, for every target."""
-    return {
-        each.name: {
-            target: _learned(each, target, grid.explored(each, cache).candidates) for target in each.targets
-        }
-        for each in TABLES
-    }
+def study_of(studied: Studied, cache: Path) -> dict[str, Any]:
+    """Compare every release of a table with the better trivial one, for every target."""
+    made = grid.explored(studied, cache).candidates
+    return {target: _learned(studied, target, made) for target in studied.targets}
 
 
 def _learned(studied: Studied, target: str, made: Sequence[Candidate]) -> dict[str, Any]:
@@ -98,8 +94,9 @@ def counted(found: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def tables(found: Mapping[str, Any]) -> dict[str, str]:
+def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """Write what was found, a row for each target."""
+    found = results["tables"]
     rows = []
     for name, targets in found.items():
         for target, learned in targets.items():
@@ -157,8 +154,8 @@ def _answer(found: Mapping[str, Any], totals: Mapping[str, int]) -> str:
     return (
         f"For {totals['beats']} of {totals['pairs']} pairs of a table and a target some generalised release "
         f"beats the better trivial one, on {len(where)} of {len(found)} tables "
-        f"({', '.join(where) or 'none'}); for {totals['modestly']} of them one does that leaves the adversary "
-        "at most half of what the table as it is gives away. The largest gain is "
+        f"({', '.join(where) or 'none'}); for {totals['modestly']} of them one does that leaves the "
+        "adversary at most half of what the table as it is gives away. The largest gain is "
         f"{100 * median(most['gains']):.1f} points (`{target}` of {name}, `{most['release']}`), where the "
         f"adversary gains {100 * most['adversary']:.1f}."
     )
@@ -168,8 +165,9 @@ def _some_beats(learned: Mapping[str, Any]) -> bool:
     return any(beats(each) for each in learned["releases"] if each["sanitizer"] in WAYS["generalisation"])
 
 
-def pictures(found: Mapping[str, Any]) -> dict[str, str]:
+def pictures(results: Mapping[str, Any]) -> dict[str, str]:
     """Draw the researcher's gain against the adversary's, a point for each release and target."""
+    found = results["tables"]
     series = [
         Series(
             name,

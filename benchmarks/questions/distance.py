@@ -15,7 +15,7 @@ from scipy.stats import kendalltau
 
 import sfumato as sf
 from questions import grid
-from questions.tables import TABLES
+from questions.tables import Studied
 from questions.written import table
 from sfumato.frontier import Candidate
 from sfumato.reproduce.conclusions import View, claims_under
@@ -51,8 +51,13 @@ TRIED: tuple[dict[str, Any], ...] = (
 
 
 def study(cache: Path) -> dict[str, Any]:
-    """Compare the rankings on Adult, and on every public table."""
-    return {"adult": _adult(cache), "tables": {each.name: _elsewhere(each.name, cache) for each in TABLES}}
+    """Compare the rankings on Adult."""
+    return _adult(cache)
+
+
+def study_of(studied: Studied, cache: Path) -> dict[str, Any]:
+    """Compare the rankings on a public table."""
+    return _compared(grid.explored(studied, cache).candidates, ("js", *ELSEWHERE))
 
 
 def _adult(cache: Path) -> dict[str, Any]:
@@ -76,12 +81,6 @@ def _adult(cache: Path) -> dict[str, Any]:
             for each in ON_ADULT
         },
     }
-
-
-def _elsewhere(name: str, cache: Path) -> dict[str, Any]:
-    studied = next(each for each in TABLES if each.name == name)
-    made = grid.explored(studied, cache).candidates
-    return _compared(made, ("js", *ELSEWHERE))
 
 
 def label(distance: str) -> str:

@@ -86,8 +86,9 @@ def _declined(release: sf.Release, wanted: tuple[str, ...]) -> list[float | None
     return [each.value for each in found]
 
 
-def tables(found: Mapping[str, Any]) -> dict[str, str]:
+def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """Write what is gained with what is known, and what is lost of what is wanted."""
+    found = results["adult"]
     gained = [
         (f"`{name}`", *(_spread([100 * each for each in one[known]["shares"]]) for known in KNOWN))
         for name, one in found["gained"].items()
@@ -121,6 +122,6 @@ def _spread(values: list[float]) -> str:
     return f"{median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
 
 
-def pictures(found: Mapping[str, Any]) -> dict[str, str]:
+def pictures(results: Mapping[str, Any]) -> dict[str, str]:
     """Two tables say it all."""
     return {}

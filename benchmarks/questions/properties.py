@@ -124,8 +124,9 @@ def _curve(rows: Sequence[Sequence[float]]) -> list[list[float]]:
     return points[moocore.is_nondominated(points)].tolist()
 
 
-def tables(found: Mapping[str, Any]) -> dict[str, str]:
+def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """Write what each k and t cost, and what the fronts are worth."""
+    found = results["adult"]
     cheapest = found["cheapest"]
     rows = [(f"t ≤ {t:g}", *(percent(cheapest["k-t-safety"][f"{k} {t}"]) for k in K)) for t in T]
     fronts = [
@@ -166,15 +167,15 @@ def _answer(found: Mapping[str, Any]) -> str:
     )
     return (
         f"On Adult ({found['records']:,} records, six quasi-identifiers, occupation sensitive, at most "
-        f"{found['eta']:.0%} suppressed; {len(SEEDS)} seeds of {found['evaluations']:,} evaluations, the best "
-        f"of them) k ≥ 10 costs {loose} of the information with t ≤ 0.4, and {both} with t ≤ 0.2; t ≤ 0.2 "
-        f"alone costs {far}. "
-        "The losses below are of the problem `k-t-safety`."
+        f"{found['eta']:.0%} suppressed; {len(SEEDS)} seeds of {found['evaluations']:,} evaluations, the "
+        f"best of them) k ≥ 10 costs {loose} of the information with t ≤ 0.4, and {both} with t ≤ 0.2; "
+        f"t ≤ 0.2 alone costs {far}. The losses below are of the problem `k-t-safety`."
     )
 
 
-def pictures(found: Mapping[str, Any]) -> dict[str, str]:
+def pictures(results: Mapping[str, Any]) -> dict[str, str]:
     """Draw the loss against t for each k."""
+    found = results["adult"]
     series = tuple(
         Series(f"k ≥ {k}", *zip(*sorted(map(tuple, curve)), strict=True))
         for k, curve in found["curves"].items()

@@ -9,7 +9,7 @@ from typing import Any
 
 import sfumato as sf
 from questions import grid
-from questions.tables import TABLES, Studied
+from questions.tables import Studied
 from questions.written import table
 from sfumato.frontier import Candidate
 from sfumato.reproduce.conclusions import View, claims_under, worth_its_risk
@@ -25,12 +25,8 @@ _ALIKE = 0.8
 K, EPSILON = (5, 20), (0.5, 0.05)
 
 
-def study(cache: Path) -> dict[str, Any]:
-    """Judge every conclusion on every table, and on a control whose values are dealt out."""
-    return {each.name: _judged(each, cache) for each in TABLES}
-
-
-def _judged(studied: Studied, cache: Path) -> list[dict[str, Any]]:
+def study_of(studied: Studied, cache: Path) -> list[dict[str, Any]]:
+    """Judge every conclusion on a table, and on a control whose values are dealt out."""
     here, control = (_claims(studied, cache, is_control=each) for each in (False, True))
     return [
         {
@@ -142,8 +138,9 @@ _SHORT = {
 }
 
 
-def tables(found: Mapping[str, Any]) -> dict[str, str]:
+def tables(results: Mapping[str, Any]) -> dict[str, str]:
     """Write the verdicts, a row for each conclusion."""
+    found = results["tables"]
     names = list(found)
     texts = [each["conclusion"] for each in found[names[0]]]
     rows = [
@@ -162,6 +159,6 @@ def _answer(found: Mapping[str, Any], texts: list[str]) -> str:
     return "\n".join(lines)
 
 
-def pictures(found: Mapping[str, Any]) -> dict[str, str]:
+def pictures(results: Mapping[str, Any]) -> dict[str, str]:
     """Verdicts are words: there is nothing to draw."""
     return {}

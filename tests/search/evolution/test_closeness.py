@@ -57,7 +57,7 @@ def points_of(table: Table, bits: tuple[int, ...], together: bool, eta: float, k
         )
         for (place, _), pays in members.items()
     ]
-    points = set()
+    points: set[Point] = set()
     for k, least, t in itertools.product(*({each[part] for each in classes} for part in range(3))):
         kept = [each for each in classes if each[0] >= k and each[1] >= least and each[2] <= t + 1e-12]
         if kept and len(rows) - sum(each[0] for each in kept) <= eta * len(rows):
@@ -120,8 +120,9 @@ def test_every_recipe_has_the_claimed_k_l_and_t(name: ClosenessName, kind: Farne
         found = problem.evaluate(genes)
         for owner, traits in zip(found.owner, found.traits, strict=True):
             release = sanitize(*bound, problem.recipe(genes[owner], traits))
-            asked = ["k-anonymity", "probabilistic-diversity", {"t-closeness": {"distance": kind}}]
-            k, diversity, t, loss = (m.value for m in measure(release, [*asked, "general-loss"]))
+            reached = {"t-closeness": {"distance": kind}}
+            asked = ("k-anonymity", "probabilistic-diversity", reached, "general-loss")
+            k, diversity, t, loss = (m.value for m in measure(release, asked))
             named = dict(zip(problem.traits, traits.tolist(), strict=True))
             assert (k, int(diversity or 0)) == (named["k"], named["l"])
             assert (t, loss) == pytest.approx((named["t"], named["general-loss"]), abs=1e-9)

@@ -20,7 +20,7 @@ from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.sanitizers.base import check_share
 from sfumato.schema import Schema
-from sfumato.search.evolution.closeness import CLOSENESS, ClosenessName, ClosenessProblem, Farness
+from sfumato.search.evolution.closeness import ClosenessName, ClosenessProblem, Farness
 from sfumato.search.evolution.cuts import CutSpace
 from sfumato.search.evolution.grids import LatticeSpace, ParameterSpace
 from sfumato.search.evolution.measured import MeasuredProblem
@@ -179,14 +179,16 @@ class Evolution:
             return space, MeasuredProblem(
                 space, table, schema, self.objectives, self.model, self.eta, self._limits()
             )
-        if self.problem in CLOSENESS:
-            whole = ClosenessProblem.whole_of(table, schema, self.distance)
-            return space, ClosenessProblem(
-                space, whole, self.problem, self.eta, self.prefer, self.diversity, self.distance
-            )
-        return space, PublisherProblem(
-            space, self.problem, self.eta, self.prefer, self.guarantee, self.diversity
-        )
+        match self.problem:
+            case "t-closeness" | "k-t-safety" | "k-l-t-safety":
+                whole = ClosenessProblem.whole_of(table, schema, self.distance)
+                return space, ClosenessProblem(
+                    space, whole, self.problem, self.eta, self.prefer, self.diversity, self.distance
+                )
+            case _:
+                return space, PublisherProblem(
+                    space, self.problem, self.eta, self.prefer, self.guarantee, self.diversity
+                )
 
     def _settings(self) -> Settings:
         population, generations = (500 if self.problem in _LARGE else 200, 250)
