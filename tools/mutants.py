@@ -197,6 +197,7 @@ class Trial:
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
         # the tests that noticed a change of each function, the last one last
         self.noticed: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self.hung: set[Mutation] = set()
         # how often each test noticed a change of each module
         self.often: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
@@ -235,32 +236,37 @@ class Trial:
         return True
 
     def _try_all(self, waiting: Any, known: Known, functions: Any) -> None:
-        running: dict[int, tuple[Mutation, Path]] = {}
+        running: dict[int, tuple[Mutation, list[pytest.Item], Path]] = {}
         for number, (mutation, items) in enumerate(waiting):
             if not items:
                 self.results[mutation.name] = "unreached"
                 continue
             if len(running) == self.options.jobs:
-                self._collect(running)
+                self._collect(running, waiting)
             limit = 5 + 3 * sum(known.seconds[item.nodeid] for item in items)
             place = self.folder / f"mutant-{number}"
             noticed, often = self.noticed[mutation.module, mutation.function], self.often[mutation.module]
             in_order = _noticing_first(items, noticed, often)
-            running[_forked(mutation, in_order, functions, limit, place)] = (mutation, place)
+            running[_forked(mutation, in_order, functions, limit, place)] = (mutation, items, place)
             if number % 20 == 0:
                 _save(self.name, self.results)
                 print(f"{number} of {len(waiting)}", Counter(self.results.values()), flush=True)
         while running:
-            self._collect(running)
+            self._collect(running, waiting)
         _save(self.name, self.results)
 
-    def _collect(self, running: dict[int, tuple[Mutation, Path]]) -> None:
+    def _collect(self, running: dict[int, tuple[Mutation, list[pytest.Item], Path]], waiting: Any) -> None:
         pid, status, used = os.wait3(0)
-        mutation, place = running.pop(pid)
+        mutation, items, place = running.pop(pid)
         with suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
         code = os.waitstatus_to_exitcode(status)
         outcomes = {_SURVIVED: "survived", _NOT_TO_BE_MADE: "not made"}
+        if code == -signal.SIGALRM and mutation not in self.hung:
+            # a forked process may wait for a lock that a thread held when it was forked
+            self.hung.add(mutation)
+            waiting.append((mutation, items))
+            return
         stopped = code in (-signal.SIGALRM, -signal.SIGXCPU)
         self.results[mutation.name] = "timed out" if stopped else outcomes.get(code, "killed")
         if (place / _NOTICED).exists():
@@ -467,7 +473,7 @@ def _forked(mutation: Mutation, items: list[pytest.Item], functions: Any, limit:
     os.setpgid(0, 0)
     # what loops is stopped by what it computes, which a busy machine does not change; what waits by the clock
     resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
-    signal.alarm(20 * int(limit))
+    signal.alarm(30 + 6 * int(limit))
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
     _make_quiet(items[0].config, place)
     try:
