@@ -219,6 +219,17 @@ def test_a_nested_mapping_of_uneven_depth_is_a_tree_whose_shallow_leaves_stand_f
     assert labels_of(hierarchy, "Japan") == ["Japan", "Japan", "Asia", "*"]
 
 
+@given(st.lists(st.sampled_from(["a", "b", "*", "1", 1, 1.5, 2, None]), min_size=1, unique=True))
+def test_a_flat_hierarchy_is_the_one_whose_only_level_is_the_root(values: list[Any]) -> None:
+    flat, built = Hierarchy.flat(values), Hierarchy.of_levels(values, [["*"] * len(values)])
+    assert (flat.values, flat.labels, flat.node_of.tolist()) == (
+        built.values,
+        built.labels,
+        built.node_of.tolist(),
+    )
+    assert [sizes.tolist() for sizes in flat.sizes] == [sizes.tolist() for sizes in built.sizes]
+
+
 def test_a_list_alone_is_a_flat_hierarchy() -> None:
     assert Hierarchy.nested(["a", "b"]).labels == (("a", "b"), ("*",))
 

@@ -361,3 +361,13 @@ def test_temporary_space_that_is_used_up_is_told_with_the_remedy(
         reduced(path, "duckdb")
     assert SECRET not in str(raised.value)
     assert raised.value.__context__ is None
+
+
+def test_texts_that_parquet_files_hold_once_are_the_same_table_as_plain_ones(tmp_path: Path) -> None:
+    parts = [["a", None, " a", "b"], ["c", "b", "NA", "a"], ["b", "b", "", "c"]]
+    for number, texts in enumerate(parts):
+        records = {"t": pa.array(texts), "n": pa.array([1, 2, 1, None])}
+        pq.write_table(pa.table(records), tmp_path / f"{number}.parquet", row_group_size=2)
+    plain = pa.concat_tables([pq.read_table(path) for path in sorted(tmp_path.iterdir())])
+    assert pa.types.is_string(plain.schema.field("t").type)
+    assert same(reduced(tmp_path, "memory"), Table.from_arrow(plain, missing_values=["NA"]))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sfumato.reading.sources import Source
+from sfumato.reading.sources import ParquetFiles, Source
 from sfumato.schema import Schema
 from sfumato.table import Table, counted
 
@@ -22,7 +22,7 @@ class MemoryEngine:
         self, source: Source, schema: Schema | None = None, *, missing_values: Iterable[str] = ()
     ) -> Table:
         """Return the distinct rows of a source; see `Engine.reduce`."""
-        records = source.read()
+        records = ParquetFiles(source.parquet).read_encoded() if source.parquet else source.read()
         names = records.column_names if schema is None else schema.needed(records.column_names)
         return counted(records.select(names), missing_values=missing_values)
 

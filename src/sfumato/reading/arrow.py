@@ -93,6 +93,12 @@ def read_arrow(
     return _checked(path, _READERS[file_format](path))
 
 
+def read_encoded(path: Path) -> pa.Table:
+    """Read a Parquet file as `read_arrow` does, but texts as dictionaries, which hold equal ones once."""
+    require_file(path)
+    return _checked(path, _read_parquet(path, encoded=True))
+
+
 def format_of(path: Path) -> Format:
     """Return the format that the suffix of a file tells."""
     name = path.name.lower()
@@ -336,7 +342,7 @@ def _stripped(path: Path, name: str, column: pa.ChunkedArray) -> pa.DictionaryAr
 # Parquet, Feather and Arrow
 
 
-def _read_parquet(path: Path) -> pa.Table | None:
+def _read_parquet(path: Path, *, encoded: bool = False) -> pa.Table | None:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -348,7 +354,8 @@ def _read_parquet(path: Path) -> pa.Table | None:
         if not is_bomb:
             # a long text that many records share is then held once
             with parquet.ParquetFile(path, read_dictionary=texts) as file:
-                return _written_out(_validated(file.read()), texts)
+                table = _validated(file.read())
+            return table if encoded else _written_out(table, texts)
     except (MemoryError, pa.ArrowCapacityError):
         pass
     except (pa.ArrowException, OSError, UnicodeError):

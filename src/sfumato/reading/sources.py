@@ -24,6 +24,7 @@ from sfumato.reading.arrow import (
     damaged,
     format_of,
     read_arrow,
+    read_encoded,
 )
 from sfumato.reading.databases import POSTGRES, asked, database_at, is_database
 from sfumato.reading.dialect import require_file
@@ -261,11 +262,18 @@ class ParquetFiles:
 
     def read(self) -> pa.Table:
         """Return all records; of several files, as a cluster writes them, some may have none."""
+        return self._read(read_arrow)
+
+    def read_encoded(self) -> pa.Table:
+        """Return all records, texts as dictionaries: who numbers the values needs no other."""
+        return self._read(read_encoded)
+
+    def _read(self, read_one: Callable[[Path], pa.Table]) -> pa.Table:
         if len(self.files) == 1:
-            return read_arrow(self.files[0])
+            return read_one(self.files[0])
         _ = self.schema
         files = [path for path in self.files if _n_parquet(path)] or self.files[:1]
-        return _together([read_arrow(path) for path in files])
+        return _together([read_one(path) for path in files])
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns."""
