@@ -156,7 +156,7 @@ def test_combinations_are_ruled_out_that_no_class_with_this_cell_has(borders: Bo
     shares, sizes = [], []
     for row, size in zip(rows, release.classes.sizes.tolist(), strict=True):
         cells = [(each, int(each.codes[row])) for each in (release.cells["age"], release.cells["town"])]
-        n_all = math.prod(int(np.diff(each.sets.starts)[code]) for each, code in cells)  # type: ignore[union-attr]
+        n_all = math.prod(int(np.diff(each.sets.starts)[code]) for each, code in cells)
         if n_all > 1:
             n_possible = len(possible[tuple(each.labels[code] for each, code in cells)])
             shares.append(1 - n_possible / n_all if size == k else 0.0)
