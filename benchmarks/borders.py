@@ -4,7 +4,9 @@
 
 Without a table it is Adult with the six quasi-identifiers of Li & Li. Every line is one release: method,
 k, borders, seconds of CPU, what is lost and told, right guesses by place in the interval and if all places
-were alike (of the attribute that tells most), and how many people downcoding places on one value.
+were alike (of the attribute that tells most), how many people downcoding places on one value, which share of
+the combinations of values it rules out, and how many values an adversary recovers who knows the distribution:
+without and with the recipe, and the attribute that tells most.
 """
 
 from __future__ import annotations
@@ -26,15 +28,16 @@ from sfumato import (
     sanitize,
 )
 
-MEASURES = ("general-loss", "utility-loss", "query-error", "border-gain", "downcoding")
+MEASURES = ("general-loss", "utility-loss", "query-error", "border-gain", "downcoding", "downcoding-gain")
+TOLD = ("by place / evenly", "exactly", "ruled out", "recovered")
 
 
 def main() -> None:
     """Print one line for each release."""
     asked = _arguments()
     table, schema = _table(asked)
-    print("| method | k | borders | CPU s | " + " | ".join(MEASURES) + " | by place / evenly | exactly |")
-    print("|---|---|---|---|" + "---|" * (len(MEASURES) + 2))
+    print("| method | k | borders | CPU s | " + " | ".join(MEASURES) + f" | {' | '.join(TOLD)} |")
+    print("|---|---|---|---|" + "---|" * (len(MEASURES) + len(TOLD)))
     for k in map(int, asked.k.split(",")):
         for method in (Mondrian, LocalRecoding, Clustering):
             for borders in ("tight", "grid"):
@@ -64,12 +67,13 @@ def _line(table: Table, schema: Schema, method: Any, k: int, borders: str) -> st
     release = sanitize(table, schema, method(KAnonymity(k), borders=borders), seed=1)
     seconds = time.process_time() - started
     taken = measure(release, MEASURES)
-    ends, placed = taken[3].detail, taken[4].detail
+    ends, placed, recovered = (each.detail for each in taken[3:])
     figures = " | ".join(f"{each.value:.4f}" for each in taken)
     guesses = f"{ends['right-guesses-by-place']:.3f} / {ends['right-guesses-evenly']:.3f}"
     return (
         f"| {method.__name__} | {k} | {borders} | {seconds:.1f} | {figures} | {guesses} "
-        f"| {placed['exactly']:.3f} |"
+        f"| {placed['exactly']:.3f} | {placed['ruled-out']:.3f} | {taken[5].baseline or 0:.3f} to "
+        f"{recovered.get('recovered', 0):.3f} of {recovered.get('attribute', 'nothing')} |"
     )
 
 

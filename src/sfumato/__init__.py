@@ -50,6 +50,7 @@ _HOME = {
     "DisclosureQuotient": "measures",
     "DistinctDiversity": "models",
     "Downcoding": "measures",
+    "DowncodingGain": "measures",
     "EntropyDiversity": "models",
     "Epsilon": "measures",
     "EquivalenceClasses": "classes",

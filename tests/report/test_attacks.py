@@ -25,6 +25,7 @@ KNOWN = (
     "composition-loss",
     "de-finetti-gain",
     "downcoding",
+    "downcoding-gain",
     "inference",
     "linkability",
     "membership",

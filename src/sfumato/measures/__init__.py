@@ -16,6 +16,7 @@ from sfumato.measures.auxiliary import AuxiliaryGain
 from sfumato.measures.aware.border_gain import BorderGain
 from sfumato.measures.aware.de_finetti import DeFinettiGain
 from sfumato.measures.aware.downcoding import Downcoding
+from sfumato.measures.aware.downcoding_gain import DowncodingGain
 from sfumato.measures.aware.minimality import MinimalityRisk
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
 from sfumato.measures.composition import CompositionK, CompositionLoss
@@ -67,6 +68,7 @@ __all__ = [
     "Discernibility",
     "DisclosureQuotient",
     "Downcoding",
+    "DowncodingGain",
     "Epsilon",
     "GeneralLoss",
     "GoodUtility",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +26,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.sanitizers.borders import Borders
+from sfumato.sanitizers.clusters import PointSpace
 
 BORDERS: tuple[Borders, ...] = ("tight", "grid")
 
@@ -127,3 +130,37 @@ def test_a_recipe_that_did_not_make_the_release_leads_to_false_conclusions() -> 
     tight, grid = (sanitize(table, schema, Mondrian(KAnonymity(4), borders=b)) for b in BORDERS)
     mistaken = replace(grid, recipe=tight.recipe)
     assert measure(mistaken, ["downcoding"])[0].detail["false"] > 0
+
+
+TINY = [(1, "a"), (2, "b"), (7, "c"), (9, "d"), (4, "a"), (6, "b")]
+
+
+@pytest.mark.parametrize("borders", BORDERS)
+@pytest.mark.parametrize("k", [2, 3])
+def test_combinations_are_ruled_out_that_no_class_with_this_cell_has(borders: Borders, k: int) -> None:
+    schema = Schema((Attribute("age", "quasi-identifying"), Attribute("town", "quasi-identifying")))
+    table, schema = schema.bind(
+        Table.from_arrow(dict(zip(("age", "town"), zip(*TINY, strict=True), strict=True)))
+    )
+    release = sanitize(table, schema, Clustering(KAnonymity(k), borders=borders), seed=1)
+    space = PointSpace.of(table, schema, KAnonymity(1), sets=False, borders=borders)
+    every = list(itertools.product(*(range(len(table[name].domain)) for name in ("age", "town"))))
+    worlds = np.array(list(itertools.combinations_with_replacement(every, k)), dtype=np.int32)
+    covered = space.cells(worlds.min(axis=1), worlds.max(axis=1)).values()
+    covers = [[each.labels[code] for code in each.codes] for each in covered]
+    possible: dict[tuple[Any, ...], set[tuple[int, ...]]] = {}
+    for world, cover in zip(worlds.tolist(), zip(*covers, strict=True), strict=True):
+        possible.setdefault(cover, set()).update(map(tuple, world))
+
+    rows = [int(np.flatnonzero(release.classes.class_of == n)[0]) for n in range(release.classes.n_classes)]
+    shares, sizes = [], []
+    for row, size in zip(rows, release.classes.sizes.tolist(), strict=True):
+        cells = [(each, int(each.codes[row])) for each in (release.cells["age"], release.cells["town"])]
+        n_all = math.prod(int(np.diff(each.sets.starts)[code]) for each, code in cells)
+        if n_all > 1:
+            n_possible = len(possible[tuple(each.labels[code] for each, code in cells)])
+            shares.append(1 - n_possible / n_all if size == k else 0.0)
+            sizes.append(size)
+    (taken,) = measure(release, ["downcoding"])
+    assert taken.detail["ruled-out"] == pytest.approx(np.average(shares, weights=sizes))
+    assert (taken.detail["ruled-out"] > 0) == (k == 2 and borders == "tight")

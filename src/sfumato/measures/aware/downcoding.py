@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Integers
+from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import Cells
 from sfumato.facts import Detail, Words
 from sfumato.measures.aware.covers import CoveredRanges, covered_ranges, ends, is_covering
@@ -32,6 +33,11 @@ class Downcoding(RecipeReaderMeasure):
     attribute that tells most in each class, where that is true in the original; the detail has the share of
     those placed on a single value, the share of the conclusions that are false (0 unless the recipe is not
     what made the release), and how much smaller the cells become on average.
+
+    All attributes together rule out combinations of values, but only in classes of two: there each record has
+    the one end or the other of every attribute. With three, two are enough for all ends, and the
+    third can have any combination. The detail has the share of the combinations that are ruled out so, on
+    average over the records whose cells have several.
 
     Only where the recipe says how covers are made (it has ``borders``); other methods release no smallest
     covers, and the value is 0.
@@ -61,6 +67,7 @@ class Downcoding(RecipeReaderMeasure):
             "exactly": Detail("people placed on a single value"),
             "false": Detail("conclusions that are false"),
             "smaller": Detail("how much smaller the cells become"),
+            "ruled-out": Detail("combinations of values that are ruled out"),
         },
     )
 
@@ -69,7 +76,7 @@ class Downcoding(RecipeReaderMeasure):
         if release.rows is None or release.original is None or release.recipe is None:
             raise NotApplicable("it is not known how the release was made, or which released record is which")
         if not is_covering(release):
-            return (self.taken(0.0, detail={"exactly": 0.0, "false": 0.0, "smaller": 0.0}),)
+            return (self.taken(0.0, detail=dict.fromkeys(self.words.details, 0.0)),)
         found = [_Placed.of(release, name, ranges) for name, ranges in covered_ranges(release)]
         placed, exact = (np.max([getattr(each, fact) for each in found], axis=0) for fact in ("n", "n_exact"))
         concluded = np.concatenate([each.concludes for each in found])
@@ -79,6 +86,7 @@ class Downcoding(RecipeReaderMeasure):
             "exactly": int(exact.sum()) / release.n_records,
             "false": float((concluded & ~holds).sum()) / max(int(concluded.sum()), 1),
             "smaller": float(smaller[placed > 0].mean()) if placed.any() else 0.0,
+            "ruled-out": _ruled_out(found, release.classes.sizes),
         }
         return (self.taken(int(placed.sum()) / release.n_records, detail=detail),)
 
@@ -124,13 +132,17 @@ class _Placed:
         How many records are rightly placed in a smaller cell, and on a single value.
     smaller
         By how much their cells become smaller, on average over the two.
+    width, at_ends
+        How many values the cell has, and how many of them can be the smallest or the largest of the class.
     """
 
     concludes: Booleans
     holds: Booleans
     n: Integers
     n_exact: Integers
-    smaller: np.ndarray
+    smaller: Floats
+    width: Integers
+    at_ends: Integers
 
     @classmethod
     def of(cls, release: Release, name: str, ranges: CoveredRanges) -> _Placed:
@@ -156,4 +168,21 @@ class _Placed:
         n_exact = np.sum([holds & (width == 1) & (widths > 1) for _, width in of_two], axis=0)
         concludes = np.logical_or.reduce([width < widths for _, width in of_two])
         smaller = np.mean([1 - width / widths for _, width in of_two], axis=0)
-        return cls(concludes, holds, n, n_exact, np.where(holds, smaller, 0.0))
+        at_ends = np.where(np.diff(ranges.starts) > 0, _n_ends(ranges), last - first + 1)[released]
+        return cls(concludes, holds, n, n_exact, np.where(holds, smaller, 0.0), widths, at_ends)
+
+
+def _n_ends(ranges: CoveredRanges) -> Integers:
+    """Return for each released value how many values are an end of one of its ranges."""
+    n_released = len(ranges.starts) - 1
+    of = np.tile(np.repeat(np.arange(n_released), np.diff(ranges.starts)), 2)
+    pairs = np.unique(np.stack([of, np.concatenate([ranges.low, ranges.high])]), axis=1)
+    return np.bincount(pairs[0], minlength=n_released)
+
+
+def _ruled_out(found: Sequence[_Placed], sizes: Integers) -> float:
+    """Return the mean share of the combinations in a record's cells that no record of its class can have."""
+    possible = np.prod([each.at_ends / each.width for each in found], axis=0)
+    several = np.prod([each.width.astype(np.float64) for each in found], axis=0) > 1
+    ruled_out = np.where(sizes == 2, 1 - possible, 0.0)
+    return float(ruled_out[several] @ sizes[several]) / max(int(sizes[several].sum()), 1)

@@ -1,0 +1,168 @@
+"""Downcoding with a known distribution: against every draw there can be, and releases on which it works."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import (
+    Attribute,
+    Clustering,
+    DowncodingGain,
+    FullDomain,
+    Hierarchy,
+    KAnonymity,
+    Mondrian,
+    Schema,
+    SuppressQuasiIdentifiers,
+    Table,
+    measure,
+    sanitize,
+)
+from sfumato.measures.aware.downcoding_gain import chances_of_counts, likeliest
+
+Range = tuple[int, int]
+
+
+@st.composite
+def cells(draw: st.DrawFn) -> tuple[np.ndarray, int, list[Range]]:
+    """Draw how common the values of a cell are, a number of records, and the ranges that one of came out."""
+    n_values = draw(st.integers(2, 4))
+    shares = np.array([draw(st.integers(1, 9)) for _ in range(n_values)], dtype=np.float64)
+    every = list(itertools.combinations_with_replacement(range(n_values), 2))
+    ranges = draw(st.lists(st.sampled_from(every), min_size=1, unique=True))
+    return shares / shares.sum(), draw(st.integers(2, 4)), ranges
+
+
+def worlds(shares: np.ndarray, n_records: int, ranges: list[Range]) -> list[tuple[Counter[int], float]]:
+    """Return all draws whose smallest and largest value are one of the ranges, each with its chance."""
+    found = [
+        (Counter(draw), math.prod(shares[value] for value in draw))
+        for draw in itertools.product(range(len(shares)), repeat=n_records)
+        if (min(draw), max(draw)) in ranges
+    ]
+    total = sum(chance for _, chance in found)
+    return [(draw, chance / total) for draw, chance in found]
+
+
+def as_arrays(ranges: list[Range]) -> tuple[np.ndarray, np.ndarray]:
+    low, high = np.array(ranges).T
+    return low, high
+
+
+@settings(max_examples=40)
+@given(cells())
+def test_chances_are_those_of_all_draws(drawn: tuple[np.ndarray, int, list[Range]]) -> None:
+    shares, n_records, ranges = drawn
+    possible = worlds(shares, n_records, ranges)
+    expected = [
+        [sum(chance for draw, chance in possible if draw[value] >= j) for j in range(1, n_records + 1)]
+        for value in range(len(shares))
+    ]
+    assert chances_of_counts(shares, n_records, as_arrays(ranges)) == pytest.approx(
+        np.array(expected), abs=1e-9
+    )
+
+
+@settings(max_examples=25)
+@given(cells())
+def test_no_other_guess_recovers_more(drawn: tuple[np.ndarray, int, list[Range]]) -> None:
+    shares, n_records, ranges = drawn
+    possible = worlds(shares, n_records, ranges)
+
+    def recovered(guess: Counter[int]) -> float:
+        return sum(chance * (draw & guess).total() for draw, chance in possible)
+
+    guessed = Counter(dict(enumerate(likeliest(shares, n_records, as_arrays(ranges)).tolist())))
+    assert guessed.total() == n_records
+    every = itertools.combinations_with_replacement(range(len(shares)), n_records)
+    assert recovered(guessed) == pytest.approx(max(recovered(Counter(guess)) for guess in every))
+
+
+def test_who_knows_nothing_of_the_recipe_takes_records_for_drawn_from_the_cell() -> None:
+    shares = np.array([0.7, 0.2, 0.1])
+    every = [(low, high) for low in range(3) for high in range(low, 3)]
+    assert chances_of_counts(shares, 5, None) == pytest.approx(chances_of_counts(shares, 5, as_arrays(every)))
+
+
+def test_what_the_distribution_rules_out_is_not_believed() -> None:
+    shares, ends = np.array([1.0, 0.0]), (np.array([0]), np.array([1]))
+    assert likeliest(shares, 3, ends).tolist() == likeliest(shares, 3, None).tolist() == [3, 0]
+
+
+N_PAIRS = 40
+
+
+def rare_siblings(common: int = 9) -> tuple[Table, Schema]:
+    """Return places each of which has a rare neighbour: who is alone there is released with another."""
+    tree = Hierarchy.nested({f"x{n}": [f"x{n}a", f"x{n}b"] for n in range(N_PAIRS)})
+    schema = Schema((Attribute("place", "quasi-identifying", hierarchy=tree),))
+    places = [f"x{n}{side}" for n in range(N_PAIRS) for side in ["a"] * common + ["b"]]
+    return Table.from_arrow({"place": places}), schema
+
+
+def test_everybody_is_recovered_where_pairs_must_be_of_two_kinds() -> None:
+    (taken,) = measure(sanitize(*rare_siblings(), Clustering(KAnonymity(2)), seed=1), ["downcoding-gain"])
+    # each pair is one of a kind and one of the other; who only knows what is common guesses the same twice
+    assert taken.detail["recovered"] == 1
+    assert taken.baseline == pytest.approx(0.5, abs=0.2)
+    assert taken.value == taken.detail["recovered"] - taken.baseline
+
+
+def test_larger_classes_tell_less() -> None:
+    gains = [
+        measure(sanitize(*rare_siblings(), Clustering(KAnonymity(k)), seed=1), ["downcoding-gain"])[0].value
+        for k in (2, 5, 40)
+    ]
+    assert gains == sorted(gains, reverse=True)
+    assert gains[-1] < 0.1
+
+
+def test_what_is_known_of_others_or_of_the_release_will_do(tmp_path: Path) -> None:
+    table, schema = rare_siblings()
+    release = sanitize(table, schema, Clustering(KAnonymity(2)), seed=1)
+    place = table["place"]
+    others = np.repeat(np.array(place.domain)[place.codes], table.weights)
+    csv.write_csv(pa.table({"place": others}), tmp_path / "others.csv")
+    known = [
+        DowncodingGain(),
+        DowncodingGain("release"),
+        DowncodingGain(control=str(tmp_path / "others.csv")),
+    ]
+    first, *found = (each.measure(release)[0] for each in known)
+    for taken in found:
+        assert taken.detail["recovered"] == first.detail["recovered"] == 1
+    assert found[1].value == first.value
+
+
+def test_ends_that_are_certain_are_recovered_by_hand() -> None:
+    people = {"age": [1, 2, 2, 3] + [2] * 12, "town": ["A"] * 4 + ["B"] * 12}
+    schema = Schema((Attribute("age", "quasi-identifying"), Attribute("town", "quasi-identifying")))
+    release = sanitize(Table.from_arrow(people), schema, Mondrian(KAnonymity(4)), seed=1)
+    (taken,) = measure(release, ["downcoding-gain"])
+    # 14 of 16 are 2 years old; in A somebody is 1 and somebody 3, and 2 is likeliest for the others
+    assert (taken.baseline, taken.detail["recovered"]) == (0.5, 1.0)
+
+
+def test_a_round_interval_does_not_tell_the_ends() -> None:
+    shares = np.array([4, 1, 14, 1, 4]) / 24
+    tight = likeliest(shares[1:4], 4, as_arrays([(0, 2)]))
+    # [0, 5) is released for every range that two steps of 1 do not cover
+    grid = likeliest(shares, 4, as_arrays([(0, 2), (0, 3), (0, 4), (1, 3), (1, 4), (2, 4)]))
+    assert tight.tolist() == [1, 2, 1]
+    assert grid.tolist() == likeliest(shares, 4, None).tolist() == [1, 0, 2, 0, 1]
+
+
+@pytest.mark.parametrize("how", [FullDomain({"place": 1}, KAnonymity(2)), SuppressQuasiIdentifiers()])
+def test_one_level_for_all_is_no_smallest_cover(how: Any) -> None:
+    assert measure(sanitize(*rare_siblings(), how), ["downcoding-gain"])[0].value == 0
