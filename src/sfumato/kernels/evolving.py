@@ -1,8 +1,4 @@
-"""Group the records by many recodings, one after the other, and describe the classes of each.
-
-A recoding gives every unit (a value, or an interval of values that stay together) of every attribute a
-block and a loss. The units of all attributes stand in one row, attribute by attribute.
-"""
+"""Describe the classes of many recodings, and choose which of them are suppressed."""
 
 from __future__ import annotations
 
@@ -12,33 +8,42 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Codes, Floats, Integers
+from sfumato.kernels.clustering import NONE
 from sfumato.kernels.compiling import njit
 from sfumato.kernels.grouping import rows_by_group
+from sfumato.kernels.regrouping import (
+    Recodings,
+    Records,
+    add_counts,
+    count_values,
+    group_rows,
+    room_for,
+    visit,
+)
+from sfumato.kernels.regrouping import Room as _Room
+
+__all__ = [
+    "TRAITS",
+    "Persons",
+    "Recodings",
+    "Records",
+    "Sensitive",
+    "cut_blocks",
+    "keep_all",
+    "suppress_below_average",
+    "suppress_in_order",
+    "suppress_small",
+    "suppress_unsafe",
+]
 
 TRAITS = ("k", "l", "weighted-k", "general-loss", "suppressed", "d1", "d2")
 """What is known of each solution, one column for each; ``l`` is 0 where nothing is sensitive."""
 
 _K, _L, _WEIGHTED, _LOSS, _SUPPRESSED, _FIRST, _SECOND = range(7)
-_MOST_CELLS = 1 << 16
-_LARGEST_KEY = 1 << 62
 # Classes below this size are counted by size, the few above it are sorted.
 _SMALL = 512
-
-
-class Records(NamedTuple):
-    """The distinct rows of units.
-
-    Attributes are taken together in joints: ``joints[i]`` up to ``joints[i + 1]`` are the places in
-    ``order`` of the attributes of joint ``i``, and ``codes[i]`` numbers their combined units.
-    """
-
-    codes: Codes
-    units: Codes
-    weights: Integers
-    order: Integers
-    joints: Integers
-    first_unit: Integers
-    unit_counts: Integers
+# So many sensitive values are counted for all recodings together; more are counted for each.
+_MOST_VALUES = 64
 
 
 class Sensitive(NamedTuple):
@@ -74,28 +79,6 @@ class Persons(NamedTuple):
     held: Integers
 
 
-class Recodings(NamedTuple):
-    """For each recoding the block and the loss of every unit, and how many blocks each attribute has."""
-
-    blocks: Codes
-    losses: Floats
-    n_blocks: Integers
-
-
-class _Room(NamedTuple):
-    keys: Integers
-    table: Integers
-    cells: Integers
-    slots: Integers
-    slot_keys: Integers
-    stamps: Integers
-    class_of: Integers
-    sizes: Integers
-    first: Integers
-    people: Integers
-    latest: Integers
-
-
 @njit(cache=True)
 def cut_blocks(
     bits: npt.NDArray[np.uint8], first_unit: Integers, covers: Floats, first_cover: Integers
@@ -129,102 +112,30 @@ def cut_blocks(
 
 @njit(cache=True)
 def _room(records: Records) -> _Room:
-    n_rows = records.weights.size
-    n_slots = 16
-    while n_slots < 2 * n_rows:
-        n_slots *= 2
-    largest = 1
-    for joint in range(records.joints.size - 1):
-        n_codes = 1
-        for place in range(records.joints[joint], records.joints[joint + 1]):
-            attribute = records.order[place]
-            n_codes *= records.first_unit[attribute + 1] - records.first_unit[attribute]
-        largest = max(largest, n_codes)
-    return _Room(
-        np.empty(n_rows, np.int64),
-        np.empty(largest, np.int64),
-        np.empty(_MOST_CELLS, np.int64),
-        np.empty(n_slots, np.int64),
-        np.empty(n_slots, np.int64),
-        np.zeros(n_slots + 1, np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows, np.int64),
+    """Make room to count one recoding after the other from the records; see `_classes`."""
+    n_units, n_attributes = records.first_unit[-1], records.first_unit.size - 1
+    nothing = Recodings(
+        np.empty((0, n_units), np.int32), np.empty((0, n_units)), np.empty((0, n_attributes), np.int64)
     )
-
-
-@njit(cache=True)
-def _number_keys(room: _Room, weights: Integers, span: int) -> int:
-    """Number equal keys, and find the size and the first row of each class; return how many there are."""
-    found = 0
-    if span <= _MOST_CELLS:
-        room.cells[:span] = -1
-        for row in range(weights.size):
-            number = room.cells[room.keys[row]]
-            if number < 0:
-                number = found
-                room.cells[room.keys[row]] = number
-                room.sizes[number] = 0
-                room.first[number] = row
-                found += 1
-            room.sizes[number] += weights[row]
-            room.class_of[row] = number
-        return found
-    mask = room.slots.size - 1
-    # the last stamp counts the uses of the table: what an earlier use left there is empty
-    room.stamps[-1] += 1
-    use = room.stamps[-1]
-    for row in range(weights.size):
-        key = room.keys[row]
-        slot = np.int64(np.uint64(key) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
-        while room.stamps[slot] == use and room.slot_keys[slot] != key:
-            slot = (slot + 1) & mask
-        if room.stamps[slot] != use:
-            room.stamps[slot] = use
-            room.slot_keys[slot] = key
-            room.slots[slot] = found
-            room.sizes[found] = 0
-            room.first[found] = row
-            found += 1
-        number = room.slots[slot]
-        room.sizes[number] += weights[row]
-        room.class_of[row] = number
-    return found
+    return room_for(records, nothing, NONE, False)
 
 
 @njit(cache=True)
 def _classes(records: Records, blocks: Codes, n_blocks: Integers, room: _Room) -> int:
-    """Group the rows by their blocks; return the number of classes."""
-    n_rows = records.weights.size
-    keys = room.keys
-    keys[:] = 0
-    span = 1
-    for joint in range(records.joints.size - 1):
-        # the key of every combination of units in the joint, built attribute by attribute
-        table = room.table
-        table[0] = 0
-        filled = 1
-        joint_span = 1
-        for place in range(records.joints[joint], records.joints[joint + 1]):
-            attribute = records.order[place]
-            start = records.first_unit[attribute]
-            n_units = records.first_unit[attribute + 1] - start
-            for code in range(filled - 1, -1, -1):
-                base = table[code] * n_blocks[attribute]
-                for unit in range(n_units - 1, -1, -1):
-                    table[code * n_units + unit] = base + blocks[start + unit]
-            filled *= n_units
-            joint_span *= n_blocks[attribute]
-        if span > _LARGEST_KEY // joint_span:
-            span = _number_keys(room, records.weights, span)
-            keys[:] = room.class_of
-        codes = records.codes[joint]
-        for row in range(n_rows):
-            keys[row] = keys[row] * joint_span + table[codes[row]]
-        span *= joint_span
-    return _number_keys(room, records.weights, span)
+    """Group the records by their blocks; return the number of classes."""
+    return group_rows(records, room, NONE, blocks, n_blocks)
+
+
+@njit(cache=True)
+def _room_with_values(
+    records: Records, persons: Persons, sensitive: Sensitive, recodings: Recodings
+) -> _Room:
+    """Make room in which sensitive values are counted together for all recodings, where these are few."""
+    is_shared = persons.people.size == 0 and sensitive.n_values <= _MOST_VALUES
+    is_shared &= records.weights.sum() <= np.iinfo(np.int32).max
+    room = room_for(records, recodings, sensitive.n_values, is_shared)
+    count_values(sensitive.starts, sensitive.values, sensitive.counts, room)
+    return room
 
 
 @njit(cache=True)
@@ -245,18 +156,18 @@ def _people(persons: Persons, room: _Room, n_classes: int) -> Integers:
 
 
 @njit(cache=True)
-def _whole_loss(records: Records, losses: Floats) -> float:
+def _whole_loss(unit_counts: Integers, losses: Floats) -> float:
     total = 0.0
     for unit in range(losses.size):
-        total += records.unit_counts[unit] * losses[unit]
+        total += unit_counts[unit] * losses[unit]
     return total
 
 
 @njit(cache=True)
-def _class_loss(records: Records, losses: Floats, row: int) -> float:
+def _class_loss(units: Codes, losses: Floats, row: int) -> float:
     total = 0.0
-    for attribute in range(records.units.shape[1]):
-        total += losses[records.units[row, attribute]]
+    for attribute in range(units.shape[1]):
+        total += losses[units[row, attribute]]
     return total
 
 
@@ -268,6 +179,8 @@ def _diversities(sensitive: Sensitive, persons: Persons, room: _Room, n_classes:
     """
     if persons.people.size > 0:
         return _diversities_of_people(persons, room, n_classes)
+    if room.counts.shape[1]:
+        return _diversities_of_table(sensitive, room, room.latest_table[0], n_classes)
     rows, starts = rows_by_group(room.class_of, n_classes)
     scratch = np.zeros(sensitive.n_values, np.int64)
     diversities = np.empty(n_classes, np.int64)
@@ -290,6 +203,28 @@ def _diversities(sensitive: Sensitive, persons: Persons, room: _Room, n_classes:
                     scratch[sensitive.values[entry]] = 0
         else:
             scratch[:] = 0
+    return diversities
+
+
+@njit(cache=True)
+def _diversities_of_table(sensitive: Sensitive, room: _Room, table: int, n_classes: int) -> Integers:
+    """Return the diversities from the counts of the rows of a table."""
+    n_values, owners, sizes = sensitive.n_values, sensitive.owners, room.sizes
+    counts = np.zeros((n_classes, room.counts.shape[1]), np.int32)
+    add_counts(room.counts[room.starts[table] : room.starts[table + 1]], room.class_of, counts)
+    diversities = np.empty(n_classes, np.int64)
+    n_different = np.zeros(sensitive.owners.max() + 1, np.int64)
+    for number in range(n_classes):
+        if sensitive.distinct:
+            n_different[:] = 0
+            for value in range(n_values):
+                n_different[owners[value]] += counts[number, value] > 0
+            diversities[number] = n_different.min()
+        else:
+            largest = np.int32(0)
+            for value in range(counts.shape[1]):
+                largest = max(largest, counts[number, value])
+            diversities[number] = sizes[number] // largest
     return diversities
 
 
@@ -364,14 +299,15 @@ def _describe(
     traits: Floats,
 ) -> None:
     """Write the traits of the kept classes of one recoding."""
-    loss = _whole_loss(records, losses)
+    units, sizes, first, founders = records.units, room.sizes, room.first, room.founders
+    loss = _whole_loss(records.unit_counts, losses)
     smallest = n_weighted
     diversity = n_weighted
     gone = 0
     met = 0
     squares = 0
     for number in range(kept.size):
-        size = room.sizes[number]
+        size = sizes[number]
         if kept[number]:
             smallest = min(smallest, people[number])
             diversity = min(diversity, diversities[number])
@@ -379,7 +315,7 @@ def _describe(
             squares += people[number] * people[number]
         else:
             gone += size
-            loss -= size * _class_loss(records, losses, room.first[number])
+            loss -= size * _class_loss(units, losses, first[founders[number]])
     traits[_K] = smallest
     traits[_L] = diversity
     traits[_WEIGHTED] = squares / met
@@ -391,10 +327,12 @@ def _describe(
 def keep_all(records: Records, persons: Persons, recodings: Recodings) -> Floats:
     """Return the traits of every recoding when no record is suppressed; ``d1`` is weighted-k."""
     n_records = records.weights.sum()
-    room = _room(records)
+    room = room_for(records, recodings, NONE, persons.people.size == 0)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
-    for one in range(recodings.blocks.shape[0]):
-        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+    for place in range(room.begins.size):
+        one, n_classes = visit(records, recodings, room, place)
+        if one < 0:
+            continue
         people = _people(persons, room, n_classes)
         none = np.zeros(n_classes, np.int64)
         kept = np.ones(n_classes, np.bool_)
@@ -407,10 +345,12 @@ def keep_all(records: Records, persons: Persons, recodings: Recodings) -> Floats
 def suppress_small(records: Records, persons: Persons, recodings: Recodings, limit: int) -> Floats:
     """Return the traits when the smallest classes are suppressed, at most ``limit`` records; ``d1`` is k."""
     n_records = records.weights.sum()
-    room = _room(records)
+    room = room_for(records, recodings, NONE, persons.people.size == 0)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
-    for one in range(recodings.blocks.shape[0]):
-        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+    for place in range(room.begins.size):
+        one, n_classes = visit(records, recodings, room, place)
+        if one < 0:
+            continue
         sizes = room.sizes[:n_classes]
         people = _people(persons, room, n_classes)
         none = np.zeros(n_classes, np.int64)
@@ -424,10 +364,12 @@ def suppress_small(records: Records, persons: Persons, recodings: Recodings, lim
 def suppress_below_average(records: Records, persons: Persons, recodings: Recodings) -> Floats:
     """Return the traits when classes below weighted-k are suppressed; ``d1`` is weighted-k before that."""
     n_records = records.weights.sum()
-    room = _room(records)
+    room = room_for(records, recodings, NONE, persons.people.size == 0)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
-    for one in range(recodings.blocks.shape[0]):
-        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+    for place in range(room.begins.size):
+        one, n_classes = visit(records, recodings, room, place)
+        if one < 0:
+            continue
         people = _people(persons, room, n_classes)
         met = people.sum()
         squares = (people * people).sum()
@@ -448,11 +390,13 @@ def suppress_unsafe(
     a row that is not used has k = 0.
     """
     n_records = records.weights.sum()
-    room = _room(records)
+    room = _room_with_values(records, persons, sensitive, recodings)
     found = np.zeros((recodings.blocks.shape[0], 8, len(TRAITS)))
     longest = 0
-    for one in range(recodings.blocks.shape[0]):
-        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+    for place in range(room.begins.size):
+        one, n_classes = visit(records, recodings, room, place)
+        if one < 0:
+            continue
         sizes = room.sizes[:n_classes]
         people = _people(persons, room, n_classes)
         diversities = _diversities(sensitive, persons, room, n_classes)
@@ -499,10 +443,12 @@ def suppress_in_order(
     less diverse (sizes first) or smaller (diversities first).
     """
     n_records = records.weights.sum()
-    room = _room(records)
+    room = _room_with_values(records, persons, sensitive, recodings)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
-    for one in range(recodings.blocks.shape[0]):
-        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+    for place in range(room.begins.size):
+        one, n_classes = visit(records, recodings, room, place)
+        if one < 0:
+            continue
         sizes = room.sizes[:n_classes]
         people = _people(persons, room, n_classes)
         diversities = _diversities(sensitive, persons, room, n_classes)

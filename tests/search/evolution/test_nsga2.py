@@ -48,6 +48,9 @@ class _Bits:
     def neighbours(self, genes: Any) -> Any:
         return genes ^ np.eye(N_GENES, dtype=np.int8)
 
+    def recipe(self, genes: Any, model: Any, suppression: float) -> Any:
+        raise NotImplementedError
+
 
 class _Rugged:
     """Objectives with many ties, some of them infinite; some strings are not allowed."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -64,6 +66,25 @@ class AttributeCuts:
         every = np.zeros(len(changes), dtype=np.int64)
         every[changes] = bits
         return "".join(map(str, every.tolist()))
+
+
+class _Steps(NamedTuple):
+    """What may be changed at once: a bit of a free attribute, or a node that is opened or closed.
+
+    Parameters
+    ----------
+    flips
+        The bits that change.
+    inside
+        The bits within the node: all of them 0 when it is opened, those that change 1 when it is closed.
+    before, behind
+        The bits on both sides of the node, which must be 1; the last place of all stands for a bit that is.
+    """
+
+    flips: Genes
+    inside: Booleans
+    before: Integers
+    behind: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +154,7 @@ class CutSpace:
         """The largest value of each gene."""
         return np.ones(self.n_genes, dtype=np.int64)
 
+    @cached_property
     def _slices(self) -> list[tuple[AttributeCuts, slice]]:
         ends = np.cumsum([attribute.n_units - 1 for attribute in self.attributes]).tolist()
         return [
@@ -146,7 +168,7 @@ class CutSpace:
         The first two are the ends: everything together, and everything apart.
         """
         genes = np.zeros((n, self.n_genes), dtype=np.int8)
-        for attribute, place in self._slices():
+        for attribute, place in self._slices:
             if attribute.root is None:
                 density = rng.random((n, 1))
                 genes[:, place] = rng.random((n, attribute.n_units - 1)) < density
@@ -163,7 +185,7 @@ class CutSpace:
         A constrained attribute is cut where both parents have a 1 (Lunacek et al.), or exchanged whole.
         """
         first, second = one.copy(), other.copy()
-        for attribute, place in self._slices():
+        for attribute, place in self._slices:
             allowed = np.ones((len(one), attribute.n_units), dtype=np.bool_)
             if attribute.root is not None:
                 allowed[:, 1:] = (one[:, place] == 1) & (other[:, place] == 1)
@@ -176,7 +198,7 @@ class CutSpace:
     def mutate(self, rng: np.random.Generator, genes: Genes, rate: float) -> Genes:
         """Flip each bit of the unconstrained attributes with this probability."""
         mutated = genes.copy()
-        for attribute, place in self._slices():
+        for attribute, place in self._slices:
             if attribute.root is None:
                 flips = rng.random(genes[:, place].shape) < rate
                 mutated[:, place] ^= flips.astype(np.int8)
@@ -184,24 +206,33 @@ class CutSpace:
 
     def neighbours(self, genes: Genes) -> Genes:
         """Return everything one step away: a block split or two merged, a node opened or closed."""
-        found: list[Genes] = []
-        for attribute, place in self._slices():
-            if attribute.root is None:
-                flips = np.zeros((attribute.n_units - 1, len(genes)), dtype=np.int8)
-                flips[np.arange(attribute.n_units - 1), np.arange(place.start, place.stop)] = 1
-                found.append(genes ^ flips)
-            else:
-                for bits in _steps(attribute.root, genes[place]):
-                    changed = genes.copy()
-                    changed[place] = bits
-                    found.append(changed[np.newaxis])
-        return np.concatenate(found) if found else np.zeros((0, self.n_genes), dtype=np.int8)
+        steps = self._steps
+        apart = np.append(genes, 1)
+        inside = np.where(steps.inside, genes, 0)
+        is_block = (apart[steps.before] == 1) & (apart[steps.behind] == 1)
+        may_flip = ~inside.any(axis=1) | (inside == steps.flips).all(axis=1)
+        return genes ^ steps.flips[is_block & may_flip]
+
+    @cached_property
+    def _steps(self) -> _Steps:
+        """Every step that there may be, attribute by attribute."""
+        found = [step for attribute, place in self._slices for step in _steps_of(attribute, place.start)]
+        steps = _Steps(
+            np.zeros((len(found), self.n_genes), dtype=np.int8),
+            np.zeros((len(found), self.n_genes), dtype=np.bool_),
+            np.array([before for *_, before, _ in found], dtype=np.int64),
+            np.array([behind for *_, behind in found], dtype=np.int64),
+        )
+        for row, (flipped, inside, *_) in enumerate(found):
+            steps.flips[row, flipped] = 1
+            steps.inside[row, inside] = True
+        return steps
 
     def is_valid(self, genes: Genes) -> bool:
         """Return whether every block of a constrained attribute is a node."""
         return all(
             attribute.root is None or _is_cover(attribute.root, genes[place])
-            for attribute, place in self._slices()
+            for attribute, place in self._slices
         )
 
     def recodings(self, genes: Genes) -> Recodings:
@@ -218,7 +249,7 @@ class CutSpace:
 
     def recipe(self, genes: Genes, model: PrivacyModel, suppression: float) -> Recipe:
         """Return the recipe of a row of genes."""
-        cuts = {attribute.name: attribute.spelled(genes[place]) for attribute, place in self._slices()}
+        cuts = {attribute.name: attribute.spelled(genes[place]) for attribute, place in self._slices}
         return Recipe.of(Cut(cuts, model, suppression, self.free))
 
 
@@ -318,18 +349,19 @@ def _pattern(node: Node) -> Booleans:
     return pattern
 
 
-def _steps(root: Node, bits: Genes) -> list[Genes]:
-    """Return the bits with one node opened, or closed where its children are all blocks."""
-    found = []
-    for node in _inner(root):
-        is_apart = (node.low == 0 or bits[node.low - 1]) and (node.high == len(bits) or bits[node.high])
-        inside = bits[node.low : node.high].astype(np.bool_)
-        pattern = _pattern(node)
-        if is_apart and (not inside.any() or (inside == pattern).all()):
-            changed = bits.copy()
-            changed[node.low : node.high] = 0 if inside.any() else pattern
-            found.append(changed)
-    return found
+def _steps_of(attribute: AttributeCuts, start: int) -> list[tuple[list[int], list[int], int, int]]:
+    """Return the steps of an attribute whose first bit is given, as the rows of `_Steps`."""
+    if attribute.root is None:
+        return [([start + bit], [], -1, -1) for bit in range(attribute.n_units - 1)]
+    return [
+        (
+            [start + bit for bit in node.between],
+            list(range(start + node.low, start + node.high)),
+            start + node.low - 1 if node.low else -1,
+            start + node.high if node.high < attribute.n_units - 1 else -1,
+        )
+        for node in _inner(attribute.root)
+    ]
 
 
 def _is_cover(node: Node, bits: Genes) -> bool:
