@@ -99,7 +99,7 @@ def test_units_and_groups_add_up(drawn: dict[str, Any], rounds: int) -> None:
     found = fit_values(
         np.ascontiguousarray(profiles),
         np.array([0, 3, 5]),
-        np.bincount(profile_of.ravel(), weights),
+        np.bincount(profile_of.ravel(), weights).astype(np.float64),
         profile_of.ravel(),
         weights,
         np.searchsorted(unit_of, np.arange(len(weights) + 1)),

@@ -38,7 +38,7 @@ def classes_of(world: World, how: Mondrian) -> Classes:
     found: Classes = defaultdict(Counter)
     for place, row in enumerate(rows.tolist()):
         person = tuple(original[name].domain[original[name].codes[row]] for name in ("age", "ill"))
-        found[cells.labels[cells.codes[place]]][person] += int(release.weights[place])  # type: ignore[index]
+        found[cells.labels[cells.codes[place]]][person] += int(release.weights[place])
     return found
 
 
