@@ -132,7 +132,7 @@ def test_safety_is_told_by_the_formula_and_truly(small: dict[str, Any]) -> None:
 
 
 def test_a_paper_that_was_not_rerun_says_so(small: dict[str, Any]) -> None:
-    assert "No run of this paper is kept: `sfumato reproduce li`." in block("conclusions of li", small)
+    assert "No run is kept: `sfumato reproduce li`." in block("conclusions of li", small)
 
 
 def test_a_digest_keeps_the_papers_that_a_run_lacks_and_the_digits_that_mean_something(

@@ -52,7 +52,7 @@ class NotRerun(LookupError):
 
 def _of(digest: Digest, key: str) -> Any:
     if key not in digest:
-        raise NotRerun(f"No run of this paper is kept: `sfumato reproduce {key}`.")
+        raise NotRerun(f"No run is kept: `sfumato reproduce {key}`.")
     return digest[key]
 
 

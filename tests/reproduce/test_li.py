@@ -154,7 +154,10 @@ class TestProjects:
             assert limits == [point.limit for point in bucketized[name]]
 
     def test_a_quick_look_keeps_the_release_whose_figures_are_printed(self, tmp_path: Path) -> None:
-        largest = {"li": {"model": {"k-anonymity": {"k": 5000}}}, "li-queries": {"smallest-group": 5000}}
+        largest: dict[str, dict[str, Any]] = {
+            "li": {"model": {"k-anonymity": {"k": 5000}}},
+            "li-queries": {"smallest-group": 5000},
+        }
         for experiment in EXPERIMENTS.values():
             few(tmp_path / experiment.name, 0)
             project = Project.load(experiment.under(quick=True).written(tmp_path / experiment.name))

@@ -81,8 +81,9 @@ class Published:
 @cache
 def published(paper: str, exhibit: str) -> Published:
     """Return what a paper prints in a table or Figure."""
-    written = _file()[paper][exhibit]
-    return Published(**{name: tuple(v) if isinstance(v, list) else v for name, v in written.items()})
+    written: dict[str, Any] = _file()[paper][exhibit]
+    lists: dict[str, Any] = {name: tuple(each) for name, each in written.items() if isinstance(each, list)}
+    return Published(**(written | lists))
 
 
 @cache
