@@ -54,18 +54,6 @@ def test_a_folder_is_no_plain_file(folder: Path) -> None:
         pass
 
 
-def test_what_is_refused_does_not_stay_open(folder: Path) -> None:
-    (folder / "sub").mkdir()
-    lowest = os.dup(free := os.open(os.devnull, os.O_RDONLY))
-    os.close(lowest)
-    with pytest.raises(VerificationFailed), opened(folder, "sub"):
-        pass
-    again = os.dup(free)
-    os.close(again)
-    os.close(free)
-    assert again == lowest
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders")
 def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "pipe.csv")
