@@ -55,7 +55,7 @@ def test_every_recoding_has_its_own_classes(is_shared: bool) -> None:
     space, units, _ = table()
     genes = families(space)
     records, recodings = space.rows.records, space.recodings(genes)
-    room = regrouping.room_for(records, recodings, np.int64(0), is_shared)
+    room = regrouping.room_for(records, recodings, 0, is_shared)
     seen = []
     shortest = len(records.weights)
     for place in range(len(room.begins)):
@@ -100,7 +100,11 @@ def groups_of(blocks: Any) -> tuple[Any, list[tuple[int, int, int]]]:
     order, begins, ends, depths = np.arange(n), *(np.zeros(2 * n, dtype=np.int64) for _ in range(3))
     first_unit = np.array([0, blocks.shape[1] // 2, blocks.shape[1]])
     likeness.gather_similar(first_unit, blocks.astype(np.int32), order, begins, ends, depths)
-    return order, [tuple(each) for each in zip(begins, ends, depths, strict=True) if each[0] >= 0]
+    return order, [
+        (int(begin), int(end), int(depth))
+        for begin, end, depth in zip(begins, ends, depths, strict=True)
+        if begin >= 0
+    ]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 17, 70])

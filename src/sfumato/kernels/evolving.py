@@ -14,27 +14,13 @@ from sfumato.kernels.grouping import rows_by_group
 from sfumato.kernels.regrouping import (
     Recodings,
     Records,
+    Room,
     add_counts,
     count_values,
     group_rows,
     room_for,
     visit,
 )
-from sfumato.kernels.regrouping import Room as _Room
-
-__all__ = [
-    "TRAITS",
-    "Persons",
-    "Recodings",
-    "Records",
-    "Sensitive",
-    "cut_blocks",
-    "keep_all",
-    "suppress_below_average",
-    "suppress_in_order",
-    "suppress_small",
-    "suppress_unsafe",
-]
 
 TRAITS = ("k", "l", "weighted-k", "general-loss", "suppressed", "d1", "d2")
 """What is known of each solution, one column for each; ``l`` is 0 where nothing is sensitive."""
@@ -111,7 +97,7 @@ def cut_blocks(
 
 
 @njit(cache=True)
-def _room(records: Records) -> _Room:
+def _room(records: Records) -> Room:
     """Make room to count one recoding after the other from the records; see `_classes`."""
     n_units, n_attributes = records.first_unit[-1], records.first_unit.size - 1
     nothing = Recodings(
@@ -121,15 +107,13 @@ def _room(records: Records) -> _Room:
 
 
 @njit(cache=True)
-def _classes(records: Records, blocks: Codes, n_blocks: Integers, room: _Room) -> int:
+def _classes(records: Records, blocks: Codes, n_blocks: Integers, room: Room) -> int:
     """Group the records by their blocks; return the number of classes."""
     return group_rows(records, room, NONE, blocks, n_blocks)
 
 
 @njit(cache=True)
-def _room_with_values(
-    records: Records, persons: Persons, sensitive: Sensitive, recodings: Recodings
-) -> _Room:
+def _room_with_values(records: Records, persons: Persons, sensitive: Sensitive, recodings: Recodings) -> Room:
     """Make room in which sensitive values are counted together for all recodings, where these are few."""
     is_shared = persons.people.size == 0 and sensitive.n_values <= _MOST_VALUES
     is_shared &= records.weights.sum() <= np.iinfo(np.int32).max
@@ -139,7 +123,7 @@ def _room_with_values(
 
 
 @njit(cache=True)
-def _people(persons: Persons, room: _Room, n_classes: int) -> Integers:
+def _people(persons: Persons, room: Room, n_classes: int) -> Integers:
     """Return how many people each class has: records, where nobody has several."""
     if persons.people.size == 0:
         return room.sizes[:n_classes]
@@ -172,7 +156,7 @@ def _class_loss(units: Codes, losses: Floats, row: int) -> float:
 
 
 @njit(cache=True)
-def _diversities(sensitive: Sensitive, persons: Persons, room: _Room, n_classes: int) -> Integers:
+def _diversities(sensitive: Sensitive, persons: Persons, room: Room, n_classes: int) -> Integers:
     """Return for each class size // the count of its most frequent value, over all sensitive attributes.
 
     Where distinct values count, it is their number in the attribute that has fewest.
@@ -207,7 +191,7 @@ def _diversities(sensitive: Sensitive, persons: Persons, room: _Room, n_classes:
 
 
 @njit(cache=True)
-def _diversities_of_table(sensitive: Sensitive, room: _Room, table: int, n_classes: int) -> Integers:
+def _diversities_of_table(sensitive: Sensitive, room: Room, table: int, n_classes: int) -> Integers:
     """Return the diversities from the counts of the rows of a table."""
     n_values, owners, sizes = sensitive.n_values, sensitive.owners, room.sizes
     counts = np.zeros((n_classes, room.counts.shape[1]), np.int32)
@@ -229,7 +213,7 @@ def _diversities_of_table(sensitive: Sensitive, room: _Room, table: int, n_class
 
 
 @njit(cache=True)
-def _diversities_of_people(persons: Persons, room: _Room, n_classes: int) -> Integers:
+def _diversities_of_people(persons: Persons, room: Room, n_classes: int) -> Integers:
     """Return for each class its people // those who have the value that most of them have."""
     most = np.zeros(n_classes, np.int64)
     n_having = np.zeros(n_classes, np.int64)
@@ -291,7 +275,7 @@ def _smallest_kept(
 def _describe(
     records: Records,
     losses: Floats,
-    room: _Room,
+    room: Room,
     people: Integers,
     diversities: Integers,
     kept: npt.NDArray[np.bool_],

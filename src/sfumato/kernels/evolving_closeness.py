@@ -11,17 +11,15 @@ from sfumato.kernels.compiling import njit
 from sfumato.kernels.evolving import (
     TRAITS,
     Persons,
-    Recodings,
-    Records,
     Sensitive,
     _classes,
     _describe,
     _diversities,
     _people,
-    _Room,
     _room,
 )
 from sfumato.kernels.grouping import rows_by_group
+from sfumato.kernels.regrouping import Recodings, Records, Room
 
 CLOSE_TRAITS = (*TRAITS, "t")
 """What is known of each solution: ``t`` is the largest distance of a class that stays."""
@@ -39,7 +37,7 @@ class Whole(NamedTuple):
 
 
 @njit(cache=True)
-def _distances(sensitive: Sensitive, whole: Whole, room: _Room, n_classes: int) -> Floats:
+def _distances(sensitive: Sensitive, whole: Whole, room: Room, n_classes: int) -> Floats:
     """Return the earth mover's distance of each class, of the sensitive attribute that is farthest."""
     rows, starts = rows_by_group(room.class_of, n_classes)
     counts = np.zeros(sensitive.n_values, np.int64)

@@ -14,7 +14,8 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.cells import interval_leaves
 from sfumato.errors import ParameterError, suggestion
 from sfumato.hierarchy import Hierarchy
-from sfumato.kernels.evolving import Recodings, cut_blocks
+from sfumato.kernels.evolving import cut_blocks
+from sfumato.kernels.regrouping import Recodings
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.sanitizers.cut import Cut

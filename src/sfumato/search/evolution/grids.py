@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.cells import level_cells
 from sfumato.errors import ParameterError
-from sfumato.kernels.evolving import Recodings
+from sfumato.kernels.regrouping import Recodings
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.registry import list_parameters, look_up

@@ -12,13 +12,13 @@ from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.kernels.evolving import (
     TRAITS,
-    Recodings,
     keep_all,
     suppress_below_average,
     suppress_in_order,
     suppress_small,
     suppress_unsafe,
 )
+from sfumato.kernels.regrouping import Recodings
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.diversity import DistinctDiversity, ProbabilisticDiversity

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Integers
-from sfumato.kernels.evolving import Recodings
+from sfumato.kernels.regrouping import Recodings
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.search.evolution.units import UnitRecords

@@ -11,8 +11,9 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Integers
 from sfumato.errors import ParameterError, suggestion
-from sfumato.kernels.evolving import Persons, Records, Sensitive
+from sfumato.kernels.evolving import Persons, Sensitive
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group, value_counts
+from sfumato.kernels.regrouping import Records
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
 
