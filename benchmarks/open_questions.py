@@ -37,7 +37,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "open-questions.md"
 RESULTS = Path(__file__).parent / "questions" / "results.json"
 NOT_YET = "*Not computed yet.*"
-_BLOCK = re.compile(r"(?<=<!-- table: )([\w-]+)( -->\n).*?(?=\n<!-- end -->)", re.DOTALL)
+_BLOCK = re.compile(r"(?<=<!-- table: )([\w-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def cpu() -> float:
@@ -52,7 +52,7 @@ def written(page: str, results: dict[str, Any]) -> str:
     for name, study in STUDIES.items():
         if name in results:
             tables |= study.tables(results[name])
-    return _BLOCK.sub(lambda found: f"{found[1]}{found[2]}{tables.get(found[1], NOT_YET)}", page)
+    return _BLOCK.sub(lambda found: f"{found[1]}{found[2]}{tables.get(found[1], NOT_YET)}\n", page)
 
 
 def pictures(results: dict[str, Any]) -> dict[str, str]:
