@@ -24,6 +24,7 @@ KINDS = (
     "a way to write an interval or a set",
     "a place where the data lives (an engine)",
     "another reading of a paper",
+    "a sentence of a paper to put to the test",
 )
 
 

@@ -18,7 +18,7 @@ from questions import grid
 from questions.tables import Studied
 from questions.written import table
 from sfumato.frontier import Candidate
-from sfumato.reproduce.conclusions import View, claims_under
+from sfumato.reproduce.conclusions import Viewpoint, claims_under
 from sfumato.reproduce.exhibits import Chart, Series
 from sfumato.reproduce.experiments import Explored
 from sfumato.reproduce.pictures import chart_svg
@@ -122,7 +122,7 @@ def _efficient_models(made: Sequence[Candidate], distance: str) -> dict[str, int
 def _closeness(made: Sequence[Candidate], distance: str) -> bool | None:
     """Return whether t-closeness serves best of k, l, t and delta, by the distance that is measured."""
     own = [c for c in made if _own_distance(c) in (None, distance if distance in _T else "js")]
-    view = View("", "", "", label(distance), "utility-loss")
+    view = Viewpoint("", "", "", label(distance), "utility-loss")
     return claims_under(view, Explored(None, tuple(own)))[1].holds  # type: ignore[arg-type]
 
 

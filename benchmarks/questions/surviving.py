@@ -12,13 +12,13 @@ from questions import grid
 from questions.tables import Studied
 from questions.written import table
 from sfumato.frontier import Candidate
-from sfumato.reproduce.conclusions import View, claims_under, worth_its_risk
+from sfumato.reproduce.conclusions import Viewpoint, claims_under, worth_its_risk
 from sfumato.reproduce.exhibits import Claim, Trial
 from sfumato.reproduce.experiments import Explored
 from sfumato.reproduce.ranks import rank_correlation
 from sfumato.reproduce.seeded_noise import SeededLaplace
 
-LOSSES = View("losses", "", "by losses", "privacy-loss", "utility-loss")
+LOSSES = Viewpoint("losses", "", "by losses", "privacy-loss", "utility-loss")
 _QUERIES = sf.QueryError(queries=300, seed=1).label
 _ALIKE = 0.8
 """The rank correlation from which on one figure shows the pattern of the other, as for Adult."""
@@ -48,14 +48,14 @@ def _claims(studied: Studied, cache: Path, *, is_control: bool) -> list[Claim]:
     made = grid.explored(studied, cache, is_control=is_control).candidates
     found = Explored(None, made)  # type: ignore[arg-type]
     gains = [
-        View(
+        Viewpoint(
             "gains-sensitive",
             "",
             "by gains, the sensitive attribute studied",
             "accuracy-gain",
             _gain(studied.sensitive),
         ),
-        View(
+        Viewpoint(
             "gains-other",
             "",
             "by gains, another attribute studied",

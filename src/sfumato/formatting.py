@@ -126,6 +126,20 @@ def joined(parts: Iterable[str]) -> str:
     return f"{', '.join(front)} and {last}" if front else last
 
 
+def sentence(said: str) -> str:
+    """Write what an error says as a sentence.
+
+    Examples
+    --------
+    >>> sentence("no attribute 'x'; did you mean 'y'?"), sentence("a.toml is not TOML")
+    ("No attribute 'x'; did you mean 'y'?", 'a.toml is not TOML.')
+    """
+    words = " ".join(said.split())
+    begins = words.partition(" ")[0]
+    capital = words[:1].upper() + words[1:] if begins.isalpha() else words
+    return capital if capital.endswith((".", "?", "!")) else f"{capital}."
+
+
 def recipe_in_words(recipe: Recipe) -> str:
     """Return a recipe as a phrase, without its seed and without what it leaves at its default.
 

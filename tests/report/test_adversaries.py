@@ -98,7 +98,7 @@ def test_an_adversary_is_told_with_the_scenarios_of_the_own_measures() -> None:
 def test_a_scenario_is_told_in_words() -> None:
     (row,) = scenario_rows([candidate("anti-utility", scenario=SCENARIO)] * 2)
     assert row["name"] == "early-detection"
-    assert row["target"] == "diagnosis"
+    assert row["targets"] == ("diagnosis",)
     assert row["attacked"] == ("age", "zip")
     assert row["user"] == (
         "by naive-bayes; a prediction counts by how near it comes; a record counts if(age > 55, 10, 1)"

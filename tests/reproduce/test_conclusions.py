@@ -9,10 +9,10 @@ import pytest
 from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
-from sfumato.reproduce.conclusions import View, claims_under
+from sfumato.reproduce.conclusions import Viewpoint, claims_under
 from sfumato.reproduce.experiments import Explored
 
-VIEW = View("gains", "Gains", "by gains", "accuracy-gain", "workload-utility")
+VIEW = Viewpoint("gains", "Gains", "by gains", "accuracy-gain", "workload-utility")
 
 
 def release(sanitizer: str, gain: float, utility: float, **parameters: Any) -> Candidate:
@@ -41,7 +41,7 @@ def test_the_researcher_is_measured_against_the_better_trivial_release() -> None
 
 
 def test_losses_are_better_when_they_are_lower() -> None:
-    view = View("losses", "", "", "accuracy-gain", "utility-loss")
+    view = Viewpoint("losses", "", "", "accuracy-gain", "utility-loss")
     values = {"as-is": 0.0, "suppress-quasi-identifiers": 0.05, "suppress-sensitive": 0.02, "mondrian": 0.01}
     made = tuple(
         Candidate(name, Recipe(name, {}), (Measurement("utility-loss", loss, "utility", "lower"),))

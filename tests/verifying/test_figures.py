@@ -149,19 +149,21 @@ class TestGroups:
 
     def test_the_loss_of_privacy_is_the_divergence_of_the_worst_group(self) -> None:
         in_a, in_b = (jensenshannon(own, [2 / 5, 3 / 5]) ** 2 for own in ([2 / 3, 1 / 3], [0, 1]))
-        found = figure("privacy-loss", self.SEEN, threshold=in_a + 0.001)
+        found = figure("privacy-loss", self.SEEN, distance="js", threshold=in_a + 0.001)
         assert found.value == pytest.approx(in_b)
         assert found.detail["mean"] == pytest.approx((3 * in_a + 2 * in_b) / 5)
         assert found.detail["percentile-95"] == pytest.approx(in_b)
         assert found.detail["share-at-risk"] == Between(2 / 5, 2 / 5)
-        assert figure("privacy-loss", self.SEEN, threshold=0).detail["share-at-risk"] == Between(1, 1)
+        assert figure("privacy-loss", self.SEEN, distance="js", threshold=0).detail[
+            "share-at-risk"
+        ] == Between(1, 1)
 
     @pytest.mark.parametrize(("n_bad", "is_worst"), [(1, False), (3, True)])
     def test_95_of_100_records_lose_no_more(self, n_bad: int, is_worst: bool) -> None:
         """One bad record of 20 is left out, three of 50 are not."""
         n_good = 19 if n_bad == 1 else 47
         seen = view({"age": "a" * n_good + "b" * n_bad}, {"ill": ("xy" * 24)[:n_good] + "y" * n_bad})
-        found = figure("privacy-loss", seen, threshold=0.5)
+        found = figure("privacy-loss", seen, distance="js", threshold=0.5)
         assert (found.detail["percentile-95"] == found.value) is is_worst
 
     def test_a_quotient_is_infinite_where_a_value_is_ruled_out(self) -> None:

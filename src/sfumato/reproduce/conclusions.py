@@ -26,7 +26,7 @@ ALMOST_NOTHING = 0.1
 
 
 @dataclass(frozen=True)
-class View:
+class Viewpoint:
     """One way to measure what an adversary learns and what a researcher has of it.
 
     Parameters
@@ -103,7 +103,7 @@ def _better_trivial(found: Explored, measure: str) -> float | None:
     return None if best is None or sign * taken[0].value <= best else sign * best
 
 
-def claims_under(view: View, found: Explored) -> tuple[Claim, ...]:
+def claims_under(view: Viewpoint, found: Explored) -> tuple[Claim, ...]:
     """Judge three conclusions under one way to measure."""
     return tuple(
         Claim(f"{text} ({view.short})", None, _MOOT, is_moot=True)
@@ -121,7 +121,7 @@ _Judgement = tuple[bool | None, str]
 _MOOT = "With the table as it is the researcher does no better than with a trivial release."
 
 
-def _modest_privacy(view: View, found: Explored) -> _Judgement:
+def _modest_privacy(view: Viewpoint, found: Explored) -> _Judgement:
     """Look for the release that keeps most utility among those that leave at most half of the knowledge."""
     modest = [each for each in view.shares(found.made, found) if each[0] <= _HALF]
     if not modest:
@@ -133,7 +133,7 @@ def _modest_privacy(view: View, found: Explored) -> _Judgement:
     )
 
 
-def _closeness_best(view: View, found: Explored) -> _Judgement:
+def _closeness_best(view: Viewpoint, found: Explored) -> _Judgement:
     """Count the releases under another model that one under t-closeness dominates, and the reverse."""
     close = _of_model(found, "t-closeness")
     others = {title: _of_model(found, name) for title, name in _MODELS.items() if name != "t-closeness"}
@@ -159,7 +159,7 @@ def _of_model(found: Explored, model: str) -> list[Candidate]:
     ]
 
 
-def _buckets_better(view: View, found: Explored) -> _Judgement:
+def _buckets_better(view: Viewpoint, found: Explored) -> _Judgement:
     """Compare bucketize with mondrian under the same model, which have the same groups."""
     pairs = [
         (c, found.find("mondrian", model=c.recipe.parameters["model"], target=""))
@@ -182,7 +182,7 @@ def _buckets_better(view: View, found: Explored) -> _Judgement:
     )
 
 
-def worth_its_risk(views: tuple[View, ...], found: Explored) -> Claim:
+def worth_its_risk(views: tuple[Viewpoint, ...], found: Explored) -> Claim:
     """Compare the researcher's gain with the adversary's, which are on one scale."""
     gains = [view for view in views if view.key != "losses"]
     made = [c for c in found.made if c.recipe.sanitizer not in TRIVIAL]

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.report.matrix import frontier_picture
-from sfumato.reproduce.conclusions import ALMOST_NOTHING, View, claims_under, worth_its_risk
+from sfumato.reproduce.conclusions import ALMOST_NOTHING, Viewpoint, claims_under, worth_its_risk
 from sfumato.reproduce.exhibits import Cell, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.paper import Paper
 
 
-def _views(found: Explored) -> tuple[View, ...]:
+def _views(found: Explored) -> tuple[Viewpoint, ...]:
     every = {m.label: m for candidate in found.made for m in candidate.measurements}
     gains = {
         target: next(
@@ -27,21 +27,21 @@ def _views(found: Explored) -> tuple[View, ...]:
         for target in ("salary", "occupation")
     }
     return (
-        View(
+        Viewpoint(
             "losses",
             "Privacy loss against utility loss (Li and Li)",
             "by Li and Li's losses",
             "privacy-loss",
             "utility-loss",
         ),
-        View(
+        Viewpoint(
             "gains-salary",
             "The adversary's gain against the researcher's, who studies salary (Brickell and Shmatikov)",
             "by gains, salary studied",
             "accuracy-gain",
             gains["salary"],
         ),
-        View(
+        Viewpoint(
             "gains-occupation",
             "The same when the researcher studies what the adversary is after, occupation",
             "by gains, occupation studied",
@@ -74,7 +74,7 @@ def _exhibits(found: Found) -> tuple[Exhibit, ...]:
     return (*(_one_frontier(view, explored) for view in views), conclusions)
 
 
-def _one_frontier(view: View, found: Explored) -> Exhibit:
+def _one_frontier(view: Viewpoint, found: Explored) -> Exhibit:
     frontier = view.frontier(found.made)
     tried = Counter(candidate.recipe.sanitizer for candidate in frontier.comparable)
     efficient = Counter(candidate.recipe.sanitizer for candidate in frontier.efficient())

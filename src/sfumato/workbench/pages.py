@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 import sfumato
 from sfumato.errors import DataError, SfumatoError
+from sfumato.formatting import sentence
 from sfumato.report.markup import html_templates
 from sfumato.workbench.addresses import has_page, link, slug
 from sfumato.workbench.state.state import state_of
@@ -122,20 +123,6 @@ def on_still_reading(request: Request, error: Exception) -> Response:
         raise error
     facts = {"name": error.name, "doing": error.doing, "said": error.said}
     return page(request, "loading.html.j2", status=202, **facts)
-
-
-def sentence(said: str) -> str:
-    """Write what an error says as a sentence.
-
-    Examples
-    --------
-    >>> sentence("no attribute 'x'; did you mean 'y'?"), sentence("a.toml is not TOML")
-    ("No attribute 'x'; did you mean 'y'?", 'a.toml is not TOML.')
-    """
-    words = " ".join(said.split())
-    begins = words.partition(" ")[0]
-    capital = words[:1].upper() + words[1:] if begins.isalpha() else words
-    return capital if capital.endswith((".", "?", "!")) else f"{capital}."
 
 
 def _default(status: int) -> str:

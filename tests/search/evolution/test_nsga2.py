@@ -17,7 +17,7 @@ from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 from pymoo.operators.survival.rank_and_crowding.metrics import calc_crowding_distance
 
 from sfumato.search.evolution.nsga2 import (
-    Population,
+    Generation,
     crowding_distance,
     generations,
     survivors,
@@ -129,7 +129,7 @@ def test_every_generation_sees_what_pymoo_sees(n_objectives: int, population: in
     np.testing.assert_array_equal(ours.archive.genes, theirs.archive.genes)
 
 
-def crowd(seed: int, n: int = 30) -> tuple[Population, Any]:
+def crowd(seed: int, n: int = 30) -> tuple[Generation, Any]:
     """Draw a population with few different figures and many ties: ours and pymoo's."""
     rng = np.random.default_rng(seed)
     genes = rng.integers(0, 3, (n, 2))
@@ -139,7 +139,7 @@ def crowd(seed: int, n: int = 30) -> tuple[Population, Any]:
     theirs = PymooPopulation.new(X=genes, F=objectives, G=violations[:, np.newaxis], H=np.empty((n, 0)))
     theirs.set("crowding", crowding)
     theirs.set("rank", np.zeros(n, dtype=int))
-    return Population(genes, objectives, violations, crowding), theirs
+    return Generation(genes, objectives, violations, crowding), theirs
 
 
 @pytest.mark.parametrize("seed", range(20))

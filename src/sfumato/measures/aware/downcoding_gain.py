@@ -173,7 +173,7 @@ class _Recovered:
 
     @classmethod
     def of(cls, release: Release, name: str, ranges: CoveredRanges, shares: Floats) -> _Recovered:
-        classes = _Classes.of(release, name)
+        classes = _ReleasedClasses.of(release, name)
         totals = np.zeros(3, dtype=np.int64)
         for cell, size in np.unique(np.stack([classes.cells, classes.sizes]), axis=1).T.tolist():
             first, last = (int(each[cell]) for each in ends(release.cells[name]))
@@ -192,7 +192,7 @@ class _Recovered:
 
 
 @dataclass(frozen=True, eq=False)
-class _Classes:
+class _ReleasedClasses:
     """The classes of a release by one attribute: the cell and the size of each, and its values with counts.
 
     Parameters
@@ -210,7 +210,7 @@ class _Classes:
     amounts: Integers = field(repr=False)
 
     @classmethod
-    def of(cls, release: Release, name: str) -> _Classes:
+    def of(cls, release: Release, name: str) -> _ReleasedClasses:
         assert release.original is not None
         classes, column = release.classes, release.original[name]
         cells = np.zeros(classes.n_classes, dtype=np.int64)

@@ -17,7 +17,7 @@ from sfumato.search.evolution.space import Genes
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
+class Generation:
     """Some individuals, one row for each.
 
     Parameters
@@ -36,7 +36,7 @@ class Population:
     crowding: Floats
 
     @classmethod
-    def judged(cls, judge: Judge, genes: Genes) -> Population:
+    def judged(cls, judge: Judge, genes: Genes) -> Generation:
         """Let the judge look at some individuals."""
         objectives, violations = judge.judge(genes)
         # an infinite loss is one like any other, but NSGA-II measures distances
@@ -46,13 +46,13 @@ class Population:
     def __len__(self) -> int:
         return len(self.genes)
 
-    def take(self, rows: Integers) -> Population:
+    def take(self, rows: Integers) -> Generation:
         """Return the population of these individuals."""
-        return Population(self.genes[rows], self.objectives[rows], self.violations[rows], self.crowding[rows])
+        return Generation(self.genes[rows], self.objectives[rows], self.violations[rows], self.crowding[rows])
 
-    def joined(self, other: Population) -> Population:
+    def joined(self, other: Generation) -> Generation:
         """Return both populations as one."""
-        return Population(
+        return Generation(
             np.concatenate([self.genes, other.genes]),
             np.concatenate([self.objectives, other.objectives]),
             np.concatenate([self.violations, other.violations]),
@@ -63,16 +63,16 @@ class Population:
 def generations(judge: Judge, settings: Settings, seed: int) -> Iterator[int]:
     """Run generation after generation, yielding the number of each when it is done."""
     rng = np.random.default_rng(seed)
-    first = Population.judged(judge, judge.space.sample(rng, settings.population))
+    first = Generation.judged(judge, judge.space.sample(rng, settings.population))
     population = survivors(first, len(first), rng)
     yield 1
     for number in range(2, settings.generations + 1):
-        born = Population.judged(judge, _children(judge, population, settings, rng))
+        born = Generation.judged(judge, _children(judge, population, settings, rng))
         population = survivors(population.joined(born), settings.population, rng)
         yield number
 
 
-def _children(judge: Judge, population: Population, settings: Settings, rng: np.random.Generator) -> Genes:
+def _children(judge: Judge, population: Generation, settings: Settings, rng: np.random.Generator) -> Genes:
     """Return the children of parents that won a tournament: crossed, mutated, and new where that is easy."""
     n_pairs = -(-settings.population // 2)
     parents = population.genes[winners(population, _tournaments(len(population), 4 * n_pairs, rng), rng)]
@@ -102,7 +102,7 @@ def _tournaments(n: int, n_places: int, rng: np.random.Generator) -> Integers:
     return places[:n_places].reshape(-1, 2)
 
 
-def winners(population: Population, pairs: Integers, rng: np.random.Generator) -> Integers:
+def winners(population: Generation, pairs: Integers, rng: np.random.Generator) -> Integers:
     """Return who wins each of some pairs: who violates less, then who dominates, then who is less crowded."""
     violations, objectives, crowding = population.violations, population.objectives, population.crowding
     one, other = pairs.T
@@ -122,7 +122,7 @@ def _sign(some: Floats, others: Floats) -> Integers:
     return (some > others).astype(np.int64) - (some < others)
 
 
-def survivors(population: Population, n: int, rng: np.random.Generator) -> Population:
+def survivors(population: Generation, n: int, rng: np.random.Generator) -> Generation:
     """Return so many individuals, front after front; of the last front those that are least crowded.
 
     Where too few keep their limits, those follow that violate them least.
@@ -134,7 +134,7 @@ def survivors(population: Population, n: int, rng: np.random.Generator) -> Popul
     return ranked.joined(population.take(nearest))
 
 
-def _by_front(population: Population, n: int, rng: np.random.Generator) -> Population:
+def _by_front(population: Generation, n: int, rng: np.random.Generator) -> Generation:
     import moocore
 
     if not n:
@@ -153,7 +153,7 @@ def _by_front(population: Population, n: int, rng: np.random.Generator) -> Popul
         chosen.append(front)
         room, rank = room - len(front), rank + 1
     survived = np.concatenate(chosen)
-    return Population(
+    return Generation(
         population.genes[survived],
         population.objectives[survived],
         population.violations[survived],

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sfumato.errors import UserError
-from sfumato.workbench.pages import sentence
+from sfumato.formatting import sentence
 from sfumato.workbench.state.published import folder_name
 
 

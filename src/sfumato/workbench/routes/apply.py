@@ -13,10 +13,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from sfumato.errors import PolicyNotMet, words_before
+from sfumato.formatting import sentence
 from sfumato.project.file import Project
 from sfumato.workbench.addresses import link, slug
 from sfumato.workbench.forms.decision import decision_errors
-from sfumato.workbench.pages import back, page, posted, sentence
+from sfumato.workbench.pages import back, page, posted
 from sfumato.workbench.state.addressed import project_of
 from sfumato.workbench.state.published import folder_name, folder_of, free_name
 from sfumato.workbench.state.releases import chosen_of

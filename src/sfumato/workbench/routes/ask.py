@@ -22,9 +22,10 @@ from sfumato.choosing.question import (
 )
 from sfumato.choosing.tokens import Misread
 from sfumato.errors import ParameterError
+from sfumato.formatting import sentence
 from sfumato.frontier import Candidate, broken_limits
 from sfumato.measures.base import Measurement, by_attribute, label_apart
-from sfumato.workbench.pages import page, sentence
+from sfumato.workbench.pages import page
 from sfumato.workbench.state.addressed import findings_of
 from sfumato.workbench.state.findings import Findings
 

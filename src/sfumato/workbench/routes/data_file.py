@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sfumato.errors import DataError, SfumatoError
+from sfumato.formatting import sentence
 from sfumato.schema import UNRELEASED
 from sfumato.workbench.addresses import link
 from sfumato.workbench.forms.data_file import (
@@ -24,7 +25,7 @@ from sfumato.workbench.forms.data_file import (
     typed,
     with_guessed_marks,
 )
-from sfumato.workbench.pages import back, page, posted, sentence
+from sfumato.workbench.pages import back, page, posted
 from sfumato.workbench.state.addressed import look_of, project_file_of, project_of
 from sfumato.workbench.state.editing import Changed, edit, read_text
 from sfumato.workbench.state.projects import Look

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from sfumato import formatting, registry
 from sfumato.errors import ParameterError, ProjectError, SfumatoError
 from sfumato.facts import Axis
+from sfumato.formatting import sentence
 from sfumato.project.policies import POLICIES
 from sfumato.table import number
 from sfumato.workbench.addresses import link
@@ -33,7 +34,7 @@ from sfumato.workbench.forms.plan import (
 )
 from sfumato.workbench.forms.tomls import toml_lines
 from sfumato.workbench.forms.typing_in import NotShown
-from sfumato.workbench.pages import back, page, posted, sentence
+from sfumato.workbench.pages import back, page, posted
 from sfumato.workbench.state.addressed import project_file_of
 from sfumato.workbench.state.editing import edit
 

@@ -12,11 +12,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from sfumato.errors import ProjectError
+from sfumato.formatting import sentence
 from sfumato.frontier import Candidate
 from sfumato.verifying.folder import PROFILES, REPORT, page_of
 from sfumato.workbench.addresses import link
 from sfumato.workbench.forms.publication import FIELDS, REVIEWED, plain, put_publication, stated, typed
-from sfumato.workbench.pages import back, page, posted, sentence
+from sfumato.workbench.pages import back, page, posted
 from sfumato.workbench.state.addressed import findings_of, opened_of, project_of
 from sfumato.workbench.state.editing import edit
 from sfumato.workbench.state.findings import Findings
