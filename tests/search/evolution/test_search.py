@@ -153,7 +153,7 @@ def test_a_project_explores_what_it_finds(tmp_path: Path) -> None:
     assert seen[0].now.startswith("evolution: generation 1 of 10")
 
 
-def test_pymoo_is_imported_only_when_an_evolution_runs() -> None:
-    script = "import sfumato.cli, sfumato.search, sys; print('pymoo' in sys.modules)"
+def test_moocore_is_imported_only_when_an_evolution_runs() -> None:
+    script = "import sfumato.cli, sfumato.search, sys; print('moocore' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
