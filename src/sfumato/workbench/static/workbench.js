@@ -39,6 +39,13 @@ function settle() {
   setTimeout(() => messages.classList.add("settled"), 6000);
 }
 
+// Whoever has clicked on a link is on the way there, which no page that has become ready meanwhile undoes.
+// A download leads nowhere, so that after a while the page asks again.
+let leaving = 0;
+const ON_THE_WAY = 5000;
+addEventListener("beforeunload", () => { leaving = Date.now(); });
+const isLeaving = () => Date.now() - leaving < ON_THE_WAY;
+
 // Elements with data-poll ask for themselves again after so many milliseconds. The address is that of
 // data-address or of the page. With data-until-ready the page is loaded as a whole once it is ready.
 function poll(element) {
@@ -49,6 +56,7 @@ function poll(element) {
     try {
       const { page, response } = await fetched(
         element.dataset.address || location.href, {}, whole ? "ready" : "part");
+      if (isLeaving()) return poll(element);
       if (whole && response.status !== 202) {
         location.replace(response.url);
       } else if (!response.ok || !swap(page, element.id)) {
