@@ -19,9 +19,20 @@ Part = tuple[str, str]
 
 _ENOUGH = 2
 """After so many times in this run the costs of earlier runs are not asked any more."""
-USUALLY_REFINED = 35
+_USUALLY_REFINED = 35
 """So many candidates are tried in gaps of a frontier before nothing improves, as a rule: mostly 15 to 60."""
 _NONE: Mapping[str, float] = MappingProxyType({})
+
+
+def usually_refined(n_rows: int) -> int:
+    """Return how many candidates are tried in gaps of a frontier, as a rule; a few rows have few gaps.
+
+    Examples
+    --------
+    >>> usually_refined(10), usually_refined(45222)
+    (10, 35)
+    """
+    return min(_USUALLY_REFINED, n_rows)
 
 
 @dataclass(frozen=True)

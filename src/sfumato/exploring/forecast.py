@@ -11,7 +11,7 @@ from time import perf_counter, process_time
 
 from sfumato.exploring import memory
 from sfumato.exploring.apart import Original
-from sfumato.exploring.estimate import USUALLY_REFINED, Costs
+from sfumato.exploring.estimate import Costs, usually_refined
 from sfumato.exploring.order import in_order
 from sfumato.exploring.tasks import Ground, is_quick, listed, propose, still_open, with_keys
 from sfumato.exploring.workers import Task, few_rows, make
@@ -86,12 +86,12 @@ def forecast(project: Project, store: Store, workers: int, budget: float | None 
     costs = Costs(store.costs(ground.source, table.n_rows))
     sampled = _sampled(in_order([wanted], costs), costs, table, schema)
     start = _START * _slowness(perf_counter() - began[0], process_time() - began[1])
-    methods = {task.recipe.sanitizer for task in every.values()}
+    gaps = {task.recipe.sanitizer for task in every.values()}, usually_refined(table.n_rows)
     return Forecast(
         n_open=len(wanted),
         n_known=len(every) - len(wanted),
         n_searches=tries.count(None),
-        seconds=_seconds(wanted, methods, costs, workers, budget, start),
+        seconds=_seconds(wanted, gaps, costs, workers, budget, start),
         n_sampled=sampled,
         memory=memory.used_by(os.getpid()) * (workers + (workers > 1)),
     )
@@ -110,20 +110,20 @@ def _slowness(clock: float, work: float) -> float:
 
 def _seconds(
     wanted: Sequence[Task],
-    sanitizers: Iterable[str],
+    gaps: tuple[Iterable[str], int],
     costs: Costs,
     workers: int,
     budget: float | None,
     start: float,
 ) -> float | None:
-    """Return how long candidates take, and with a budget those in gaps, every method as often as others."""
+    """Return how long candidates take, and with a budget those in gaps: of which methods, and how many."""
     planned = costs.of_all(wanted, workers)
     if planned is None or (budget is None and not wanted):
         return planned
     if budget is None:
         return start + planned
     keys = [key for key, _ in (wanted[0].asked if wanted else ())]
-    more = costs.of_refining(sanitizers, keys, USUALLY_REFINED, workers)
+    more = costs.of_refining(gaps[0], keys, gaps[1], workers)
     return None if more is None else min(start + planned + more, budget)
 
 

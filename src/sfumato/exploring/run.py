@@ -18,7 +18,7 @@ from sfumato import registry
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ProjectError
 from sfumato.exploring.apart import UNLIMITED, Limits, Original
-from sfumato.exploring.estimate import USUALLY_REFINED, Costs
+from sfumato.exploring.estimate import Costs, usually_refined
 from sfumato.exploring.order import in_order
 from sfumato.exploring.refinement import SMALL, between_neighbours
 from sfumato.exploring.stored import read_noted
@@ -463,7 +463,8 @@ class _Course:
     @cached_property
     def _n_refined(self) -> int:
         """How many candidates will probably be tried in gaps; those of earlier runs were some of them."""
-        return max(USUALLY_REFINED - len(self.ground.store.proposals(self._refinements)), _VAIN)
+        usual = usually_refined(self.ground.original.table.n_rows)
+        return max(usual - len(self.ground.store.proposals(self._refinements)), min(_VAIN, usual))
 
     def ended(self) -> Progress:
         """Return how it stands at the end, and tell it where the budget ended it."""
