@@ -67,3 +67,16 @@ def test_modest_privacy_is_judged_by_the_release_that_keeps_most() -> None:
     assert "75%" in modest.evidence
     (modest, *_) = claims_under(VIEW, explored(0.0, dear))
     assert modest.holds is True
+
+
+def test_what_chance_may_do_alone_is_nothing_to_destroy() -> None:
+    one = release("mondrian", 0.2, 0.19, model={"k-anonymity": {"k": 5}})
+
+    def within(*ends: float) -> Explored:
+        taken = Measurement("workload-utility", 0.2, "utility", "higher", interval=(ends[0], ends[1]))
+        intact = Candidate("as-is", Recipe("as-is", {}), (taken,))
+        return Explored(None, (intact, *explored(0.18, one).candidates[1:]))
+
+    assert VIEW.kept(one, within(0.17, 0.23)) is None
+    assert VIEW.is_moot(within(0.18, 0.22))
+    assert VIEW.kept(one, within(0.185, 0.215)) == pytest.approx(0.5)

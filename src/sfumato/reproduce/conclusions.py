@@ -50,7 +50,8 @@ class Viewpoint:
     def kept(self, candidate: Candidate, found: Explored) -> float | None:
         """Return the share of the utility that a release keeps: 1 as it is, 0 as the better trivial release.
 
-        Where the table as it is serves no better than a trivial release, there is nothing to keep.
+        Where the table as it is serves no better than a trivial release, or by no more than chance may do,
+        there is nothing to keep.
         """
         whole = _value_of(found, "as-is", self.utility)
         return _share(candidate.value(self.utility), _better_trivial(found, self.utility), whole)
@@ -92,15 +93,16 @@ def _value_of(found: Explored, sanitizer: str, measure: str) -> float | None:
 
 
 def _better_trivial(found: Explored, measure: str) -> float | None:
-    """Return what the better trivial release gives a researcher; nothing where that is all there is."""
+    """Return what the better trivial release gives a researcher; nothing where that may be all there is."""
     whole = found.find("as-is")
     taken = named(whole.measurements, measure) if whole is not None else ()
     if not taken or taken[0].value is None:
         return None
     sign = 1 if taken[0].better == "higher" else -1
+    least = min(sign * end for end in taken[0].interval or (taken[0].value,))
     known = [_value_of(found, name, measure) for name in _BOTH_TRIVIAL]
     best = max((sign * each for each in known if each is not None), default=None)
-    return None if best is None or sign * taken[0].value <= best else sign * best
+    return None if best is None or least <= best else sign * best
 
 
 def claims_under(view: Viewpoint, found: Explored) -> tuple[Claim, ...]:
@@ -118,7 +120,10 @@ def claims_under(view: Viewpoint, found: Explored) -> tuple[Claim, ...]:
 
 
 _Judgement = tuple[bool | None, str]
-_MOOT = "With the table as it is the researcher does no better than with a trivial release."
+_MOOT = (
+    "With the table as it is the researcher does no better than with a trivial release, or by no more than "
+    "chance may do."
+)
 
 
 def _modest_privacy(view: Viewpoint, found: Explored) -> _Judgement:
