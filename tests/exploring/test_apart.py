@@ -1,13 +1,17 @@
-"""What one piece of work may use: the clock stands still while kernels are compiled."""
+"""What one piece of work may use, the clock standing still while kernels compile, and what a worker sees."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sfumato import Schema, Table
 from sfumato.exploring import apart, memory
-from sfumato.exploring.apart import Limits
+from sfumato.exploring.apart import UNLIMITED, Limits, Original, done_apart
+from sfumato.store.base import Store
 
 
 class Clock:
@@ -71,3 +75,25 @@ def test_it_may_be_compiled_more_than_once(clock: Clock, hand: Any) -> None:
     assert looked_at(hand) == ""
     clock.now += 1.1
     assert looked_at(hand) != ""
+
+
+def surroundings(name: str, *_: Any) -> tuple[str | None, str]:
+    return os.environ.get(name), str(Path.cwd())
+
+
+def test_a_worker_has_the_surroundings_of_the_moment_at_which_it_starts(
+    hospital: tuple[Table, Schema], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not those of the first one, though all are forked from the same process."""
+    store = tmp_path / "people.sqlite"
+    Store(store).close()
+    original = Original(*hospital, store)
+
+    def seen() -> Any:
+        ((_, found),) = done_apart(surroundings, iter(["SFUMATO_SEEN"]), original, 1, UNLIMITED)
+        return found
+
+    assert seen() == (None, os.getcwd())
+    monkeypatch.setenv("SFUMATO_SEEN", "yes")
+    monkeypatch.chdir(tmp_path)
+    assert seen() == ("yes", str(tmp_path))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import connection, resource_tracker
+from multiprocessing import connection, forkserver, resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -196,15 +198,34 @@ def _stop_beyond(crew: list[_Hand], limits: Limits) -> None:
             )
 
 
+def _context() -> Any:
+    """Return how processes are started: forked from one that has imported what all need, where that is safe.
+
+    Elsewhere than on Linux a system's own libraries may not bear it.
+    """
+    if not sys.platform.startswith("linux"):
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["sfumato.exploring.prelude"])
+    atexit.unregister(_wait_for_server)
+    atexit.register(_wait_for_server)
+    return context
+
+
+def _wait_for_server() -> None:
+    """Let the process from which workers are forked end before this one, which then answers for its time."""
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
+
+
 class _Hand:
     """One process: what it was given, what it said last, and how it ended."""
 
     def __init__(self, written: bytes) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = _context()
         self.connection, other = context.Pipe()
         # what it works with is sent when it is there: one that dies at its start must not be waited for
         self.written = written
-        self.process = context.Process(target=_serve, args=(other,))
+        self.process = context.Process(target=_serve, args=(other, dict(os.environ)))
         self.process.start()
         other.close()
         self.is_ready = self.has_ended = False
@@ -322,10 +343,12 @@ class _Mouth:
             self.connection.send_bytes(written)
 
 
-def _serve(ear: Any) -> None:
+def _serve(ear: Any, environment: dict[str, str]) -> None:
     """Do one piece of work after the other; Ctrl-C is the parent's business, and nobody outlives it."""
     from threadpoolctl import threadpool_limits
 
+    os.environ.clear()
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # there are as many workers as processors: threads of linear algebra would only get in each other's way
     threadpool_limits(1)
