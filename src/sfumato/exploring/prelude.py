@@ -5,13 +5,14 @@ Nothing here may start a thread or read what somebody plugged in: the workers do
 
 from __future__ import annotations
 
-import numba as _numba  # noqa: F401
 import pyarrow as pa
 
 import sfumato.exploring.workers
 import sfumato.models
 import sfumato.sanitizers
 import sfumato.store.base  # noqa: F401
+from sfumato.kernels.grouping import number_rows
 
-# pyarrow looks for pandas when it makes its first array, which takes longer than all the rest
+# pyarrow looks for pandas at its first array, and numba learns of NumPy's types at its first kernel
 pa.array([])
+number_rows([], [], 1)
