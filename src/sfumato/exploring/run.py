@@ -41,6 +41,8 @@ _SHARE_OF_ONE = 1 / 3
 """The share of a budget that one candidate may use, where nothing else is said, but not less than `_LONG`."""
 _LONG = 10.0
 """So many seconds are never too long for a candidate, nor for a whole run: no measure was slow then."""
+_AT_FIRST = 2.0
+"""Processes are started after so many seconds of work: no sooner would they have done any."""
 _VAIN = 20
 """After so many refined candidates that add next to nothing, nothing is refined any more."""
 _LONGER = 1.5
@@ -119,8 +121,9 @@ def explore(
     seed
         The seed of a new store; by default one is drawn.
     workers
-        How many processes work; by default as many as there are processors. Where there are two or more, a
-        plug-in that ends or kills its process loses only what it was working on.
+        How many processes work; by default as many as there are processors, started when more than a moment's
+        work is left. Where there are two or more, a plug-in that ends or kills its process loses only what it
+        was working on.
     limits
         What one candidate may use, or one search of a plug-in. Where any are given, processes of their own do
         the work, even if it is only one.
@@ -146,7 +149,7 @@ def explore(
             project.measures,
             axes=project.axes,
             seed=seed,
-            workers=workers or os.cpu_count() or 1,
+            workers=workers,
             limits=limits,
             budget=budget,
             progress=progress,
@@ -166,7 +169,7 @@ def fill(
     *,
     axes: tuple[str, str],
     seed: int | None,
-    workers: int,
+    workers: int | None,
     limits: Limits,
     budget: float | None,
     progress: Callable[[Progress], None],
@@ -192,6 +195,9 @@ def fill(
         When the exploration began, by the monotonic clock; by default now.
     """
     began = monotonic() if began is None else began
+    # who says how many processes work shall have them from the first candidate on
+    at_first = _AT_FIRST if workers is None else 0.0
+    workers = workers or os.cpu_count() or 1
     apart = None if workers == 1 and not limits.need_watching else limits
     ground = Ground(store, Original(table, schema, store.path), store.seed(seed), with_keys(measures), apart)
     ends = math.inf if budget is None else began + budget
@@ -202,7 +208,7 @@ def fill(
         # what is to be done is counted even where the budget is spent on reading
         first = next(tasks, None)
         every = itertools.chain([] if first is None else [first], tasks)
-        with closing(finished(every, ground.original, workers, limits, ends)) as results:
+        with closing(finished(every, ground.original, workers, limits, ends, at_first)) as results:
             for result in results:
                 course.take_in(result)
     return course.ended()

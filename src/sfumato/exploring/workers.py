@@ -29,6 +29,8 @@ from sfumato.table import Table
 
 _FEW = 100
 """On how many rows a method is tried before it is timed."""
+_SMALL = 500
+"""A table of so many rows is small: nothing of ours takes long with it."""
 _BRIEF = 1.0
 """After how many seconds no further measure is tried so: what takes longer is not slow for being loaded."""
 _loaded: set[str] = set()
@@ -80,7 +82,12 @@ class Finished:
 
 
 def finished(
-    tasks: Iterator[Task | None], original: Original, workers: int, limits: Limits, ends: float = math.inf
+    tasks: Iterator[Task | None],
+    original: Original,
+    workers: int,
+    limits: Limits,
+    ends: float = math.inf,
+    at_first: float = 0.0,
 ) -> Generator[Finished]:
     """Yield the candidates as they are finished.
 
@@ -88,7 +95,7 @@ def finished(
     not by every worker at the same time; and so are the sums of the original, which all compare with.
     What somebody else wrote is not: it may take the process with it. Nor is anything where limits are given.
     Where only patience ends, the first ones whose methods leave nothing to choose are made here, while the
-    workers start.
+    workers start; of a small table, which tries nobody's patience, all that take no longer than ``at_first``.
 
     Parameters
     ----------
@@ -99,22 +106,29 @@ def finished(
     ends
         When to end, by the monotonic clock: nothing is begun after it. What is at work in other processes is
         then given up, and what is at work here is finished.
+    at_first
+        For how many seconds candidates of a method whose first is made are made here, too, before processes
+        are started, which takes as long.
     """
     alone = workers == 1 and not limits.need_watching
-    begun: set[str] = set()
+    watched = limits.given or (limits.need_watching and (not at_first or original.table.n_rows > _SMALL))
+    took: dict[str, float] = {}
     later: list[Task] = []
     here: list[Task] = []
-    while not limits.need_watching and monotonic() < ends and (task := next(tasks, None)) is not None:
-        if alone or not (task.recipe.sanitizer in begun or _is_plugged_in(task)):
-            begun.add(task.recipe.sanitizer)
-            yield make(task, original.table, original.schema)
+    while not watched and monotonic() < ends and (task := next(tasks, None)) is not None:
+        method, began = task.recipe.sanitizer, monotonic()
+        if alone or not (_is_plugged_in(task) or took.get(method, 0.0) > at_first):
+            result = make(task, original.table, original.schema)
+            at_first -= monotonic() - began if method in took else 0.0
+            took[method] = monotonic() - began
+            yield result
             continue
         later.append(task)
-        if task.recipe.sanitizer in begun:
+        if method in took:
             break
     if alone:
         return
-    while limits.need_watching and not limits.given and (task := next(tasks, None)) is not None:
+    while watched and not limits.given and (task := next(tasks, None)) is not None:
         if has_parameters(task.recipe.sanitizer) or _is_plugged_in(task):
             later.append(task)
             break
