@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,11 +57,9 @@ def run_in(folder: Path, name: str, *given: str) -> subprocess.CompletedProcess[
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def nightly(folder: Path, question: str) -> subprocess.CompletedProcess[str]:
-    """Run the nightly job on a small table."""
-    write_people(folder / "people.csv", 24)
-    (folder / "people.toml").write_text(PROJECT, encoding="utf-8")
-    return run_in(folder, "publish.sh", "people.toml", "release", question)
+def nightly(folder: Path, question: str, release: str) -> subprocess.CompletedProcess[str]:
+    """Run the nightly job on the small table of a folder."""
+    return run_in(folder, "publish.sh", "people.toml", release, question)
 
 
 def write_people(place: Path, n_ages: int) -> None:
@@ -68,12 +67,21 @@ def write_people(place: Path, n_ages: int) -> None:
     place.write_text("age,illness\n" + "\n".join(rows) + "\n", encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def first_night(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A folder in which the nightly job has run once, and what it said."""
+    folder = tmp_path_factory.mktemp("people")
+    write_people(folder / "people.csv", 24)
+    (folder / "people.toml").write_text(PROJECT, encoding="utf-8")
+    return folder, nightly(folder, "min general-loss where k >= 4", "release")
+
+
 @needs_shell
-def test_the_nightly_job_publishes_what_was_asked_for(tmp_path: Path) -> None:
-    done = nightly(tmp_path, "min general-loss where k >= 4")
+def test_the_nightly_job_publishes_what_was_asked_for(first_night: Any) -> None:
+    folder, done = first_night
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["decision"]["why"] == "min general-loss where k >= 4"
-    assert json.loads((tmp_path / "release.verified.json").read_text())["verified"]
+    assert json.loads((folder / "release.verified.json").read_text())["verified"]
     assert {json.loads(line)["format"] for line in done.stderr.splitlines()} == {"sfumato/log/1"}
 
 
@@ -87,26 +95,27 @@ def test_the_nightly_job_publishes_what_was_asked_for(tmp_path: Path) -> None:
     ],
 )
 def test_it_ends_with_the_code_of_what_did_not_go_well(
-    tmp_path: Path, question: str, code: int, kind: str
+    first_night: Any, question: str, code: int, kind: str
 ) -> None:
-    done = nightly(tmp_path, question)
+    folder, _ = first_night
+    done = nightly(folder, question, "second")
     assert done.returncode == code, done.stderr
     assert json.loads(done.stderr.splitlines()[-1])["kind"] == kind
-    assert not (tmp_path / "release").exists()
+    assert not (folder / "second").exists()
 
 
 @needs_shell
-def test_next_month_is_published_with_the_recoding_of_the_first(tmp_path: Path) -> None:
-    assert nightly(tmp_path, "min general-loss where k >= 4").returncode == 0
-    write_people(tmp_path / "new.csv", 24)
-    done = run_in(tmp_path, "next-month.sh", "people.toml", "release", "new.csv", "month-2")
+def test_next_month_is_published_with_the_recoding_of_the_first(first_night: Any) -> None:
+    folder, _ = first_night
+    write_people(folder / "new.csv", 24)
+    done = run_in(folder, "next-month.sh", "people.toml", "release", "new.csv", "month-2")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["new-records"] == 48
-    assert json.loads((tmp_path / "month-2.verified.json").read_text())["verified"]
-    write_people(tmp_path / "other.csv", 48)
-    done = run_in(tmp_path, "next-month.sh", "people.toml", "release", "other.csv", "month-3")
+    assert json.loads((folder / "month-2.verified.json").read_text())["verified"]
+    write_people(folder / "other.csv", 48)
+    done = run_in(folder, "next-month.sh", "people.toml", "release", "other.csv", "month-3")
     assert done.returncode == 2, "half of these people are older than anybody before"
-    assert not (tmp_path / "month-3").exists()
+    assert not (folder / "month-3").exists()
 
 
 def test_the_workflow_calls_what_is_there() -> None:
