@@ -208,13 +208,14 @@ def _context() -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["sfumato.exploring.prelude"])
     atexit.unregister(_wait_for_server)
-    atexit.register(_wait_for_server)
+    atexit.register(_wait_for_server, os.getpid())
     return context
 
 
-def _wait_for_server() -> None:
+def _wait_for_server(process: int) -> None:
     """Let the process from which workers are forked end before this one, which then answers for its time."""
-    forkserver._forkserver._stop()  # type: ignore[attr-defined]
+    if os.getpid() == process:  # and not in a copy of it that somebody forked
+        forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
 class _Hand:
