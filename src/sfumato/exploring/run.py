@@ -41,8 +41,6 @@ _SHARE_OF_ONE = 1 / 3
 """The share of a budget that one candidate may use, where nothing else is said, but not less than `_LONG`."""
 _LONG = 10.0
 """So many seconds are never too long for a candidate, nor for a whole run: no measure was slow then."""
-_AT_FIRST = 2.0
-"""Processes are started after so many seconds of work: no sooner would they have done any."""
 _VAIN = 20
 """After so many refined candidates that add next to nothing, nothing is refined any more."""
 _LONGER = 1.5
@@ -195,8 +193,7 @@ def fill(
         When the exploration began, by the monotonic clock; by default now.
     """
     began = monotonic() if began is None else began
-    # who says how many processes work shall have them from the first candidate on
-    at_first = _AT_FIRST if workers is None else 0.0
+    is_told = workers is not None
     workers = workers or os.cpu_count() or 1
     apart = None if workers == 1 and not limits.need_watching else limits
     ground = Ground(store, Original(table, schema, store.path), store.seed(seed), with_keys(measures), apart)
@@ -208,7 +205,7 @@ def fill(
         # what is to be done is counted even where the budget is spent on reading
         first = next(tasks, None)
         every = itertools.chain([] if first is None else [first], tasks)
-        with closing(finished(every, ground.original, workers, limits, ends, at_first)) as results:
+        with closing(finished(every, ground.original, workers, limits, ends, at_once=is_told)) as results:
             for result in results:
                 course.take_in(result)
     return course.ended()

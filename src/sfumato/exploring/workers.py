@@ -31,6 +31,8 @@ _FEW = 100
 """On how many rows a method is tried before it is timed."""
 _SMALL = 500
 """A table of so many rows is small: nothing of ours takes long with it."""
+_AT_FIRST, _LONGER = 2.0, 10.0
+"""For how many seconds candidates are made here before processes are started, and of a small table."""
 _BRIEF = 1.0
 """After how many seconds no further measure is tried so: what takes longer is not slow for being loaded."""
 _loaded: set[str] = set()
@@ -87,7 +89,8 @@ def finished(
     workers: int,
     limits: Limits,
     ends: float = math.inf,
-    at_first: float = 0.0,
+    *,
+    at_once: bool = True,
 ) -> Generator[Finished]:
     """Yield the candidates as they are finished.
 
@@ -95,7 +98,7 @@ def finished(
     not by every worker at the same time; and so are the sums of the original, which all compare with.
     What somebody else wrote is not: it may take the process with it. Nor is anything where limits are given.
     Where only patience ends, the first ones whose methods leave nothing to choose are made here, while the
-    workers start; of a small table, which tries nobody's patience, all that take no longer than ``at_first``.
+    workers start; of a small table, which tries nobody's patience, more than these.
 
     Parameters
     ----------
@@ -106,26 +109,19 @@ def finished(
     ends
         When to end, by the monotonic clock: nothing is begun after it. What is at work in other processes is
         then given up, and what is at work here is finished.
-    at_first
-        For how many seconds candidates of a method whose first is made are made here, too, before processes
-        are started, which takes as long.
+    at_once
+        Whether processes are started as soon as there is anything to do for them. Else candidates of a method
+        whose first is made are made here, too, for as long as it takes to start processes; of a small table
+        for longer, since few are left then.
     """
     alone = workers == 1 and not limits.need_watching
-    watched = limits.given or (limits.need_watching and (not at_first or original.table.n_rows > _SMALL))
-    took: dict[str, float] = {}
+    is_small = original.table.n_rows <= _SMALL
+    watched = limits.given or (limits.need_watching and (at_once or not is_small))
     later: list[Task] = []
     here: list[Task] = []
-    while not watched and monotonic() < ends and (task := next(tasks, None)) is not None:
-        method, began = task.recipe.sanitizer, monotonic()
-        if alone or not (_is_plugged_in(task) or took.get(method, 0.0) > at_first):
-            result = make(task, original.table, original.schema)
-            at_first -= monotonic() - began if method in took else 0.0
-            took[method] = monotonic() - began
-            yield result
-            continue
-        later.append(task)
-        if method in took:
-            break
+    if not watched:
+        at_first = math.inf if alone else 0.0 if at_once else _LONGER if is_small else _AT_FIRST
+        yield from _made_here(tasks, original, ends, at_first, later)
     if alone:
         return
     while watched and not limits.given and (task := next(tasks, None)) is not None:
@@ -139,6 +135,24 @@ def finished(
         for task, result in results:
             lost = isinstance(result, Lost)
             yield _failed(task, result.reason, result.seconds) if lost else result
+
+
+def _made_here(
+    tasks: Iterator[Task | None], original: Original, ends: float, at_first: float, later: list[Task]
+) -> Generator[Finished]:
+    """Make the first of every method here, others for a while, and put those among the later that are not."""
+    took: dict[str, float] = {}
+    while monotonic() < ends and (task := next(tasks, None)) is not None:
+        method, began = task.recipe.sanitizer, monotonic()
+        if at_first < math.inf and (_is_plugged_in(task) or took.get(method, 0.0) > at_first):
+            later.append(task)
+            if method in took:
+                return
+            continue
+        result = make(task, original.table, original.schema)
+        at_first -= monotonic() - began if method in took else 0.0
+        took[method] = monotonic() - began
+        yield result
 
 
 def has_parameters(sanitizer: str) -> bool:
