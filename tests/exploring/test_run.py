@@ -182,6 +182,33 @@ class TestCandidates:
         assert found[0] == found[1]
         assert len(found[0]) == N_CANDIDATES
 
+    @pytest.mark.parametrize("budget", [None, 600.0])
+    @pytest.mark.parametrize(
+        ("workers", "seconds", "starts"), [(None, 600.0, False), (None, 0.0, True), (2, 600.0, True)]
+    )
+    def test_are_made_by_processes_when_that_is_told_or_takes_longer_than_a_moment(
+        self,
+        write: Write,
+        store: Store,
+        monkeypatch: pytest.MonkeyPatch,
+        workers: int | None,
+        seconds: float,
+        starts: bool,
+        budget: float | None,
+    ) -> None:
+        given: list[Any] = []
+
+        def handed_over(work: Any, pieces: Iterator[Any], *_: Any) -> Iterator[Any]:
+            given.extend(iter(lambda: next(pieces, None), None))
+            yield from ()
+
+        monkeypatch.setattr("os.cpu_count", lambda: 4)
+        monkeypatch.setattr(explore_module, "_LONGER", seconds)
+        monkeypatch.setattr(explore_module, "done_apart", handed_over)
+        state = explore(write(), store, workers=workers, budget=budget)
+        assert bool(given) == starts
+        assert (state.done == state.total) != starts
+
     def test_can_be_made_by_a_thread(self, write: Write, tmp_path: Path) -> None:
         project = write(measures=MEASURES)
         done: list[Progress] = []
