@@ -1,6 +1,6 @@
 """AIM beside MST: CPU seconds, losses and attack risk of both at the same epsilon and delta, on Adult.
 
-    .venv/aim/bin/python benchmarks/aim.py [--epsilon 1] [--degree 2] [--rounds 0]
+    .venv/aim/bin/python benchmarks/aim.py [--epsilon 1] [--degree 2] [--rounds 10]
 
 `make aim` makes that environment, with OpenDP's extra mbi. Both draw from the 30,162 complete records of
 Adult's first file, six quasi-identifiers and occupation. The control group of the attacks are the 15,060
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--degree", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=10)
     given = parser.parse_args(arguments)
     print(HEAD + "\n" + "|---" * 8 + "|", flush=True)
     with tempfile.TemporaryDirectory() as folder:

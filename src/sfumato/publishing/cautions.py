@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sfumato import registry
 from sfumato.recipe import Recipe
 
 
@@ -17,7 +18,7 @@ def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) 
     n_published
         How many releases of the same project were published before.
     unprotected
-        What is to be said of attributes that are released as they are.
+        What is to be said of attributes that are released as they are; no attribute of synthetic records is.
 
     Examples
     --------
@@ -36,4 +37,5 @@ def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) 
             f"{times} of this project {'was' if n_published == 1 else 'were'} published before. Whoever has "
             "several can compare them, and what each one guarantees does not hold for them together."
         )
-    return (*found, *unprotected)
+    is_made_up = getattr(registry.find("sanitizer", recipe.sanitizer), "kind", "people") == "synthetic"
+    return (*found, *(() if is_made_up else unprotected))

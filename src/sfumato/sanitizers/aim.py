@@ -36,8 +36,8 @@ class AIM:
     and the model is fitted anew. Attributes may depend on each other in circles, where `mst` has a tree.
     What is taken from the data, whom it protects and what is promised is as with `mst`.
 
-    It needs `pip install 'sfumato[aim]'` (OpenDP's extra `mbi`, and with it JAX), and minutes: every round
-    compiles its own model.
+    It needs `pip install 'sfumato[aim]'` (OpenDP's extra `mbi`, and with it JAX), and minutes: JAX compiles
+    the model of every round anew.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class AIM:
     degree
         How many attributes may be counted together: pairs, or triples, which takes much longer.
     rounds
-        How many rounds there are at most; 0 leaves it to OpenDP (16 for each attribute, fewer where a round
-        changes little and the next one gets more of the budget).
+        Into how many rounds the budget is divided. Where a round changes little the next one gets more, so
+        that there may be fewer; 0 divides it as OpenDP does, into 16 for each attribute.
 
     References
     ----------
@@ -74,7 +74,7 @@ class AIM:
     n_records: int = 0
     records_per_person: int = 1
     degree: int = 2
-    rounds: int = 0
+    rounds: int = 10
 
     kind: ClassVar[RecordKind] = "synthetic"
     repeatable: ClassVar[bool] = False
@@ -115,7 +115,7 @@ def counted_adaptively(
     sensitivity
         How many records one person may have.
     degree, rounds
-        How many attributes are counted together at most, and how often at most; 0 leaves it to OpenDP.
+        How many attributes are counted together at most, and into how many rounds the budget is divided.
     """
     told = counted_singly(keys, rho / 3, delta, sensitivity)
     model = fitted_field(told, rho * (2 / 3), sensitivity, degree=degree, rounds=rounds)

@@ -93,7 +93,7 @@ def fitted_field(told: CountedSingly, rho: float, sensitivity: int, *, degree: i
     sensitivity
         How many records one person may have.
     degree, rounds
-        How many attributes are counted together at most, and how often at most; 0 leaves it to OpenDP.
+        How many attributes are counted together at most, and into how many rounds the budget is divided.
     """
     dp = _opendp_with_mbi()
     several = [place for place, values in enumerate(told.known) if len(values) > 1]
