@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sfumato import registry
 from sfumato.recipe import Recipe
 
 
@@ -37,5 +36,4 @@ def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) 
             f"{times} of this project {'was' if n_published == 1 else 'were'} published before. Whoever has "
             "several can compare them, and what each one guarantees does not hold for them together."
         )
-    is_made_up = getattr(registry.find("sanitizer", recipe.sanitizer), "kind", "people") == "synthetic"
-    return (*found, *(() if is_made_up else unprotected))
+    return (*found, *(() if recipe.kind == "synthetic" else unprotected))

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -100,7 +101,8 @@ def each_cell(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: Ans
     table = cells.narrowed(holds)
     beside: dict[bytes, Floats] = {}
     for cell in itertools.product(*(range(len(each)) for each in cells.regions)):
-        here = table[(..., *cell)]
+        place: tuple[Any, ...] = (..., *cell)
+        here = table[place]
         if here.tobytes() not in beside:
             beside[here.tobytes()] = all_in_cells(here, [lines[axis] for axis in told], n_lines, _ONE)[0]
         found = beside[here.tobytes()]
