@@ -20,6 +20,7 @@ from sfumato.receiving.counting import AnswerCells, all_in_cells, in_cells
 from sfumato.receiving.records import QueryLines
 
 _MOST_WEIGHTS = 10_000_000
+"""Where there are more weights of units in groups than this, they are added up anew for each cell."""
 _MOST_COLUMNS = 6
 """Where sensitive values are of more kinds than this to a query, groups are not looked into."""
 
@@ -252,7 +253,7 @@ class _Exchange:
         smallest = np.full(self._n_groups, np.inf)
         for cut in itertools.product((False, True), repeat=n_kinds):
             is_cut = np.array(cut)
-            cost = counts[:, is_cut].sum(axis=1) + self._weights_of(fits[:, ~is_cut].any(axis=1))
+            cost = counts[:, is_cut].sum(axis=1) + self._weights_of(np.asarray(fits[:, ~is_cut].any(axis=1)))
             smallest = np.minimum(smallest, cost)
         return float(smallest.sum())
 

@@ -95,7 +95,7 @@ def all_in_cells(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: 
 
 def each_cell(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: AnswerCells) -> Iterator[Floats]:
     """Yield what `all_in_cells` returns, one cell after the other."""
-    told = [axis for axis in range(holds.ndim) if axis not in cells.axes]
+    others = [axis for axis in range(holds.ndim) if axis not in cells.axes]
     columns = [lines[axis].T[_span(regions)] for axis, regions in zip(cells.axes, cells.regions, strict=True)]
     columns = [np.ascontiguousarray(each) for each in columns]
     table = cells.narrowed(holds)
@@ -104,7 +104,7 @@ def each_cell(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: Ans
         place: tuple[Any, ...] = (..., *cell)
         here = table[place]
         if here.tobytes() not in beside:
-            beside[here.tobytes()] = all_in_cells(here, [lines[axis] for axis in told], n_lines, _ONE)[0]
+            beside[here.tobytes()] = all_in_cells(here, [lines[axis] for axis in others], n_lines, _ONE)[0]
         found = beside[here.tobytes()]
         for column, at in zip(columns, cell, strict=True):
             found = found * column[at]

@@ -96,7 +96,7 @@ def exchanged(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: in
     the cells leave open beside. ``None`` where there is too much to look at.
     """
     n_lines = len(sight.amounts)
-    if n_lines * cells.n_cells > _MOST_NUMBERS:
+    if not 0 < n_lines * cells.n_cells <= _MOST_NUMBERS:
         return None
     deal = _Deal.of(sight)
     parts = [each_cell(holds, lines, n_lines, cells) for lines in _powers(sight, summed)]

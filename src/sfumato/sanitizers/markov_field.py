@@ -74,7 +74,7 @@ class MarkovField:
         values = [np.zeros(n_records, dtype=np.int64) for _ in range(self.n_attributes)]
         for step in self.steps:
             *sizes, n_values = step.counts.shape
-            groups = np.zeros(n_records, dtype=np.int64)
+            groups: Integers = np.zeros(n_records, dtype=np.int64)
             for parent, size in zip(step.parents, sizes, strict=True):
                 groups = groups * size + values[parent]
             values[step.place] = dealt(step.counts.reshape(-1, n_values), groups, rng)
@@ -106,7 +106,7 @@ def fitted_field(told: CountedSingly, rho: float, sensitivity: int, *, degree: i
         split_evenly_over=1,
     )
     how = dp.mbi.AIM(queries=min(degree, len(several)), rounds=rounds or None, oneway="unkeyed")
-    query = context.query().contingency_table(table=_table_so_far(told, several), algorithm=how)
+    query = context.query().contingency_table(table=_table_so_far(dp, told, several), algorithm=how)
     steps = tuple(each.of_told_values() for each in steps_of(query.release().model))
     return MarkovField(steps, len(told.known))
 
@@ -130,10 +130,9 @@ def steps_of(model: Any) -> Iterator[Step]:
         drawn.append(name)
 
 
-def _table_so_far(told: CountedSingly, several: Sequence[int]) -> Any:
+def _table_so_far(dp: Any, told: CountedSingly, several: Sequence[int]) -> Any:
     """Return what is known before AIM begins, as OpenDP has it: a cell more for values that are not told."""
     import mbi
-    from opendp.extras.mbi import ContingencyTable, Marginals, mirror_descent
 
     single = {_name(place): told.single[place] for place in several}
     total = mbi.LinearMeasurement(np.array([told.total]), clique=(), stddev=_deviation(told.single[0]))
@@ -144,11 +143,11 @@ def _table_so_far(told: CountedSingly, several: Sequence[int]) -> Any:
         for name, found in single.items()
     ]
     domain = mbi.Domain.fromdict({name: len(found.counts) + 1 for name, found in single.items()})
-    return ContingencyTable(
+    return dp.mbi.ContingencyTable(
         keys={name: [*range(len(found.counts)), None] for name, found in single.items()},
         cuts={},
-        marginals=Marginals().add(total, *counts),
-        model=mirror_descent(domain, [total, *counts]),
+        marginals=dp.mbi.Marginals().add(total, *counts),
+        model=dp.mbi.mirror_descent(domain, [total, *counts]),
     )
 
 
