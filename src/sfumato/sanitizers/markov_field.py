@@ -71,7 +71,7 @@ class MarkovField:
 
     def drawn(self, n_records: int, rng: np.random.Generator) -> tuple[Integers, ...]:
         """Draw records: for each attribute the value of each."""
-        values = [np.zeros(n_records, dtype=np.int64) for _ in range(self.n_attributes)]
+        values: list[Integers] = [np.zeros(n_records, dtype=np.int64) for _ in range(self.n_attributes)]
         for step in self.steps:
             *sizes, n_values = step.counts.shape
             groups: Integers = np.zeros(n_records, dtype=np.int64)
