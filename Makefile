@@ -40,7 +40,7 @@ REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explo
   tests/search/evolution/test_search.py tests/verifying/test_signature.py tests/workbench/test_command.py \
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
 
-.PHONY: help bench demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark
+.PHONY: help bench demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark aim
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -71,6 +71,15 @@ spark: python $(DEVELOPMENT) ## run the tests of the engine spark, on this machi
 	@[ -d $(SPARK) ] || { echo "installing pyspark into $(SPARK) (once)"; \
 	  $(INSTALL) --target $(SPARK) 'pyspark>=4.0' || { rm -rf $(SPARK); $(FAILED); }; }
 	PYTHONPATH=$(CURDIR)/$(SPARK) $(BIN)/python -m pytest tests/spark
+
+# JAX is large and OpenDP asks for one version of Polars exactly: an environment of its own.
+AIM := .venv/aim
+aim: python ## run the tests of the method aim, with OpenDP's extra mbi; minutes
+	@[ -d $(AIM) ] || { echo "installing sfumato[aim] into $(AIM) (once)"; \
+	  { $(BIN)/python -m venv $(AIM) && $(AIM)/bin/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1' && \
+	    $(AIM)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[aim]' --group test; } || \
+	    { rm -rf $(AIM); $(FAILED); }; }
+	$(AIM)/bin/python -m pytest tests/sanitizers/test_aim.py tests/contracts tests/external/test_round_trip.py -k "aim and not claim"
 
 # Peers are installed into environments of their own in build/bench-cache. OPTIONS='--arx arx.jar --largest 7'
 OPTIONS :=

@@ -10,6 +10,7 @@ import gc
 import json
 import os
 from collections.abc import Callable, Generator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, datasets
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, datasets, registry
 from sfumato.cli.shapes import SHAPES, form, schema
 from sfumato.release import Order
 
@@ -45,6 +46,14 @@ MAY_BE_SKIPPED = {
     "tells processes by /proc": "only Linux has /proc",
     "needs a POSIX shell": "only POSIX has one",
     "R is not installed": "R is large; the example in Python beside it is run everywhere",
+    "the package mbi is not installed": "it is large, with JAX; `make aim` runs these tests",
+}
+
+# The files whose tests make releases by every sanitizer. Where a package that a sanitizer needs is not
+# installed, they leave it out; what it says of itself is tested all the same.
+BY_EVERY_SANITIZER = {
+    Path(__file__).parent / name
+    for name in ("contracts/test_people.py", "contracts/test_sanitizers.py", "external/test_round_trip.py")
 }
 
 # The files that take longest. Workers begin with them, so that none is left alone with one at the end:
@@ -114,9 +123,23 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_out_what_cannot_run(items)
     if hasattr(config, "workerinput"):
         rank = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
         items.sort(key=lambda item: rank.get(item.path, len(rank)))
+
+
+def leave_out_what_cannot_run(items: list[pytest.Item]) -> None:
+    """Skip releases by sanitizers whose package is not installed."""
+    needed = {
+        name: cls.needs_package
+        for name, cls in registry.registered("sanitizer").items()
+        if hasattr(cls, "needs_package") and find_spec(cls.needs_package) is None
+    }
+    for item in items if needed else ():
+        drawn = getattr(item, "callspec", None) if item.path in BY_EVERY_SANITIZER else None
+        for package in {needed.get(str(each)) for each in drawn.params.values()} - {None} if drawn else ():
+            item.add_marker(pytest.mark.skip(reason=f"the package {package} is not installed"))
 
 
 def pytest_collection_finish() -> None:

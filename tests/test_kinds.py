@@ -176,3 +176,16 @@ class TestPublished:
         assert read_manifest(tmp_path / "out").layout.n_original == release.told_original
         assert all(check.holds for check in verify(tmp_path / "out"))
         assert read_release(tmp_path / "out", table, schema).kind == "synthetic"
+
+    def test_the_report_of_made_up_records_speaks_of_nobody(self, tmp_path: Path) -> None:
+        release = sanitize(*datasets.hospital(), MST(epsilon=100.0, n_records=20))  # enough to tell ages
+        publish(release, tmp_path / "out", ["epsilon", "utility-loss", "population-uniqueness"])
+        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        assert "its 20 records are made up and stand for nobody" in page
+        assert "The original has about <strong>" in page
+        assert "how many of them look alike says nothing of people" in page
+        assert "(promised by the method)" in page
+        assert "drawn from the model" in page
+        for wrong in ("nobody can tell them apart by these", "Homogeneity", "released as they are.</strong>"):
+            assert wrong not in page
+        assert all(check.holds for check in verify(tmp_path / "out"))

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 # The public names and the module that each lives in. They are imported when they are first used, so
 # that `import sfumato` (and with it the command line) costs next to nothing.
 _HOME = {
+    "AIM": "sanitizers",
     "AccuracyGain": "measures",
     "AdaBoost": "miners",
     "Adversary": "measures.scenario.scenario",

@@ -123,6 +123,7 @@ from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers import (
+    AIM,
     MST,
     PRAM,
     Anatomy,
@@ -157,6 +158,7 @@ __version__: str
 _HOME: dict[str, str]
 _ROOMS: frozenset[str]
 __all__ = [
+    "AIM",
     "MST",
     "PRAM",
     "AccuracyGain",

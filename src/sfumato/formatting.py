@@ -165,15 +165,26 @@ def recipe_name(recipe: Recipe) -> str:
     >>> both = {"k-anonymity": {"k": 11}, "t-closeness": {"t": 0.1}}
     >>> recipe_name(Recipe("mondrian", {"model": both})), recipe_name(Recipe("full-domain"))
     ('Mondrian k=11, t=0.1', 'Full domain')
+    >>> recipe_name(Recipe("mst").normalized())
+    'MST epsilon=1'
     """
+    method = _method_name(recipe.sanitizer)
     given = _changed("sanitizer", recipe.sanitizer, recipe.parameters)
+    if hasattr(registry.find("sanitizer", recipe.sanitizer), "guarantee"):
+        given = {name: value for name, value in recipe.parameters.items() if name == "epsilon"} | given
     model = recipe.parameters.get("model")
     models = model if isinstance(model, Mapping) else {}
     asked = [part for name, inner in models.items() for part in _short_model(name, inner)]
-    method = recipe.sanitizer.replace("-", " ", 1)
     parts = [*asked, *(_short(name, value) for name, value in given.items() if name != "model")]
-    name = f"{method[:1].upper()}{method[1:]} {', '.join(parts)}".rstrip()
+    name = f"{method} {', '.join(parts)}".rstrip()
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _method_name(sanitizer: str) -> str:
+    """Return what a method is called in a title; an abbreviation, such as MST, as its class has it."""
+    called = getattr(registry.find("sanitizer", sanitizer), "__name__", "")
+    plain_name = sanitizer.replace("-", " ", 1)
+    return called if called.isupper() else f"{plain_name[:1].upper()}{plain_name[1:]}"
 
 
 def _short_model(model: str, parameters: Mapping[str, Any]) -> list[str]:

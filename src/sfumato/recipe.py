@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato import registry
 from sfumato.errors import ParameterError
+from sfumato.facts import RecordKind
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,11 @@ class Recipe:
     def normalized(self) -> Recipe:
         """Return the same recipe with every parameter written out, defaults included."""
         return replace(Recipe.of(self.build()), seed=self.seed)
+
+    @property
+    def kind(self) -> RecordKind:
+        """What the rows of a release by this recipe stand for."""
+        return getattr(registry.find("sanitizer", self.sanitizer), "kind", "people")
 
     @property
     def key(self) -> str:

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 
 from sfumato import (
+    PRAM,
     Anatomy,
     Attribute,
+    CartSynthesis,
     CellSuppression,
     Clustering,
     Cut,
@@ -226,8 +228,10 @@ def test_an_attribute_below_its_lowest_level_stays_there() -> None:
     assert all(end is not None and end[0][0] % 10 == end[1][0] % 10 == 0 for end in ends)
 
 
-@pytest.mark.parametrize("how", [Anatomy(2), Laplace(1.0)], ids=lambda how: type(how).__name__)
-def test_buckets_and_noise_cannot_be_kept(how: Sanitizer) -> None:
+@pytest.mark.parametrize(
+    "how", [Anatomy(2), Laplace(1.0), PRAM(), CartSynthesis()], ids=lambda how: type(how).__name__
+)
+def test_buckets_noise_and_records_that_are_made_up_cannot_be_kept(how: Sanitizer) -> None:
     release = sanitize(_records(1), SCHEMA, how)
     with pytest.raises(UserError, match="sanitize the new records by themselves"):
         freeze(release)

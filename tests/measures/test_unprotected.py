@@ -149,3 +149,10 @@ class TestWhereItIsSaid:
 
     def test_before_deciding(self) -> None:
         assert cautions(sf.Recipe("mondrian"), 0, ["look at visit"]) == ("look at visit",)
+        assert cautions(sf.Recipe("mst"), 0, ["look at visit"]) == ()
+
+
+def test_nothing_of_synthetic_records_is_released_as_it_is() -> None:
+    table = sf.Table.from_arrow({"age": [1, 2] * 200, "visit": list(range(400)), "ill": ["a", "b"] * 200})
+    schema = sf.Schema.of(age="quasi-identifying", visit="insensitive", ill="sensitive")
+    assert alone_by_insensitive(sf.sanitize(table, schema, sf.MST(epsilon=5.0))) == ()

@@ -65,6 +65,19 @@ def test_small_groups_are_left_out() -> None:
     assert (found.detail["group"], list(found.detail["groups"])) == ("A", ["A"])
     (none,) = measure(release(AsIs()), ["worst-group-loss"])
     assert none.value is None
+    assert none.detail["reason"] == "no value of 'age' has 100 records; take a smaller number with smallest"
+
+
+def test_a_measure_that_applies_to_no_group_says_why() -> None:
+    made = release(Mondrian(KAnonymity(2)))
+    (alone,) = measure(made, ["household-risk"])
+    (found,) = measure(
+        made, [{"worst-group-risk": {"attribute": "town", "of": "household-risk", "smallest": 1}}]
+    )
+    assert found.value is None
+    assert found.detail["reason"] == (
+        f"household-risk says nothing of any group of 'town': {alone.detail['reason']}"
+    )
 
 
 def test_synthetic_records_are_grouped_by_what_they_say() -> None:

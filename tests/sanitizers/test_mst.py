@@ -11,7 +11,7 @@ import pytest
 
 from sfumato import MST, Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
 from sfumato.errors import ParameterError
-from sfumato.sanitizers import mst, noisy_counts
+from sfumato.sanitizers import coding, mst, noisy_counts, private_synthesis
 
 Bound = tuple[Table, Schema]
 
@@ -38,6 +38,12 @@ SCHEMA = Schema(
 )
 
 
+def measuring(monkeypatch: pytest.MonkeyPatch, name: str, instead: Callable[..., Any]) -> None:
+    """Let every module that measures do it with something else."""
+    for module in (mst, private_synthesis):
+        monkeypatch.setattr(module, name, instead, raising=False)
+
+
 def test_a_budget_is_spent_to_the_last_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
     spent: list[float] = []
     for name in ("with_noise", "frequent_with_noise", "noisy_largest"):
@@ -47,7 +53,7 @@ def test_a_budget_is_spent_to_the_last_and_no_further(monkeypatch: pytest.Monkey
             spent.append(given[1])
             return original(*given)
 
-        monkeypatch.setattr(mst, name, counted)
+        measuring(monkeypatch, name, counted)
     sanitize(drawn_table(), SCHEMA, MST(epsilon=2.0, delta=1e-5))
     assert len(spent) == (3 + 1) + 2 + 2
     assert math.fsum(spent) == pytest.approx(noisy_counts.rho_of(2.0, 0.5e-5))
@@ -110,10 +116,10 @@ def test_a_person_changes_no_measured_number_by_more_than_their_records(
 
             return answer
 
-        monkeypatch.setattr(mst, "with_noise", answering(lambda counts: counts + 0.0))
+        measuring(monkeypatch, "with_noise", answering(lambda counts: counts + 0.0))
         frequent = answering(lambda counts: (np.arange(len(counts)), counts + 0.0))
-        monkeypatch.setattr(mst, "frequent_with_noise", frequent)
-        monkeypatch.setattr(mst, "noisy_largest", answering(lambda scores: int(scores.argmax())))
+        measuring(monkeypatch, "frequent_with_noise", frequent)
+        measuring(monkeypatch, "noisy_largest", answering(lambda scores: int(scores.argmax())))
         mst.counted([each[stays] for each in keys], 1.0, 1e-6, most)
         return asked
 
@@ -178,7 +184,7 @@ def test_at_most_so_many_records_of_a_person_count() -> None:
     visits = {"who": [1] * 50 + list(range(2, 12)), "town": ["A"] * 50 + ["B"] * 10}
     schema = Schema.of(who="identifying", town="quasi-identifying")
     bound, _ = Schema(schema.attributes, person="who").bind(Table.from_arrow(visits))
-    rows = mst.counted_rows(bound, 3)
+    rows = coding.counted_rows(bound, 3)
     people = np.bincount(bound.person_of[rows])
     assert people.max() == 3
     assert len(rows) == 13

@@ -147,9 +147,7 @@ def measure_by(
     except NotApplicable as reason:
         raise ParameterError(f"nothing can be measured by {attribute!r}: {reason}") from None
     if not groups:
-        raise ParameterError(
-            f"no value of {attribute!r} has {smallest:,} records; take a smaller number with smallest"
-        )
+        raise ParameterError(too_small(attribute, smallest))
     sizes = {group.name: group.n_records for group in groups}
     return ByGroup(
         attribute,
@@ -158,3 +156,8 @@ def measure_by(
         tuple(measure(release, asked)),
         release.n_original - sum(sizes.values()),
     )
+
+
+def too_small(attribute: str, smallest: int) -> str:
+    """Return what to say where no group is large enough."""
+    return f"no value of {attribute!r} has {smallest:,} records; take a smaller number with smallest"

@@ -25,7 +25,7 @@ from sfumato.release import Release
 
 _ANYBODY = Attacker(
     "The one who knows everybody else",
-    "knows all records but one person's and how the release was made, and wants to learn whether that "
+    "Knows all records but one person's and how the release was made, and wants to learn whether that "
     "person is in it.",
 )
 

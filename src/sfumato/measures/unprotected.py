@@ -57,7 +57,8 @@ class Alone:
 def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
     """Count who is alone with each insensitive attribute, with all of them, and with a sensitive one besides.
 
-    Where sensitive values are published per group, no record has one of its own to be combined with.
+    Where sensitive values are published per group, no record has one of its own to be combined with. Nothing
+    of synthetic records is released as it is.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
     [2, 4]
     """
     names = tuple(name for name in release.schema.insensitive if name in release.cells)
-    if not names:
+    if not names or release.kind == "synthetic":
         return ()
     each = [(name,) for name in names]
     known = [*each, *([names] if len(names) > 1 else [])]

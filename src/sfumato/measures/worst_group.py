@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from sfumato.facts import (
     Words,
 )
 from sfumato.measures.base import Measure, Measurement, measure_group, worst_value
-from sfumato.measures.by_group import SMALLEST
+from sfumato.measures.by_group import SMALLEST, too_small
 from sfumato.measures.groups import Group, groups_of
 from sfumato.measures.reasons import NotApplicable
 from sfumato.registry import register
@@ -55,9 +55,15 @@ class WorstGroup(Measure):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the worst of all groups that are large enough, and the others in the detail."""
-        found = dict(self._by_group(release))
+        name = self.attribute or next(iter(release.schema.quasi_identifiers), "")
+        if not name:
+            raise NotApplicable("the release has no quasi-identifier; name the attribute that makes groups")
+        groups = groups_of(release, name, self.smallest)
+        taken = {group.name: measure_group(release, group, [self.of]) for group in groups}
+        values = {group: worst_value(each, self.of) for group, each in taken.items()}
+        found = {group: value for group, value in values.items() if value is not None}
         if not found:
-            raise NotApplicable(f"{self.of} does not apply to any group of {self.smallest} people")
+            raise NotApplicable(self._why_not(name, taken.values()))
         ranked = sorted(found, key=lambda group: found[group], reverse=self.better == "lower")
         detail = {"group": ranked[0], "best": found[ranked[-1]], "groups": found}
         return (self.taken(found[ranked[0]], detail=detail),)
@@ -66,15 +72,13 @@ class WorstGroup(Measure):
         """Refuse a group: it is about all of them."""
         raise NotApplicable("it compares groups, and says nothing of one alone")
 
-    def _by_group(self, release: Release) -> Iterator[tuple[str, float]]:
-        """Yield what the measure says of each group."""
-        name = self.attribute or next(iter(release.schema.quasi_identifiers), "")
-        if not name:
-            raise NotApplicable("the release has no quasi-identifier; name the attribute that makes groups")
-        for group in groups_of(release, name, self.smallest):
-            value = worst_value(measure_group(release, group, [self.of]), self.of)
-            if value is not None:
-                yield group.name, value
+    def _why_not(self, attribute: str, taken: Iterable[Sequence[Measurement]]) -> str:
+        """Return why there is nothing to say: no group is large enough, or what the measure said of each."""
+        silent = [each for of_group in taken for each in of_group]
+        if not silent:
+            return too_small(attribute, self.smallest)
+        reasons = dict.fromkeys(str(each.detail["reason"]) for each in silent if "reason" in each.detail)
+        return f"{self.of} says nothing of any group of {attribute!r}: {'; '.join(reasons)}"
 
 
 @register

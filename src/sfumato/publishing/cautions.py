@@ -17,7 +17,7 @@ def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) 
     n_published
         How many releases of the same project were published before.
     unprotected
-        What is to be said of attributes that are released as they are.
+        What is to be said of attributes that are released as they are; no attribute of synthetic records is.
 
     Examples
     --------
@@ -36,4 +36,4 @@ def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) 
             f"{times} of this project {'was' if n_published == 1 else 'were'} published before. Whoever has "
             "several can compare them, and what each one guarantees does not hold for them together."
         )
-    return (*found, *unprotected)
+    return (*found, *(() if recipe.kind == "synthetic" else unprotected))

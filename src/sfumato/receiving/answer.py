@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -21,6 +21,7 @@ from sfumato.publishing.layout import Layout, read_back
 from sfumato.publishing.manifest import layout_of
 from sfumato.publishing.verify import read_written
 from sfumato.receiving.bounds import Bounds, of_counts, of_groups, of_numbers
+from sfumato.receiving.counting import AnswerCells
 from sfumato.receiving.estimates import Moments, exchanged, moments
 from sfumato.receiving.labels import Wording
 from sfumato.receiving.language import Query, parse_query
@@ -178,17 +179,17 @@ def _wording(release: Release, name: str, facts: Mapping[str, Any]) -> Wording:
 
 def _answered(question: Query, asked: AskedRecords, holds: Booleans, reading: Reconstruction) -> QueryAnswer:
     release, axis = asked.release, {each.name: place for place, each in enumerate(asked.regions)}
-    kept = [axis[name] for name in question.by]
+    cells = _cells(question, asked)
     summed = None if question.of is None else axis[question.of]
     _check_size(asked, holds)
-    found = moments(holds, asked.read(reading), kept, summed)
-    spread = _spread(asked, holds, kept, summed) or found
+    found = moments(holds, asked.read(reading), cells, summed)
+    spread = _spread(asked, holds, cells, summed) or found
     value = _value(question, found, release)
     deviation = (
         _deviation(question, found, spread, release) if _is_true(release) else np.full(value.shape, np.nan)
     )
-    bounds = _bounds(question, asked, holds, kept, summed) if _is_true(release) else None
-    rows = _rows(question, asked, value, deviation, bounds)
+    bounds = _bounds(question, asked, holds, cells, summed) if _is_true(release) else None
+    rows = _rows(question, asked, cells, value, deviation, bounds)
     return QueryAnswer(
         str(question),
         reading,
@@ -197,6 +198,17 @@ def _answered(question: Query, asked: AskedRecords, holds: Booleans, reading: Re
         release.n_suppressed,
         tuple(_notes(question, asked)),
     )
+
+
+def _cells(question: Query, asked: AskedRecords) -> AnswerCells:
+    """Return the cells that have a name."""
+    axis = {each.name: place for place, each in enumerate(asked.regions)}
+    axes = tuple(axis[name] for name in question.by)
+    names = [asked.regions[place].values or () for place in axes]
+    told = [
+        np.array([at for at, name in enumerate(each) if name != UNNAMED], dtype=np.int64) for each in names
+    ]
+    return AnswerCells(axes, tuple(told))
 
 
 def _is_true(release: Release) -> bool:
@@ -209,11 +221,11 @@ def _check_size(asked: AskedRecords, holds: Booleans) -> None:
         raise ParameterError("the query tells too many values apart at once; ask with fewer attributes")
 
 
-def _spread(asked: AskedRecords, holds: Booleans, kept: Sequence[int], summed: int | None) -> Moments | None:
+def _spread(asked: AskedRecords, holds: Booleans, cells: AnswerCells, summed: int | None) -> Moments | None:
     """Return how records vary together, where the values of groups are exchanged."""
     if not asked.is_of_groups:
         return None
-    return exchanged(holds, asked.seen([each.even for each in asked.regions]), kept, summed)
+    return exchanged(holds, asked.seen([each.even for each in asked.regions]), cells, summed)
 
 
 def _value(question: Query, found: Moments, release: Release) -> Floats:
@@ -244,30 +256,35 @@ def _deviation(question: Query, found: Moments, spread: Moments, release: Releas
 
 
 def _bounds(
-    question: Query, asked: AskedRecords, holds: Booleans, kept: Sequence[int], summed: int | None
+    question: Query, asked: AskedRecords, holds: Booleans, cells: AnswerCells, summed: int | None
 ) -> Bounds:
     sight = asked.seen([each.possible for each in asked.regions])
     if summed is not None:
-        return of_numbers(holds, sight.loosened(), kept, summed, averaged=question.what == "mean")
+        return of_numbers(holds, sight.loosened(), cells, summed, averaged=question.what == "mean")
     inside = [place for place, each in enumerate(asked.regions) if each.name in asked.sensitive]
-    grouped = of_groups(holds, sight, kept, inside) if asked.is_of_groups else None
-    found = grouped or of_counts(holds, sight.loosened(), kept)
+    grouped = of_groups(holds, sight, cells, inside) if asked.is_of_groups else None
+    found = grouped or of_counts(holds, sight.loosened(), cells)
     n_all = max(asked.release.n_records, 1) if question.what == "share" else 1
     return Bounds(found.least / n_all, found.most / n_all)
 
 
 def _rows(
-    question: Query, asked: AskedRecords, value: Floats, deviation: Floats, bounds: Bounds | None
+    question: Query,
+    asked: AskedRecords,
+    cells: AnswerCells,
+    value: Floats,
+    deviation: Floats,
+    bounds: Bounds | None,
 ) -> Iterator[AnswerRow]:
-    """Yield the figures of all cells that have a name and in which a record may lie."""
-    regions = {each.name: each for each in asked.regions}
-    cells = itertools.product(*(regions[name].values or () for name in question.by))
-    for place, names in enumerate(cells):
+    """Yield the figures of all cells in which a record may lie."""
+    values = [asked.regions[axis].values or () for axis in cells.axes]
+    names = ([each[at] for at in told] for each, told in zip(values, cells.regions, strict=True))
+    for place, named in enumerate(itertools.product(*names)):
         least, most = (None, None) if bounds is None else (bounds.least[place], bounds.most[place])
         is_empty = _is_nothing(value[place]) and (most is None or _is_nothing(most))
-        if not question.by or (UNNAMED not in names and not is_empty):
+        if not question.by or not is_empty:
             figures = (_figure(each) for each in (value[place], deviation[place], least, most))
-            yield AnswerRow(dict(zip(question.by, names, strict=True)), *figures)
+            yield AnswerRow(dict(zip(question.by, named, strict=True)), *figures)
 
 
 def _is_nothing(figure: float) -> bool:

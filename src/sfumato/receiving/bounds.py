@@ -9,15 +9,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.kernels.estimating import add_up
 from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.receiving.counting import all_in_cells, in_cells
+from sfumato.receiving.counting import AnswerCells, all_in_cells, in_cells
 from sfumato.receiving.records import QueryLines
 
+_MOST_WEIGHTS = 10_000_000
+"""Where there are more weights of units in groups than this, they are added up anew for each cell."""
 _MOST_COLUMNS = 6
 """Where sensitive values are of more kinds than this to a query, groups are not looked into."""
 
@@ -30,7 +33,7 @@ class Bounds:
     most: Floats = field(repr=False)
 
 
-def of_counts(holds: Booleans, sight: QueryLines, kept: Sequence[int]) -> Bounds:
+def of_counts(holds: Booleans, sight: QueryLines, cells: AnswerCells) -> Bounds:
     """Return the least and the most number of records, each record by itself.
 
     Parameters
@@ -39,32 +42,31 @@ def of_counts(holds: Booleans, sight: QueryLines, kept: Sequence[int]) -> Bounds
         Where the condition holds.
     sight
         The records, with where they may lie.
-    kept
-        The axes of the attributes that the answer is told apart by.
+    cells
+        The cells of the answer.
     """
-    n_cells = int(np.prod([holds.shape[axis] for axis in kept]))
-    least, most = np.zeros(n_cells), np.zeros(n_cells)
-    for part, certain, can in _certain(holds, sight, kept):
+    least, most = np.zeros(cells.n_cells), np.zeros(cells.n_cells)
+    for part, certain, can in _certain(holds, sight, cells):
         least += sight.amounts[part] @ certain.reshape(len(certain), -1)
         most += sight.amounts[part] @ can.reshape(len(can), -1)
     return Bounds(least, most)
 
 
 def _certain(
-    holds: Booleans, sight: QueryLines, kept: Sequence[int]
+    holds: Booleans, sight: QueryLines, cells: AnswerCells
 ) -> Iterator[tuple[slice, Booleans, Booleans]]:
     """Yield for some lines whether they count for certain, and whether they may count, in each cell."""
     lines = [line[0] for line in sight.lines]
     n_ways = np.ones(len(sight.amounts))
     for line in lines:
         n_ways = n_ways * line.sum(axis=1)
-    for part, found in in_cells(holds, lines, len(sight.amounts), kept):
-        ways = n_ways[part].reshape(-1, *(1 for _ in kept))
+    for part, found in in_cells(holds, lines, len(sight.amounts), cells):
+        ways = n_ways[part].reshape(-1, *(1 for _ in cells.axes))
         yield part, found == ways, found > 0
 
 
 def of_numbers(
-    holds: Booleans, sight: QueryLines, kept: Sequence[int], summed: int, *, averaged: bool
+    holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int, *, averaged: bool
 ) -> Bounds:
     """Return the least and the most that the sum, or the mean, of the numbers of the records can be.
 
@@ -72,29 +74,31 @@ def of_numbers(
 
     Parameters
     ----------
-    holds, sight, kept
+    holds, sight, cells
         As in `of_counts`.
     summed
         The axis of the attribute whose numbers are added up.
     averaged
         Whether the mean is asked for.
     """
-    n_cells = int(np.prod([holds.shape[axis] for axis in kept]))
-    certain = np.concatenate([each.reshape(len(each), -1) for _, each, _ in _certain(holds, sight, kept)])
-    lines, axes = [line[0] for line in sight.lines], [*kept, summed]
-    found = all_in_cells(holds, lines, len(sight.amounts), axes)
-    can = found.reshape(len(found), n_cells, holds.shape[summed]) > 0
-    lowest = np.where(can, sight.lines[summed][1][:, np.newaxis], np.inf).min(axis=2)
-    highest = np.where(can, sight.lines[summed][2][:, np.newaxis], -np.inf).max(axis=2)
+    certain = np.concatenate(
+        [each.reshape(len(each), -1).T for _, each, _ in _certain(holds, sight, cells)], 1
+    )
+    lines = [line[0] for line in sight.lines]
+    n_numbers = holds.shape[summed]
+    found = all_in_cells(holds, lines, len(sight.amounts), cells.along(summed, n_numbers))
+    can = found.reshape(cells.n_cells, n_numbers, -1) > 0
+    lowest = np.where(can, sight.lines[summed][1].T, np.inf).min(axis=1)
+    highest = np.where(can, sight.lines[summed][2].T, -np.inf).max(axis=1)
     largest = _largest_mean if averaged else _largest_sum
     pairs = [
         (
-            -largest(sight.amounts, certain[:, cell], -lowest[:, cell]),
-            largest(sight.amounts, certain[:, cell], highest[:, cell]),
+            -largest(sight.amounts, certain[cell], -lowest[cell]),
+            largest(sight.amounts, certain[cell], highest[cell]),
         )
-        for cell in range(n_cells)
+        for cell in range(cells.n_cells)
     ]
-    least, most = np.array(pairs).T
+    least, most = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
     return Bounds(least, most)
 
 
@@ -120,7 +124,7 @@ def _largest_mean(amounts: Floats, certain: Booleans, numbers: Floats) -> float:
 
 
 def of_groups(
-    holds: Booleans, sight: QueryLines, kept: Sequence[int], sensitive: Sequence[int]
+    holds: Booleans, sight: QueryLines, cells: AnswerCells, sensitive: Sequence[int]
 ) -> Bounds | None:
     """Return the least and the most number of records, where sensitive values are told for groups.
 
@@ -129,7 +133,7 @@ def of_groups(
 
     Parameters
     ----------
-    holds, sight, kept
+    holds, sight, cells
         As in `of_counts`; the lines are every record of a group with every value of it.
     sensitive
         The axes of the sensitive attributes.
@@ -139,12 +143,11 @@ def of_groups(
     ``None`` where the sensitive values are of too many kinds to the query.
     """
     groups = _Exchange.of(sight, len(holds.shape), sensitive)
-    cells = list(itertools.product(*(range(holds.shape[axis]) for axis in kept)))
     bounds = []
-    for cell in cells:
+    for cell in itertools.product(*cells.regions):
         here = np.zeros(holds.shape, dtype=np.bool_)
         place: list[slice | int] = [slice(None)] * holds.ndim
-        for axis, region in zip(kept, cell, strict=True):
+        for axis, region in zip(cells.axes, cell, strict=True):
             place[axis] = region
         here[tuple(place)] = holds[tuple(place)]
         found = groups.bounds(here)
@@ -225,9 +228,24 @@ class _Exchange:
         failing = self._largest_flow(_some(self.units, kinds[:, size:]), counts)
         return float(self.weights.sum() - failing), float(most)
 
-    @property
+    @cached_property
     def _n_groups(self) -> int:
         return int(self.group_of_unit.max()) + 1
+
+    @cached_property
+    def _weights(self) -> Floats | None:
+        """How many records of each group lie in each place of units; ``None`` where there are many places."""
+        n_groups, n_places = self._n_groups, len(self.units)
+        if n_groups * n_places > _MOST_WEIGHTS:
+            return None
+        place = self.group_of_unit * n_places + self.unit_of
+        return add_up(place, self.weights, n_groups * n_places).reshape(n_groups, n_places)
+
+    def _weights_of(self, taken: Booleans) -> Floats:
+        """Return how many records of each group lie in the places that are taken."""
+        if self._weights is None:
+            return add_up(self.group_of_unit, self.weights * taken[self.unit_of], self._n_groups)
+        return self._weights[:, taken].sum(axis=1)
 
     def _largest_flow(self, fits: Booleans, counts: Floats) -> float:
         """Return how many records can be given values that fit them: the smallest cut of each group."""
@@ -235,8 +253,7 @@ class _Exchange:
         smallest = np.full(self._n_groups, np.inf)
         for cut in itertools.product((False, True), repeat=n_kinds):
             is_cut = np.array(cut)
-            others = self.weights * np.any(fits[:, ~is_cut], axis=1, keepdims=True)[self.unit_of, 0]
-            cost = counts[:, is_cut].sum(axis=1) + add_up(self.group_of_unit, others, self._n_groups)
+            cost = counts[:, is_cut].sum(axis=1) + self._weights_of(np.asarray(fits[:, ~is_cut].any(axis=1)))
             smallest = np.minimum(smallest, cost)
         return float(smallest.sum())
 

@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats
+from sfumato.arrays import Booleans, Floats, Integers
 
 _AT_ONCE = 2**17
 """So many numbers are looked at together: what a processor has at hand."""
 
 
+@dataclass(frozen=True, eq=False)
+class AnswerCells:
+    """The cells of an answer: every combination of some regions of the attributes that it is told apart by.
+
+    Parameters
+    ----------
+    axes
+        The axes of these attributes, in the order of the answer.
+    regions
+        For each of them the regions that are told; nothing is computed of the others.
+    """
+
+    axes: tuple[int, ...]
+    regions: tuple[Integers, ...] = field(repr=False)
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells there are."""
+        return math.prod(map(len, self.regions))
+
+    def along(self, axis: int, n_regions: int) -> AnswerCells:
+        """Return these cells, each told apart by all regions of one attribute more."""
+        return AnswerCells((*self.axes, axis), (*self.regions, np.arange(n_regions)))
+
+    def narrowed(self, holds: Booleans) -> Booleans:
+        """Leave out the regions that are not told, and put the axes of the answer last."""
+        for axis, told in zip(self.axes, self.regions, strict=True):
+            holds = np.take(holds, told, axis)
+        others = [axis for axis in range(holds.ndim) if axis not in self.axes]
+        return np.transpose(holds, [*others, *self.axes])
+
+
+_ONE = AnswerCells((), ())
+"""The answer that is one figure."""
+
+
 def in_cells(
-    holds: Booleans, lines: Sequence[Floats], n_lines: int, kept: Sequence[int]
+    holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: AnswerCells
 ) -> Iterator[tuple[slice, Floats]]:
     """Yield for some lines at a time what each has in each cell.
 
     That is the sum, over all combinations of regions where the condition holds, of the product of what the
-    line has in them; the axes that are kept are not summed over.
+    line has in them; the axes of the answer are not summed over.
 
     Parameters
     ----------
@@ -26,27 +66,52 @@ def in_cells(
         Whether the condition holds, one axis for each attribute.
     lines, n_lines
         For each attribute one line for each record, one column for each region; and how many lines.
-    kept
-        The axes to keep, in their order.
+    cells
+        The cells of the answer.
     """
-    others = [axis for axis in range(holds.ndim) if axis not in kept]
-    table = np.transpose(holds, [*others, *kept]).astype(np.float64)
-    step = max(1, _AT_ONCE // max(holds.size, 1))
+    others = [axis for axis in range(holds.ndim) if axis not in cells.axes]
+    told = [lines[axis][:, _span(regions)] for axis, regions in zip(cells.axes, cells.regions, strict=True)]
+    table = cells.narrowed(holds).astype(np.float64)
+    step = max(1, _AT_ONCE // max(table.size, 1))
     for first in range(0, n_lines, step):
         part = slice(first, min(first + step, n_lines))
         n_part = part.stop - part.start
         found = np.broadcast_to(table, (n_part, *table.shape))
         for axis in others:
             found = np.einsum("ir,ir...->i...", lines[axis][part], found)
-        for place, axis in enumerate(kept, start=1):
-            shape = [n_part, *(holds.shape[axis] if at == place else 1 for at in range(1, found.ndim))]
-            found = found * lines[axis][part].reshape(shape)
+        for place, line in enumerate(told, start=1):
+            shape = [n_part, *(line.shape[1] if at == place else 1 for at in range(1, found.ndim))]
+            found = found * line[part].reshape(shape)
         yield part, found
 
 
-def all_in_cells(holds: Booleans, lines: Sequence[Floats], n_lines: int, kept: Sequence[int]) -> Floats:
-    """Return what each line has in each cell, all of them at once, the cells in one row."""
-    return np.concatenate(
-        [np.empty((0, int(np.prod([holds.shape[axis] for axis in kept]))))]
-        + [found.reshape(len(found), -1) for _, found in in_cells(holds, lines, n_lines, kept)]
-    )
+def all_in_cells(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: AnswerCells) -> Floats:
+    """Return for each cell what every line has in it."""
+    every = np.empty((cells.n_cells, n_lines))
+    for part, found in in_cells(holds, lines, n_lines, cells):
+        every[:, part] = found.reshape(len(found), -1).T
+    return every
+
+
+def each_cell(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: AnswerCells) -> Iterator[Floats]:
+    """Yield what `all_in_cells` returns, one cell after the other."""
+    others = [axis for axis in range(holds.ndim) if axis not in cells.axes]
+    columns = [lines[axis].T[_span(regions)] for axis, regions in zip(cells.axes, cells.regions, strict=True)]
+    columns = [np.ascontiguousarray(each) for each in columns]
+    table = cells.narrowed(holds)
+    beside: dict[bytes, Floats] = {}
+    for cell in itertools.product(*(range(len(each)) for each in cells.regions)):
+        place: tuple[Any, ...] = (..., *cell)
+        here = table[place]
+        if here.tobytes() not in beside:
+            beside[here.tobytes()] = all_in_cells(here, [lines[axis] for axis in others], n_lines, _ONE)[0]
+        found = beside[here.tobytes()]
+        for column, at in zip(columns, cell, strict=True):
+            found = found * column[at]
+        yield found
+
+
+def _span(places: Integers) -> slice | Integers:
+    """Return places as a slice where they follow each other: what is cut out is not copied then."""
+    follow = len(places) > 0 and places[-1] - places[0] == len(places) - 1
+    return slice(int(places[0]), int(places[-1]) + 1) if follow else places

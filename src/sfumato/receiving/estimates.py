@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.kernels.estimating import add_up
-from sfumato.receiving.counting import all_in_cells, in_cells
+from sfumato.receiving.counting import AnswerCells, each_cell, in_cells
 from sfumato.receiving.records import QueryLines
 
 _MOST_NUMBERS = 50_000_000
@@ -37,7 +37,7 @@ class Moments:
         return np.maximum(of_sum - 2 * mean * of_both + mean**2 * of_number, 0.0)
 
 
-def moments(holds: Booleans, sight: QueryLines, kept: Sequence[int], summed: int | None) -> Moments:
+def moments(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int | None) -> Moments:
     """Add up the records, each by itself: what it is in truth is taken to say nothing of the others.
 
     Parameters
@@ -46,14 +46,14 @@ def moments(holds: Booleans, sight: QueryLines, kept: Sequence[int], summed: int
         Where the condition holds.
     sight
         The records as they are read.
-    kept
-        The axes of the attributes that the answer is told apart by.
+    cells
+        The cells of the answer.
     summed
         The axis of the attribute that is added up.
     """
     totals: list[Floats] = []
     covariances: list[Floats] = []
-    parts = [in_cells(holds, lines, len(sight.amounts), kept) for lines in _powers(sight, summed)]
+    parts = [in_cells(holds, lines, len(sight.amounts), cells) for lines in _powers(sight, summed)]
     for found in zip(*parts, strict=True):
         amounts = sight.amounts[found[0][0]]
         powers = [each for _, each in found]
@@ -88,7 +88,7 @@ def _add(sums: list[Floats], more: list[Floats]) -> None:
     sums[:] = more if not sums else [one + other for one, other in zip(sums, more, strict=True)]
 
 
-def exchanged(holds: Booleans, sight: QueryLines, kept: Sequence[int], summed: int | None) -> Moments | None:
+def exchanged(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int | None) -> Moments | None:
     """Add up the records when the sensitive values of each group are exchanged at random.
 
     What they are is not independent then: the values of a group are all given away. The variance is that of
@@ -96,14 +96,15 @@ def exchanged(holds: Booleans, sight: QueryLines, kept: Sequence[int], summed: i
     the cells leave open beside. ``None`` where there is too much to look at.
     """
     n_lines = len(sight.amounts)
-    n_cells = int(np.prod([holds.shape[axis] for axis in kept]))
-    if n_lines * n_cells > _MOST_NUMBERS:
+    if not 0 < n_lines * cells.n_cells <= _MOST_NUMBERS:
         return None
-    powers = [all_in_cells(holds, lines, n_lines, kept).T.copy() for lines in _powers(sight, summed)]
     deal = _Deal.of(sight)
-    totals = [np.einsum("cl,l->c", each, sight.amounts) for each in powers[: len(powers) // 2 + 1]]
-    covariances = [deal.covariances(in_cell) for in_cell in zip(*powers, strict=True)]
-    return Moments(_both(totals), _both(list(np.array(covariances).reshape(n_cells, -1).T)))
+    parts = [each_cell(holds, lines, n_lines, cells) for lines in _powers(sight, summed)]
+    sums = [deal.sums(powers) for powers in zip(*parts, strict=True)]
+    totals, covariances = (
+        [np.array(each) for each in zip(*side, strict=True)] for side in zip(*sums, strict=True)
+    )
+    return Moments(_both(totals), _both(covariances))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,11 @@ class _Deal:
         sizes = parts[2][1][sight.group_of]
         weights = sight.amounts * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 0.0)
         return cls(sight.amounts, parts, weights)
+
+    def sums(self, powers: Sequence[Floats]) -> tuple[list[float], list[float]]:
+        """Return the totals of the records in one cell, and their covariances."""
+        totals = [_dot(self.amounts, each) for each in powers[: len(powers) // 2 + 1]]
+        return totals, self.covariances(powers)
 
     def covariances(self, powers: Sequence[Floats]) -> list[float]:
         """Return how the number of the records in one cell varies, and where they are added up their sum."""

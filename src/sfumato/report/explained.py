@@ -134,18 +134,17 @@ def readme(manifest: Manifest) -> str:
 
 
 def _about(layout: LayoutFacts) -> str:
-    """Return the number of original records; of made-up ones it may be told with noise."""
-    return f"{'about ' if layout.kind == 'synthetic' else ''}{layout.n_original:,}"
+    """Say how many records the original has; of made-up ones, which leave nobody out, perhaps with noise."""
+    if layout.kind == "synthetic":
+        return f"The original has about {layout.n_original:,} records."
+    return f"The original has {layout.n_original:,} records; what was left out is in no file."
 
 
 def _lines(manifest: Manifest) -> Iterator[str]:
     layout = manifest.layout
     tables = table_names(layout)
     yield "# How to read this folder\n"
-    yield (
-        f"{_STANDS_FOR[layout.kind]} The original has {_about(layout)} records; what was left out is in no "
-        "file.\n"
-    )
+    yield f"{_STANDS_FOR[layout.kind]} {_about(layout)}\n"
     yield from _data_lines(manifest)
     if layout.group is not None:
         yield (

@@ -232,7 +232,7 @@ def _summary(
     n_tried = len(frontier.candidates) + n_infeasible
     figures = [_figure(frontier, subject, axis) for axis in frontier.axes[:2]] if subject else []
     if release is not None:
-        figures.append(_released_figure(release))
+        figures.append(released_figure(release))
     else:
         n_efficient = len(frontier.efficient())
         figures.append(("efficient candidates", f"{n_efficient:,}", f"of {n_tried:,} that were tried"))
@@ -240,8 +240,11 @@ def _summary(
     return {"figures": figures, "sentences": sentences, "n_tried": n_tried}
 
 
-def _released_figure(release: Release) -> tuple[str, str, str]:
+def released_figure(release: Release) -> tuple[str, str, str]:
+    """Return how many records are released, in a figure with its name before and a hint after it."""
     kept, of_all = release.n_records, release.n_original
+    if release.kind == "synthetic":
+        return "synthetic records", f"{kept:,}", "they stand for nobody"
     return "records released", formatting.share(kept / of_all), f"{kept:,} of {of_all:,}"
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from sfumato import formatting, registry
 from sfumato.columns import Limit
 from sfumato.decision import Decision
-from sfumato.facts import Axis
+from sfumato.facts import Axis, RecordKind
 from sfumato.frontier import Candidate
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Measurement, measure, named, of_one, why_not, worst_value
@@ -32,6 +32,7 @@ from sfumato.report.page import (
     frame,
     published_sections,
     recipe_facts,
+    released_figure,
     said,
     unprotected_facts,
 )
@@ -208,8 +209,7 @@ def _summary(told: Sayings, written: Release) -> dict[str, Any]:
         for axis in axes
         if axis in better
     ]
-    kept, of_all = written.n_records, written.n_original
-    released = [("records released", formatting.share(kept / of_all), f"{kept:,} of {of_all:,}")]
+    released = [released_figure(written)]
     people = told.manifest.word.people
     if people is not None:
         share = formatting.share(people.released / people.original)
@@ -271,7 +271,7 @@ def measured_rows(told: Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
         for figure in figures:
             if figure.axis == axis:
                 limit = _limit_on(told, label, figure.measure)
-                yield _owner_row(label, figure) | {
+                yield _owner_row(label, figure, told.written.kind) | {
                     "measure": figure.measure,
                     "limit": formatting.limit_of(figure.measure, limit) if limit else "",
                     "met": bool(figure.met),
@@ -295,17 +295,22 @@ def _limit_on(told: Sayings, label: str, measure: str) -> Limit | None:
     return told.policy.get(measure) if measure not in labels else None
 
 
-def _owner_row(label: str, figure: OwnerFigure) -> dict[str, Any]:
+def _owner_row(label: str, figure: OwnerFigure, kind: RecordKind) -> dict[str, Any]:
+    asked = registry.find("measure", figure.measure)
+    is_told = figure.told != "not applicable"
+    how = (
+        "promised by the method" if getattr(asked, "is_promised", False) else "the owner's figure, as a band"
+    )
     return {
         "words": formatting.measure_words(label),
         "attribute": figure.attribute,
         "direction": formatting.direction(figure.better),
         "value": figure.told,
-        "reason": "",
+        "reason": "" if is_told or asked is None else why_not(asked, kind),
         "interval": "",
         "baseline": "",
         "notes": [],
-        "by_owner": True,
+        "by_owner": how if is_told else "",
     }
 
 

@@ -148,7 +148,7 @@ def claimed_row(measurement: Measurement) -> dict[str, Any]:
         "interval": _interval(measurement),
         "baseline": "" if measurement.baseline is None else shown(measurement.measure, measurement.baseline),
         "notes": detail_words(measurement),
-        "by_owner": False,
+        "by_owner": "",
     }
 
 

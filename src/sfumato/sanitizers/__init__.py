@@ -1,5 +1,6 @@
 """Sanitizers: each turns a bound table into a release."""
 
+from sfumato.sanitizers.aim import AIM
 from sfumato.sanitizers.base import Sanitizer, sanitize
 from sfumato.sanitizers.bucketization import Anatomy, Bucketize
 from sfumato.sanitizers.cart_synthesis import CartSynthesis
@@ -20,6 +21,7 @@ from sfumato.sanitizers.top_coding import TopCoding
 from sfumato.sanitizers.trivial import AsIs, SuppressQuasiIdentifiers, SuppressSensitive
 
 __all__ = [
+    "AIM",
     "MST",
     "PRAM",
     "Anatomy",

@@ -109,6 +109,11 @@ def noisy_largest(scores: Sequence[int], rho: float, sensitivity: int) -> int:
     return int(choice(list(scores)))
 
 
+def variance_of(rho: float, sensitivity: int) -> float:
+    """Return the variance of counts that spend a rho."""
+    return sensitivity**2 / (2 * rho)
+
+
 def _scale(rho: float, sensitivity: int) -> float:
     """Return how much noise a rho asks for: both mechanisms spend (sensitivity / scale)^2 / 2."""
     return sensitivity / math.sqrt(2 * rho) * _ROOM

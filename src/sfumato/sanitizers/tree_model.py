@@ -46,9 +46,9 @@ class TreeModel:
         for place, parent in self._from_the_roots():
             if parent is None:
                 everyone = np.zeros(n_records, dtype=np.int64)
-                values[place] = _dealt(self.marginals[place][None], everyone, rng)
+                values[place] = dealt(self.marginals[place][None], everyone, rng)
             else:
-                values[place] = _dealt(self._joint(parent, place), values[parent], rng)
+                values[place] = dealt(self._joint(parent, place), values[parent], rng)
         return tuple(values[place] for place in range(len(self.marginals)))
 
     def _joint(self, parent: int, child: int) -> Floats:
@@ -70,7 +70,7 @@ class TreeModel:
                 waiting += [(child, place) for child in beside[place] if child != parent]
 
 
-def _dealt(expected: Floats, groups: Integers, rng: np.random.Generator) -> Integers:
+def dealt(expected: Floats, groups: Integers, rng: np.random.Generator) -> Integers:
     """Give the records of each group values in the proportions of the group's line, in random order."""
     sizes = np.bincount(groups, minlength=len(expected))
     sums = expected.sum(axis=1, keepdims=True)

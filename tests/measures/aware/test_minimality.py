@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -23,9 +24,11 @@ from sfumato import (
     Table,
     TCloseness,
     measure,
+    publish,
     sanitize,
 )
-from sfumato.errors import Infeasible
+from sfumato.columns import Limit
+from sfumato.errors import Infeasible, PolicyNotMet
 from sfumato.measures.aware.minimality import Counts, dealt_out, multinomial
 from sfumato.models.base import PrivacyModel
 
@@ -50,6 +53,23 @@ def test_two_of_seven_who_can_only_be_those_of_the_smaller_group() -> None:
     assert found.value == 1
     assert found.detail["m-confidentiality"] == 1
     assert found.detail["share-enumerated"] == 1
+
+
+def test_a_policy_keeps_back_a_release_that_tells_by_what_was_refused(tmp_path: Path) -> None:
+    policy = {"minimality-risk": Limit(at_most=0.75)}
+    told, silent = (
+        sanitize(table, SCHEMA, FullDomain({"group": 1}, HALF))
+        for table in (
+            people(q1=["HIV", "HIV"], q2=["flu"] * 5),
+            people(q1=["HIV", "flu"], q2=["HIV", "flu", "flu", "flu"]),
+        )
+    )
+    with pytest.raises(PolicyNotMet):
+        publish(told, tmp_path / "told", ["minimality-risk"], policy=policy)
+    publish(silent, tmp_path / "silent", ["minimality-risk"], policy=policy)
+    page = (tmp_path / "silent" / "report.html").read_text(encoding="utf-8")
+    assert "What was refused." in page
+    assert "was not measured (<code>minimality-risk</code>)" not in page
 
 
 def test_a_finer_release_that_would_do_tells_nothing() -> None:

@@ -57,7 +57,7 @@ export class Plane {
     this.width = width;
     this.height = height;
     const narrow = width < 520;
-    this.frame = { left: narrow ? 50 : 64, right: width - 14, top: 14, bottom: height - 48 };
+    this.frame = { left: narrow ? 58 : 64, right: width - 14, top: 14, bottom: height - 48 };
   }
 
   place(row) {

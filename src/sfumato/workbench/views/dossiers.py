@@ -16,6 +16,7 @@ from sfumato.workbench.state.releases import release_key, release_now
 from sfumato.workbench.state.state import state_of
 
 if TYPE_CHECKING:
+    from sfumato.facts import RecordKind
     from sfumato.frontier import Candidate
     from sfumato.measures.attribution import GroupOrigin, PopulationOrigin, ValueOrigin
     from sfumato.measures.base import Measurement
@@ -55,6 +56,7 @@ class Sample:
 class Dossier:
     """What the page tells of a release beside its measurements."""
 
+    kind: RecordKind
     n_records: int
     n_original: int
     n_groups: int | None
@@ -87,6 +89,7 @@ def describe(release: Release, candidate: Candidate) -> Dossier:
 
     changes = change_rows(release, losses_of(release))
     return Dossier(
+        kind=release.kind,
         n_records=release.n_records,
         n_original=release.n_original,
         n_groups=release.groups.n_classes if release.group_of is not None else None,

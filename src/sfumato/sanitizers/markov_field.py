@@ -1,0 +1,185 @@
+"""A model in which attributes may depend on each other in circles: fitted by OpenDP's AIM, drawn from here.
+
+OpenDP's AIM lies in its extra ``mbi``, over the package of that name and JAX. mbi 1.1.0 can draw records in
+two ways, and neither is used: "round" makes attributes depend on each other that are independent in the model
+(it goes through the records in the same order for each of them), and both draw an attribute given those that
+it was counted with, which are not all that it depends on where there are circles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.arrays import Floats, Integers
+from sfumato.errors import UserError
+from sfumato.sanitizers.private_synthesis import CountedSingly, Model
+from sfumato.sanitizers.tree_model import Counted, dealt, fitted
+
+
+@dataclass(frozen=True)
+class Told:
+    """Asks a model for the values that are told; the last cell, of all others, nobody has counted."""
+
+    n_values: int
+
+    def __call__(self, marginal: Any) -> Any:
+        """Return the cells of the values that are told."""
+        return marginal.datavector()[: self.n_values]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """How one attribute is drawn.
+
+    Parameters
+    ----------
+    place
+        Which attribute.
+    parents
+        The attributes on whose values it depends, drawn before.
+    counts
+        How many records have each combination of their values and, on the last axis, its own.
+    """
+
+    place: int
+    parents: tuple[int, ...]
+    counts: Floats
+
+    def of_told_values(self) -> Step:
+        """Leave out the last cell of every axis, that of values that are not told."""
+        return replace(self, counts=self.counts[(slice(-1),) * self.counts.ndim])
+
+
+@dataclass(frozen=True, eq=False)
+class MarkovField:
+    """A Markov random field over the attributes that have several values.
+
+    Parameters
+    ----------
+    steps
+        How each attribute of the field is drawn, those that it depends on before it.
+    n_attributes
+        How many attributes there are; those outside the field have one value.
+    """
+
+    steps: tuple[Step, ...]
+    n_attributes: int
+
+    def drawn(self, n_records: int, rng: np.random.Generator) -> tuple[Integers, ...]:
+        """Draw records: for each attribute the value of each."""
+        values: list[Integers] = [np.zeros(n_records, dtype=np.int64) for _ in range(self.n_attributes)]
+        for step in self.steps:
+            *sizes, n_values = step.counts.shape
+            groups: Integers = np.zeros(n_records, dtype=np.int64)
+            for parent, size in zip(step.parents, sizes, strict=True):
+                groups = groups * size + values[parent]
+            values[step.place] = dealt(step.counts.reshape(-1, n_values), groups, rng)
+        return tuple(values)
+
+
+def fitted_field(told: CountedSingly, rho: float, sensitivity: int, *, degree: int, rounds: int) -> Model:
+    """Let OpenDP's AIM spend a budget on counts of combinations, beyond those of single values.
+
+    Parameters
+    ----------
+    told
+        The counts of every attribute by itself, already paid for.
+    rho
+        What may be spent.
+    sensitivity
+        How many records one person may have.
+    degree, rounds
+        How many attributes are counted together at most, and into how many rounds the budget is divided.
+    """
+    dp = _opendp_with_mbi()
+    several = [place for place, values in enumerate(told.known) if len(values) > 1]
+    if len(several) < 2:
+        return fitted(told.total, told.single, {})
+    context = dp.Context.compositor(
+        data=_frame(told.places, several),
+        privacy_unit=dp.unit_of(contributions=sensitivity),
+        privacy_loss=(dp.zero_concentrated_divergence(), rho),
+        split_evenly_over=1,
+    )
+    how = dp.mbi.AIM(queries=min(degree, len(several)), rounds=rounds or None, oneway="unkeyed")
+    query = context.query().contingency_table(table=_table_so_far(dp, told, several), algorithm=how)
+    steps = tuple(each.of_told_values() for each in steps_of(query.release().model))
+    return MarkovField(steps, len(told.known))
+
+
+def steps_of(model: Any) -> Iterator[Step]:
+    """Yield how to draw from a field of mbi, one attribute after the other.
+
+    In the order in which attributes are eliminated, turned round, those that an attribute depends on and that
+    were drawn before lie in one clique of the junction tree with it.
+    """
+    from mbi import junction_tree, marginal_oracles
+
+    tree, order = junction_tree.make_junction_tree(model.domain, [set(each) for each in model.cliques])
+    marginals = marginal_oracles.message_passing_stable(model.potentials.expand(list(tree.nodes)))
+    drawn: list[str] = []
+    for name in reversed(order):
+        beside = {other for clique in tree.nodes if name in clique for other in clique}
+        parents = tuple(other for other in drawn if other in beside)
+        counts = np.asarray(marginals.project((*parents, name)).values, dtype=np.float64)
+        yield Step(_place(name), tuple(map(_place, parents)), counts)
+        drawn.append(name)
+
+
+def _table_so_far(dp: Any, told: CountedSingly, several: Sequence[int]) -> Any:
+    """Return what is known before AIM begins, as OpenDP has it: a cell more for values that are not told."""
+    import mbi
+
+    single = {_name(place): told.single[place] for place in several}
+    total = mbi.LinearMeasurement(np.array([told.total]), clique=(), stddev=_deviation(told.single[0]))
+    counts = [
+        mbi.LinearMeasurement(
+            found.counts, clique=(name,), stddev=_deviation(found), query=Told(len(found.counts))
+        )
+        for name, found in single.items()
+    ]
+    domain = mbi.Domain.fromdict({name: len(found.counts) + 1 for name, found in single.items()})
+    return dp.mbi.ContingencyTable(
+        keys={name: [*range(len(found.counts)), None] for name, found in single.items()},
+        cuts={},
+        marginals=dp.mbi.Marginals().add(total, *counts),
+        model=dp.mbi.mirror_descent(domain, [total, *counts]),
+    )
+
+
+def _frame(places: Sequence[Integers], several: Sequence[int]) -> Any:
+    """Return the records as OpenDP reads them; a value that is not told is null."""
+    import polars
+
+    columns = {_name(place): polars.Series(places[place]) for place in several}
+    return polars.LazyFrame(columns).with_columns(polars.all().replace(-1, None))
+
+
+def _deviation(found: Counted) -> float:
+    return float(np.sqrt(found.variance))
+
+
+def _name(place: int) -> str:
+    return f"attribute-{place}"
+
+
+def _place(name: str) -> int:
+    return int(name.removeprefix("attribute-"))
+
+
+def _opendp_with_mbi() -> Any:
+    try:
+        import mbi  # noqa: F401
+        import opendp.prelude as opendp
+        import pandas  # noqa: F401
+        import polars  # noqa: F401
+    except ImportError as error:
+        raise UserError(
+            f"the method aim needs OpenDP's extra mbi ({error.name} is missing): pip install 'sfumato[aim]'"
+        ) from None
+    opendp.enable_features("contrib")
+    return opendp

@@ -1,0 +1,185 @@
+"""What differentially private synthesizers share: a budget, counts of every value, a promise, records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import numpy as np
+
+from sfumato.arrays import Integers
+from sfumato.errors import ParameterError
+from sfumato.facts import Guarantee
+from sfumato.release import Release, made_up
+from sfumato.sanitizers.coding import Coding, counted_rows
+from sfumato.sanitizers.noisy_counts import frequent_with_noise, rho_of, variance_of, with_noise
+from sfumato.sanitizers.tree_model import Counted
+from sfumato.schema import Schema
+from sfumato.table import Table
+
+
+class Budget(Protocol):
+    """What every such method is asked for."""
+
+    @property
+    def epsilon(self) -> float:
+        """By which factor a person may change the probability of an outcome."""
+
+    @property
+    def delta(self) -> float:
+        """By how much beside."""
+
+    @property
+    def n_records(self) -> int:
+        """How many records to draw, or 0."""
+
+    @property
+    def records_per_person(self) -> int:
+        """How many records of a person count."""
+
+
+class Model(Protocol):
+    """What records are drawn from."""
+
+    def drawn(self, n_records: int, rng: np.random.Generator) -> tuple[Integers, ...]:
+        """Draw records: for each attribute the place of each one's value among those that are known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """What the noisy counts tell.
+
+    Parameters
+    ----------
+    total
+        The number of records.
+    known
+        For each attribute the keys that enough people have; -1 alone where there is none.
+    model
+        How often they occur, and which together.
+    """
+
+    total: float
+    known: tuple[Integers, ...]
+    model: Model
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSingly:
+    """What the noisy counts of every attribute by itself tell.
+
+    Parameters
+    ----------
+    total
+        The number of records, at least 1.
+    known
+        For each attribute the keys that enough people have; -1 alone where there is none.
+    single
+        For each attribute how many records have each of them.
+    places
+        For each attribute the place of each record's key among the known ones; -1 where it is not told.
+    """
+
+    total: float
+    known: tuple[Integers, ...]
+    single: tuple[Counted, ...]
+    places: tuple[Integers, ...]
+
+
+Fit = Callable[[Sequence[Integers], float, float, int], Fitting]
+"""From the keys of each attribute's records, rho, delta and how many records one person may have."""
+
+
+def check_budget(how: Budget) -> None:
+    """Refuse parameters that mean nothing."""
+    if not 0 < how.epsilon < math.inf:
+        raise ParameterError(f"epsilon must be above 0, not {how.epsilon:g}")
+    if not 0 < how.delta < 1:
+        raise ParameterError(f"delta must lie between 0 and 1, not {how.delta:g}")
+    if how.n_records < 0:
+        raise ParameterError(f"n-records must be 0 or more, not {how.n_records}")
+    if how.records_per_person < 1:
+        raise ParameterError(f"records-per-person must be at least 1, not {how.records_per_person}")
+
+
+def guaranteed(how: Budget, schema: Schema) -> Guarantee:
+    """Return what is promised to everybody, whatever their records are."""
+    return Guarantee(how.epsilon, how.delta, _unit(schema))
+
+
+def synthesized(how: Budget, table: Table, schema: Schema, rng: np.random.Generator, fit: Fit) -> Release:
+    """Release records that stand for nobody, drawn from a model that spends the budget.
+
+    Half of delta pays for which values occur, the other half for the Gaussian noise of all counts.
+    """
+    rows = counted_rows(table, how.records_per_person)
+    codings = [Coding.of(table[name], schema, name) for name in schema.released]
+    keys = [each.key_of[each.column.codes[rows]] for each in codings]
+    sensitivity = how.records_per_person if _unit(schema) == "person" else 1
+    half = how.delta / 2
+    told = fit(keys, rho_of(how.epsilon, half), half, sensitivity)
+    n_original = max(round(told.total), 1)
+    n_records = how.n_records or n_original
+    cells = {
+        each.name: each.cells(schema, known[drawn], rng)
+        for each, known, drawn in zip(codings, told.known, told.model.drawn(n_records, rng), strict=True)
+    }
+    release = made_up(table, schema, cells, tuple(_notes(how, schema, told)))
+    return replace(release, told_original=n_original)
+
+
+def counted_singly(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> CountedSingly:
+    """Spend a budget on the number of records and on noisy counts of the values of every attribute.
+
+    Parameters
+    ----------
+    keys
+        For each attribute the key of each record.
+    rho, delta
+        What is spent in all; delta on which keys occur.
+    sensitivity
+        How many records one person may have.
+    """
+    each = rho / (len(keys) + 1)
+    total = max(float(with_noise(np.array([len(keys[0])]), each, sensitivity)[0]), 1.0)
+    frequent = [
+        frequent_with_noise(np.bincount(of_records), each, delta / len(keys), sensitivity)
+        for of_records in keys
+    ]
+    known = tuple(values if len(values) else np.array([-1]) for values, _ in frequent)
+    variance = variance_of(each, sensitivity)
+    single = tuple(Counted(counts if len(counts) else np.ones(1), variance) for _, counts in frequent)
+    places = tuple(_places(of_records, values) for of_records, values in zip(keys, known, strict=True))
+    return CountedSingly(total, known, single, places)
+
+
+def _unit(schema: Schema) -> Literal["record", "person"]:
+    # a bound schema forgets the column where everybody has one record, which nobody may know
+    return "record" if (schema.given or schema).person is None else "person"
+
+
+def _notes(how: Budget, schema: Schema, told: Fitting) -> Iterator[str]:
+    of_whom = {
+        "record": "one record is in the table (records are taken for people)",
+        "person": f"one person is in the table, up to {how.records_per_person} of whose records count,",
+    }
+    yield (
+        f"The records are synthetic and ({how.epsilon:g}, {how.delta:g})-differentially private: "
+        f"whether {of_whom[_unit(schema)]} changes the probability of any outcome at most by the "
+        f"factor e^{how.epsilon:g}, and by {how.delta:g} beside. The schema is taken as known to "
+        "everybody, and the promise is about this release alone: others of the same people add to it, "
+        "and so do figures that compare it with the original."
+    )
+    withheld = [name for name, known in zip(schema.released, told.known, strict=True) if known[0] < 0]
+    if withheld:
+        yield f"No value of {', '.join(withheld)} is common enough to be told at this epsilon."
+    if how.delta * told.total > 1:
+        yield f"Delta is above one in {told.total:,.0f} people; choose one far below."
+
+
+def _places(keys: Integers, known: Integers) -> Integers:
+    """Return the place of each key among the known ones, which are ascending; -1 where it is not told."""
+    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[at] == keys, at, -1)
