@@ -205,6 +205,9 @@ class Trial:
         """Let Hypothesis neither shrink nor remember what it finds: that something fails is enough."""
         from hypothesis import Phase, settings
 
+        # pytest would import a module whose examples it collects a second time, beside its package's own
+        for file in self.room.files:
+            importlib.import_module(_module_name(file))
         usual = settings.get_profile("patient")
         # who survives fewer examples gets all of them with --more
         examples = usual.max_examples if self.options.more else _FEW_EXAMPLES
@@ -214,8 +217,6 @@ class Trial:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Look which tests run which lines, then try one mutant after the other."""
-        for file in self.room.files:
-            importlib.import_module(_module_name(file))
         known = _looked(session, self.name, self.folder)
         for failed in known.failed:
             print(f"left out, because it fails without any change: {failed}")
