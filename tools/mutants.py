@@ -120,6 +120,8 @@ ROOMS = {
         ("measures/*.py",),
         (
             "tests/measures/test_base.py",
+            "tests/measures/test_facts.py",
+            "tests/measures/test_groups.py",
             "tests/measures/test_percentiles.py",
             "tests/measures/test_worked_examples.py",
             "tests/measures/test_loss.py",
