@@ -58,6 +58,40 @@ JUDGES = {
     **dict.fromkeys(("suppression-loss", "workload-utility"), PERTURBED),
 }
 PROMISED = {"epsilon", "privacy-delta"}
+# the parameters that are not left open, as they are where nobody says otherwise
+DEFAULTS: dict[str, dict[str, object]] = {
+    "auxiliary-gain": {"known": [], "people": 1000, "seed": 0},
+    "average-class-size": {"k": 1},
+    "composition-k": {"k": 5},
+    "composition-loss": {"threshold": 0.1},
+    "household-risk": {"threshold": 0.2},
+    "individual-risk": {"threshold": 0.2},
+    "journalist-risk": {"threshold": 0.2},
+    "kl-divergence": {"reconstruction": "uniform", "sensitive": True},
+    "population-uniqueness": {"method": "dankar"},
+    "privacy-loss": {"threshold": 0.1, "distance": "js"},
+    "quasi-identifier-contribution": {"permutations": 200},
+    "query-error": {
+        "queries": 1000,
+        "dimensions": 2,
+        "selectivity": 0.05,
+        "seed": 0,
+        "reconstruction": "uniform",
+        "rule": "joint",
+    },
+    "reidentification-risk": {"threshold": 0.2},
+    "utility-loss": {"minimum-support": 0.05, "reconstruction": "uniform"},
+    "workload-utility": {
+        "target": "",
+        "miners": ["decision-tree", "naive-bayes"],
+        "folds": 10,
+        "seed": 0,
+        "time-limit": 600.0,
+        "cells": "shares",
+    },
+    "worst-group-loss": {"attribute": "", "of": "utility-loss", "smallest": 100},
+    "worst-group-risk": {"attribute": "", "of": "privacy-loss", "smallest": 100},
+}
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -67,6 +101,13 @@ def test_a_measure_declares_its_side_its_direction_and_what_it_needs(name: str) 
     assert cls.is_attack == (name in ATTACKS)
     assert cls.judges == JUDGES.get(name, ("people",))
     assert getattr(cls, "is_promised", False) == (name in PROMISED)
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_measure_is_taken_by_these_parameters_where_nobody_says_otherwise(name: str) -> None:
+    _, parameters = registry.describe(registry.registered("measure")[name]())
+    told = {each: value for each, value in parameters.items() if value is not None}
+    assert told == DEFAULTS.get(name, {})
 
 
 def test_the_level_of_a_model_is_privacy_and_can_be_seen_in_the_release() -> None:
