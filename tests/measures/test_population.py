@@ -253,7 +253,7 @@ def test_an_estimate_is_never_more_than_the_people_there_are(monkeypatch: pytest
 
 
 def test_a_population_is_never_smaller_than_the_people_of_the_table() -> None:
-    """Nine records of one person stand for 18 people together, and so for two; five others for nearly none."""
+    """Nine records of one person stand for 18 people together, so for two; five others for nearly none."""
     visits = {"who": [1] * 9 + [2, 3, 4, 5, 6], "age": [31] * 13 + [42], "w": [2.0] * 9 + [0.01] * 5}
     attributes = Attribute("who", "identifying"), Attribute("age", "quasi-identifying")
     release = sanitize(Table.from_arrow(visits), Schema(attributes, person="who", survey_weight="w"), AsIs())
