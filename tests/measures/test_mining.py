@@ -266,14 +266,14 @@ class TestWorth:
             ("equal", [1, 0, 1]),
             ("distance", [1, 0.5, 1]),
             ("predicted < true", [0, 1, 0]),
-            (lambda predicted, true: true - predicted, [0, 10, 0]),
+            (lambda predicted, true: (true - predicted).astype(np.int64), [0, 10, 0]),
         ],
         ids=["equal", "distance", "formula", "function"],
     )
     def test_of_a_prediction_to_a_user(self, error: Any, worth: list[float]) -> None:
         hierarchy: Any = None
         found = worth_to_user(User(error=error), OTHERS, NUMBERS, hierarchy)
-        assert found.tolist() == worth
+        assert (found.tolist(), found.dtype) == (worth, np.float64)
 
     def test_equal_codes_of_one_domain_are_equal_values(self) -> None:
         same = Column(np.array([0, 2, 2]), NUMBERS.domain, "numeric")

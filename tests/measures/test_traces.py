@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -173,3 +174,8 @@ class TestSamples:
         monkeypatch.setattr(traces, "_MOST_CHOICES", 5)
         monkeypatch.setattr(traces, "_REACH", 100.0)
         assert self.taken(10).interval == (0.0, 1.0)
+
+    def test_begin_beyond_twenty_thousand_choices(self) -> None:
+        for n_people, sampled in ((20_000, False), (20_001, True)):
+            once, starts = np.ones(n_people, np.int64), np.arange(n_people + 1)
+            assert traces._Traces(starts, once, once, starts, once, once)._is_sampled(1) == sampled
