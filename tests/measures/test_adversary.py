@@ -419,3 +419,17 @@ class TestSixPeopleByHand:
         (older,) = [each for each in groups_of(release, "age", 1) if each.name == "2"]
         (found,) = measure(own_records(release, older), ["information-gain"])
         assert (found.value, found.detail) == (0, {"entropy": 0.0, "remaining-entropy": 0.0})
+
+
+def test_the_quotient_is_that_of_the_group_that_differs_most() -> None:
+    table = Table.from_arrow({"age": [1] * 4 + [2] * 2 + [3] * 2, "ill": [*"aaab", *"ab", *"ab"]})
+    release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
+    # b has a quarter of the first class, a half of the others and three eighths of the table
+    assert taken(release, DisclosureQuotient(), "ill").value == pytest.approx(math.log(3 / 2))
+
+
+def test_ninety_four_of_a_hundred_records_are_too_few_for_the_95th_percentile() -> None:
+    table = Table.from_arrow({"age": [0] * 94 + [1] * 6, "ill": ["a", "b"] * 47 + ["a"] * 6})
+    release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
+    found = taken(release, PrivacyLoss(), "ill")
+    assert found.detail["percentile-95"] == found.value > 0.1

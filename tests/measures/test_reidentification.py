@@ -15,6 +15,7 @@ from sfumato import (
     JournalistRisk,
     KAnonymity,
     KMap,
+    MarketerRisk,
     Mondrian,
     ReidentificationRisk,
     Release,
@@ -184,3 +185,13 @@ def test_a_threshold_may_be_nothing_or_certainty() -> None:
         for threshold in (0.0, 0.5, 1.0)
     ]
     assert shares == [1, 1 / 3, 0]
+
+
+@pytest.mark.parametrize("risk", [JournalistRisk, KMap, MarketerRisk])
+def test_a_population_is_a_table_or_a_number_of_people(risk: type[JournalistRisk]) -> None:
+    with pytest.raises(ParameterError, match="population-size must be at least 1, not 0"):
+        risk(population_size=0)
+    with pytest.raises(ParameterError, match="give population or population-size, not both"):
+        risk("people.csv", 10)
+    assert (risk("people.csv").population_size, risk(population_size=1).population) == (None, None)
+    assert risk("people.csv").needs == "original"
