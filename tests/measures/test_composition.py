@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 from sfumato import (
+    Anatomy,
     Attribute,
     Clustering,
     CompositionK,
@@ -313,3 +314,21 @@ def test_what_cannot_be_asked_of_several_releases() -> None:
         sanitize({"age": AGES}, ages, Cut({"age": "00100"}, KAnonymity(2))), ["composition-loss"]
     )
     assert "no sensitive attribute" in taken.detail["reason"]
+
+
+def test_company_is_counted_in_classes_and_losses_in_groups() -> None:
+    """Everybody is alone with an age, and two by two share what is told of their diseases."""
+    release = sanitize(GANTA, SCHEMA, Anatomy(2), seed=1)
+    company, loss = _taken(release, "composition-k"), _taken(release, "composition-loss")
+    assert (company.value, loss.detail["smallest"]) == (1, 2)
+    assert loss.value == _taken(release, "privacy-loss").value
+
+
+def test_whom_no_earlier_class_would_take_is_taken_to_be_new() -> None:
+    """Of four other people three are of ages that were released before, two of them in the first class."""
+    others = {"age": [21, 22, 24, 40], "disease": ["flu", "gout", "flu", "gout"]}
+    now = sanitize(others, SCHEMA, FullDomain({"age": 1}, KAnonymity(4)))
+    found = _taken(_with(now, _cut("00100")), "composition-k")
+    assert (found.detail["share-in-earlier"], found.detail["share-estimated"]) == (3 / 4, 3 / 4)
+    # whoever is 24 is alone in the second class; the new one has the company of all
+    assert (found.value, found.detail["share-below-k"]) == (1, 1)

@@ -419,3 +419,11 @@ class TestLevels:
     )
     def test_what_is_no_level_has_none(self, labels: list[str], sets: list[list[int]]) -> None:
         assert "not on one level" in self.level(labels, sets, [0, 0, 0, 1, 1]).detail["reason"]
+
+    def test_is_told_by_the_recipe_where_two_look_the_same(self) -> None:
+        same = Hierarchy.of_rows([["a", "a", "*"], ["b", "b", "*"]])
+        schema = Schema((Attribute("town", "quasi-identifying", hierarchy=same),))
+        how = FullDomain({"town": 1}, KAnonymity(1))
+        release = sanitize(Table.from_arrow({"town": ["a", "b"]}), schema, how)
+        for made, level in ((release, 1), (replace(release, recipe=None), 0)):
+            assert measure(made, ["precision"])[0].detail == {"town": level}

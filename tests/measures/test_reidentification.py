@@ -173,6 +173,8 @@ class TestPeopleWithSeveralRecords:
         (journalist, k_map) = measure(release, [JournalistRisk(population_size=30), KMap(population_size=30)])
         assert (journalist.value, k_map.value) == (1 / 10, 10)
         assert journalist.detail["smallest"] == 10
+        (marketer,) = measure(release, [MarketerRisk(population_size=30)])
+        assert (marketer.value, marketer.detail) == (pytest.approx(0.2 / 4), {"matched": pytest.approx(0.2)})
         assert measure(release, [KMap(population_size=3)])[0].value == 1
         with pytest.raises(ParameterError, match="population-size 2 is below the table's 3 people"):
             measure(release, [KMap(population_size=2)])
@@ -195,3 +197,14 @@ def test_a_population_is_a_table_or_a_number_of_people(risk: type[JournalistRisk
         risk("people.csv", 10)
     assert (risk("people.csv").population_size, risk(population_size=1).population) == (None, None)
     assert risk("people.csv").needs == "original"
+
+
+def test_survey_weights_tell_the_journalist_of_a_population_and_not_the_marketer() -> None:
+    table = Table.from_arrow({"age": [1, 1, 2], "w": [10.0, 20.0, 5.0]})
+    schema = Schema(Schema.of(age="quasi-identifying").attributes, survey_weight="w")
+    release = sanitize(table, schema, AsIs())
+    journalist, marketer = measure(release, ["journalist-risk", "marketer-risk"])
+    assert (journalist.value, marketer.value) == (1 / 5, 2 / 3)
+    without = sanitize(table.select(["age"]), Schema.of(age="quasi-identifying"), AsIs())
+    (unknown,) = measure(without, ["journalist-risk"])
+    assert unknown.detail["reason"].startswith("no population is given; give population, population-size")
