@@ -35,7 +35,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import ParameterError
-from sfumato.measures.composition import classes_of_people
+from sfumato.measures.composition import classes_of_people, people_of
 from sfumato.release import Earlier, without_rows
 
 AGES = [21, 22, 23, 24, 25, 26]
@@ -324,11 +324,41 @@ def test_company_is_counted_in_classes_and_losses_in_groups() -> None:
     assert loss.value == _taken(release, "privacy-loss").value
 
 
+TOWNS = Schema.of(town="quasi-identifying", ill="sensitive")
+
+
+def _in_towns(towns: str, level: int = 0) -> Release:
+    people = {"town": list(towns), "ill": [f"i{place}" for place in range(len(towns))]}
+    return sanitize(people, TOWNS, FullDomain({"town": level}, KAnonymity(1)))
+
+
 def test_whom_no_earlier_class_would_take_is_taken_to_be_new() -> None:
-    """Of four other people three are of ages that were released before, two of them in the first class."""
-    others = {"age": [21, 22, 24, 40], "disease": ["flu", "gout", "flu", "gout"]}
-    now = sanitize(others, SCHEMA, FullDomain({"age": 1}, KAnonymity(4)))
-    found = _taken(_with(now, _cut("00100")), "composition-k")
+    """Of four other people two would have been in the first class, one in the second and one in none."""
+    together = _with(_in_towns("aabd", level=1), _in_towns("aabb"))
+    (found,) = measure(together, [CompositionK(3)])
     assert (found.detail["share-in-earlier"], found.detail["share-estimated"]) == (3 / 4, 3 / 4)
-    # whoever is 24 is alone in the second class; the new one has the company of all
-    assert (found.value, found.detail["share-below-k"]) == (1, 1)
+    # whoever would have been in the second is alone, and the new one has the company of all
+    assert (found.value, found.detail["share-below-k"]) == (1, 3 / 4)
+
+
+def test_who_was_not_there_is_no_company_of_those_who_were() -> None:
+    """The third of four people is new, and had no class: neither the last one nor any other."""
+    before = Earlier(_in_towns("aba"), (np.arange(4), np.array([0, 1, 3])))
+    (found,) = measure(replace(_in_towns("xxyy"), earlier=(before,)), [CompositionK(2)])
+    assert found.detail["share-below-k"] == 3 / 4
+
+
+def test_who_is_who_is_known_in_releases_of_the_same_records_alone() -> None:
+    now, then = _cut("01000"), _cut("00100")
+    both = people_of(now, Earlier(then))
+    assert both is not None
+    assert [sorted(each.tolist()) for each in both] == [list(range(6))] * 2
+    for unknown in ({"original": None}, {"rows": None}):
+        assert people_of(now, Earlier(replace(then, **unknown))) is None  # type: ignore[arg-type]
+        assert people_of(replace(now, **unknown), Earlier(then)) is None  # type: ignore[arg-type]
+    others = sanitize(
+        {**GANTA, "age": [age + 1 for age in AGES]}, SCHEMA, Cut({"age": "00100"}, KAnonymity(2))
+    )
+    assert people_of(now, Earlier(others)) is None
+    told = np.arange(6), np.arange(6)
+    assert people_of(now, Earlier(others, told)) == told
