@@ -362,3 +362,13 @@ def test_who_is_who_is_known_in_releases_of_the_same_records_alone() -> None:
     assert people_of(now, Earlier(others)) is None
     told = np.arange(6), np.arange(6)
     assert people_of(now, Earlier(others, told)) == told
+
+
+def test_several_classes_of_one_person_are_a_class_of_their_own() -> None:
+    """The first two have been in 0 and 1, one in 1, one in 0 and 2, one twice in 0, and the last nowhere."""
+    then = [(0, 0), (0, 1), (1, 1), (1, 0), (1, 1), (2, 1), (3, 0), (3, 2), (4, 0), (4, 0)]
+    people, classes = np.array(then).T
+    one, same, single, other, twice, nobody = classes_of_people(np.array([0, 1, 2, 3, 4, 9]), people, classes)
+    assert (single, twice, nobody) == (1, 0, -1)
+    assert one == same != other
+    assert min(one, other) > 2
