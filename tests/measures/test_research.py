@@ -381,6 +381,14 @@ def test_parameters_out_of_range_are_refused(make: Any, words: str) -> None:
         make()
 
 
+def test_parameters_at_the_ends_of_their_ranges_are_allowed(hospital: Bound) -> None:
+    release = sanitize(*hospital, AsIs())
+    everybody, all_values = measure(release, [UtilityLoss(1.0), QueryError(1, 1, 1.0, 0)])
+    assert everybody.detail["reason"].startswith("no population holds 1 of the records")
+    assert all_values.value == 0
+    assert measure(release, [QueryError(1, 3)])[0].value == 0
+
+
 def test_one_query_has_no_interval(hospital: Bound) -> None:
     (found,) = QueryError(1).measure(sanitize(*hospital, SuppressQuasiIdentifiers()))
     assert found.interval is None
