@@ -14,7 +14,9 @@ from sfumato import (
     Adversary,
     Anatomy,
     AsIs,
+    Attribute,
     FullDomain,
+    Hierarchy,
     KAnonymity,
     Laplace,
     Release,
@@ -163,6 +165,8 @@ class TestAttempts:
         assert [miners for *_, miners in asked.calls] == [["majority"]]
 
     def test_one_alone_or_without_fusion_has_no_vote(self) -> None:
+        both = self.at(release(), "ill", Asked(told(0, 0, 0, 0), told(0, 0, 0, 0)))
+        assert [each.is_fused for each in both.every] == [False, False, True]
         alone = self.at(release(), "ill", Asked(told(0, 0, 0, 0)))
         apart = self.at(release(), "ill", Asked(told(0, 0, 0, 0), told(0, 0, 0, 0)), fusion=False)
         assert (len(alone.every), len(apart.every)) == (1, 2)
@@ -198,6 +202,16 @@ class TestAttempts:
         for made, labels in ((grouped, [True]), (replace(grouped, schema=roles), [False])):
             found = self.at(made, "age", Asked(told(0, 0, 0, 0)), guesses="released")
             assert [each.of_labels for each in found.every] == labels
+
+    def test_of_some_sets_beside_exact_values_labels_are_guessed_too(self) -> None:
+        rows = [["a", "a", "*"], ["b", "bc", "*"], ["c", "bc", "*"]]
+        town = Attribute("town", "quasi-identifying", hierarchy=Hierarchy.of_rows(rows))
+        table = Table.from_arrow({"town": list("abca"), "ill": PEOPLE["ill"]})
+        made = sanitize(
+            table, Schema((town, Attribute("ill", "sensitive"))), FullDomain({"town": 1}, KAnonymity(1))
+        )
+        found = self.at(made, "town", Asked(told(0, 0, 0, 0)))
+        assert [each.of_labels for each in found.every] == [False, True]
 
     def test_of_a_label_the_distance_is_its_other_values(self) -> None:
         (found,) = self.at(release(LEVELS), "age", Asked(told(0, 0, 0, 0)), guesses="released").every
@@ -251,8 +265,8 @@ class TestVotes:
         assert (found.predicted.tolist(), found.miner) == ([1, 1, 0], "all together")
 
     def test_of_numbers_it_is_the_mean(self) -> None:
-        found = vote([told(0.0, 1.0, predicts="number"), told(1.0, 4.0, predicts="number")])
-        assert (found.predicted.tolist(), found.miner) == ([0.5, 2.5], "all together")
+        found = vote([told(0.0, 1.0, 7.0, predicts="number"), told(1.0, 4.0, 7.0, predicts="number")])
+        assert (found.predicted.tolist(), found.miner) == ([0.5, 2.5, 7.0], "all together")
 
 
 NUMBERS = Column(np.array([0, 1, 2]), (10, 20, 30), "numeric")
@@ -284,21 +298,21 @@ class TestWorth:
     @pytest.mark.parametrize(
         ("adversary", "worth"),
         [
-            (Adversary(), [1, 0, 0, 1, 0]),
-            (Adversary(reduction="nearer"), [1, 1, 0, 0, 1]),
-            (Adversary(reduction="nearer", c=75), [1, 0, 0, 1, 1]),
-            (Adversary(reduction="distance"), [1, 0.5, 0, 0, 0]),
-            (Adversary(reduction="predicted > released"), [0, 0, 0, 1, 1]),
-            (Adversary(reduction=lambda predicted, released, true: true - released), [5, 5, 5, 5, 5]),
+            (Adversary(), [1, 0, 0, 1, 0, 0]),
+            (Adversary(reduction="nearer"), [1, 1, 0, 0, 1, 1]),
+            (Adversary(reduction="nearer", c=75), [1, 0, 0, 1, 1, 0]),
+            (Adversary(reduction="distance"), [1, 0.5, 0, 0, 0, 0.5]),
+            (Adversary(reduction="predicted > released and predicted = true"), [0, 0, 0, 1, 1, 0]),
+            (Adversary(reduction=lambda predicted, released, true: true - released), [5] * 6),
         ],
         ids=["exact", "nearer", "much nearer", "distance", "formula", "function"],
     )
     def test_of_a_prediction_to_an_adversary(self, adversary: Adversary, worth: list[float]) -> None:
-        """What is told is exact, nearer, farther, exact beside what is exact, or beside nothing."""
-        said = Told(Column(np.array([0, 0, 0, 1, 1]), (10, 20), "numeric"), np.array([0.0, 2, 6, 0, 1]))
-        blurred = np.array([4.0, 4, 4, 0, math.inf])
-        shown = Told(Column(np.zeros(5, np.int32), (15,), "numeric"), blurred)
-        truth = Column(np.zeros(5, np.int32), (20,), "numeric")
+        """What is told is exact, nearer, farther, exact beside what is exact, beside nothing, or near one."""
+        said = Told(Column(np.array([0, 0, 0, 1, 1, 0]), (10, 20), "numeric"), np.array([0, 2, 6, 0, 1, 0.5]))
+        blurred = np.array([4.0, 4, 4, 0, math.inf, 1])
+        shown = Told(Column(np.zeros(6, np.int32), (15,), "numeric"), blurred)
+        truth = Column(np.zeros(6, np.int32), (20,), "numeric")
         assert worth_to_adversary(adversary, said, shown, truth).tolist() == worth
 
     def test_predictions_are_values_of_the_truth_or_numbers_of_their_own(self) -> None:
