@@ -159,14 +159,19 @@ def test_values_that_nobody_has_are_left_out_and_those_of_suppressed_records_are
     table = Table.from_arrow({"town": list("aab"), "ill": list("xxy")})
     schema = Schema.of(town="quasi-identifying", ill="sensitive")
     gone = sanitize(table, schema, FullDomain({}, KAnonymity(2), suppression=0.5))
-    assert {each.value: each.highest for each in value_origins(gone, "ill")} == {"x": 1.0, "y": 0.0}
+    x, y = divergence(0.0, 1 / 3)
+    assert {each.value: (each.highest, each.share) for each in value_origins(gone, "ill")} == {
+        "x": (1.0, pytest.approx(x / (x + y))),
+        "y": (0.0, pytest.approx(y / (x + y))),
+    }
     assert {each.value for each in value_origins(kept, "ill")} == {"x", "y"}
 
 
 def test_the_eight_worst_are_told_and_equal_ones_in_their_order() -> None:
-    table = Table.from_arrow({"age": list(range(100)), "ill": ["x", "y"] * 50})
+    """One in four has what the others have not, and loses most; of equal losses the first come first."""
+    table = Table.from_arrow({"age": list(range(100)), "ill": ["x", "x", "y", "x"] * 25})
     release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
-    assert [each.group for each in group_origins(release, "ill")] == list(range(8))
+    assert [each.group for each in group_origins(release, "ill")] == list(range(2, 33, 4))
     assert len(group_origins(release, "ill", most=3)) == 3
 
 
@@ -206,6 +211,11 @@ def test_populations_are_told_by_their_attributes_in_order(hospital: Bound) -> N
     assert all(list(each.population) == [name for name in names if name in each.population] for each in every)
     assert min(each.loss for each in every) > 0
     assert len({tuple(each.population.items()) for each in every}) == len(every)
+
+
+def test_where_nothing_is_lost_no_population_is_told(hospital: Bound) -> None:
+    found, n_populations = population_origins(sanitize(*hospital, AsIs()), "diagnosis")
+    assert (found, n_populations > 0) == ([], True)
 
 
 def test_what_cannot_be_read_has_no_populations(hospital: Bound) -> None:
