@@ -175,6 +175,21 @@ def test_the_eight_worst_are_told_and_equal_ones_in_their_order() -> None:
     assert len(group_origins(release, "ill", most=3)) == 3
 
 
+def test_equal_values_and_populations_come_in_their_order(hospital: Bound) -> None:
+    """Every third of sixty illnesses is that of two people."""
+    ills = [f"i{place:02}" for place in range(60)] + [f"i{place:02}" for place in range(0, 60, 3)]
+    table = Table.from_arrow({"age": list(range(80)), "ill": ills})
+    release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
+    found = [str(each.value) for each in value_origins(release, "ill")]
+    twice = [f"i{place:02}" for place in range(0, 60, 3)]
+    assert found == [*twice, *sorted(set(ills) - set(twice))]
+    withheld = sanitize(*hospital, SuppressQuasiIdentifiers())
+    populations, (losses,), _ = UtilityLoss(0.05).by_population(withheld, hospital[0], ("diagnosis",))
+    places = sorted(np.flatnonzero(losses), key=lambda place: -losses[place])
+    told, _ = population_origins(withheld, "diagnosis", most=10_000)
+    assert [each.n_records for each in told] == [populations.supports[place] for place in places]
+
+
 def test_a_bucket_names_everything_that_all_share(hospital: Bound) -> None:
     release = sanitize(*hospital, Anatomy(2))
     for found in group_origins(release, "diagnosis", most=99):
