@@ -203,6 +203,33 @@ class TestSampling:
         assert parts.tolist() == pytest.approx([(n_rounds - 1) / 2] * 3)
         assert errors.tolist() == pytest.approx([np.std(range(n_rounds), ddof=1) / math.sqrt(n_rounds)] * 3)
 
+    def test_the_parts_of_four_unlike_columns_are_the_means_over_all_orders(self) -> None:
+        columns = [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 1], [0, 1, 2, 3, 0, 0], [0, 1, 0, 1, 0, 1]
+        added = np.zeros(4)
+        for order in itertools.permutations(range(4)):
+            n_before = 1
+            for place, column in enumerate(order):
+                alike = set(zip(*(columns[each] for each in order[: place + 1]), strict=True))
+                added[column] += len(alike) - n_before
+                n_before = len(alike)
+        classes = contribution._Classes(tuple(map(np.array, columns)), (3, 2, 4, 2), 6)
+        assert contribution._shared_out(classes).tolist() == pytest.approx((added / 24).tolist())
+
+    @pytest.mark.parametrize(("n_columns", "is_exact"), [(8, True), (9, False)])
+    def test_up_to_eight_quasi_identifiers_every_subset_is_looked_at(
+        self, n_columns: int, is_exact: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        nothing = np.zeros(n_columns)
+        monkeypatch.setattr(contribution, "_shared_out", lambda _: nothing)
+        monkeypatch.setattr(contribution, "_sampled", lambda *_: (nothing, nothing))
+        columns = {f"q{place}": [1, 2] for place in range(n_columns)}
+        roles: Any = dict.fromkeys(columns, "quasi-identifying")
+        release = sanitize(Table.from_arrow(columns), Schema.of(roles), AsIs())
+        (taken,) = measure(release, [QuasiIdentifierContribution(1)])
+        assert (taken.interval is None) == is_exact
+        with pytest.raises(ParameterError, match="permutations must be at least 1, not 0"):
+            QuasiIdentifierContribution(0)
+
     def test_the_interval_is_that_of_the_largest_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(contribution, "_MOST_EXACT", 1)
         found = np.array([1.0, 3.0]), np.array([0.5, 0.25])

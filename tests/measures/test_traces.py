@@ -114,6 +114,8 @@ def test_every_figure_of_four_people_by_hand() -> None:
         "share-alone": 0.5,
     }
     assert (taken.value, taken.interval) == (pytest.approx(3 / 4), None)
+    (once,) = measure(published(*FOUR), [TraceRisk(1)])
+    assert (once.value, once.interval) == (taken.detail["known-1"], None)
     (alike,) = measure(published([0, 0, 1, 1], [1, 2, 2, 1]), [TraceRisk()])
     assert (alike.detail["worst"], alike.detail["share-alone"]) == (0.5, 0)
 
@@ -169,6 +171,16 @@ class TestSamples:
             assert found._is_sampled(2) == sampled
         monkeypatch.setattr(traces, "_MOST_CHOICES", 6)
         assert not found._is_sampled(11)
+
+    def test_everybody_may_be_drawn_with_as_many_records_as_are_known(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        release = published(self.PEOPLE, [place for each in self.PLACES for place in each])
+        assert release.people is not None
+        monkeypatch.setattr(traces, "_MOST_CHOICES", 6)
+        drawn = traces._Traces.of(release, release.people)._drawn(3)
+        assert sorted(person for person, _ in drawn) == list(range(6))
+        assert {len(classes) for _, classes in drawn} == {3}
 
     def test_no_interval_leaves_what_a_chance_can_be(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(traces, "_MOST_CHOICES", 5)
