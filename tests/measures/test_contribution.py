@@ -190,7 +190,7 @@ class TestSampling:
 
         def added(_: Any, order: Any) -> Any:
             orders.append(order.tolist())
-            return np.full(3, float((len(orders) - 1) // 3))
+            return np.array([0.0, 10.0, 20.0]) + (len(orders) - 1) // 3
 
         monkeypatch.setattr(contribution, "_added", added)
         parts, errors = contribution._sampled(self.CLASSES, n_orders)
@@ -199,8 +199,8 @@ class TestSampling:
             assert [sorted(place) for place in zip(*orders[first : first + 3], strict=True)] == [
                 [0, 1, 2]
             ] * 3
-        # the rounds say 0, 1, 2, ...
-        assert parts.tolist() == pytest.approx([(n_rounds - 1) / 2] * 3)
+        # the rounds add 0, 1, 2, ...
+        assert parts.tolist() == pytest.approx([first + (n_rounds - 1) / 2 for first in (0, 10, 20)])
         assert errors.tolist() == pytest.approx([np.std(range(n_rounds), ddof=1) / math.sqrt(n_rounds)] * 3)
 
     def test_the_parts_of_four_unlike_columns_are_the_means_over_all_orders(self) -> None:
