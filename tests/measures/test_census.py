@@ -258,8 +258,10 @@ def test_a_column_that_nothing_resembles_is_asked_for(tmp_path: Path) -> None:
 
 def test_a_population_as_large_as_the_table_is_large_enough(tmp_path: Path) -> None:
     release = sanitize(table_of(THREE), SCHEMA, AsIs())
-    (taken,) = measure(release, [JournalistRisk(written(THREE, tmp_path, ".csv"))])
-    assert taken.value == 1
+    path = written(THREE, tmp_path, ".csv")
+    assert measure(release, [JournalistRisk(path)])[0].value == 1
+    people = census.population_classes(release, path)
+    assert (sorted(people.tolist()), people.dtype) == ([1, 2], np.int64)
     with pytest.raises(DataError, match="fewer people than the table in 2 of 2 classes"):
         measure(release, [JournalistRisk(written([(9, "Peru", "d")] * 3, tmp_path, ".csv"))])
 

@@ -241,13 +241,13 @@ def test_several_records_of_one_person_stand_for_what_one_of_them_does() -> None
 
 def test_an_estimate_is_never_more_than_the_people_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sfumato.measures.population.population_uniques", lambda *_: (1e9, "some model"))
-    release = surveyed([(1, "f", 10.0), (1, "f", 20.0), (2, "m", 30.0)])
+    release = surveyed([(1, "f", 10.0), (1, "f", 20.0), (2, "m", 30.0), (3, "m", 40.0)])
     (taken,) = measure(release, ["population-uniqueness"])
     assert taken.value == 1
     assert taken.detail == {
-        "uniques": 60.0,
-        "population": 60,
-        "sample-uniques": 1 / 3,
+        "uniques": 100.0,
+        "population": 100,
+        "sample-uniques": 2 / 4,
         "model": "some model",
     }
 
