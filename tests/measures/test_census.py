@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -295,3 +296,11 @@ def test_numbers_are_compared_as_numbers_and_come_before_texts() -> None:
     assert census._comparable(None, schema) is None
     assert census._comparable(7, None) == "7"
     assert sorted(["b", 3, 2.5, None], key=census._by_size)[:2] == [2.5, 3]
+
+
+def test_values_that_are_no_sets_fit_nobody(tmp_path: Path) -> None:
+    release = sanitize(table_of(THREE), SCHEMA, AsIs())
+    unknown = {**release.cells, "sex": replace(release.cells["sex"], sets=None)}
+    path = written(THREE, tmp_path, ".csv")
+    (taken,) = measure(replace(release, cells=unknown), [JournalistRisk(path)])
+    assert taken.detail["reason"] == "the released values of 'sex' are not sets of original values"

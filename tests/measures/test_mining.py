@@ -140,6 +140,10 @@ class TestWhoPredicts:
         commonest(release(Laplace()), "age", self.SCENARIO)
         assert [each["miner"] for each in nobody_is_trained] == ["majority", "mean-number"]
 
+    def test_an_attack_is_what_the_miners_tell(self) -> None:
+        scenario = replace(self.SCENARIO, adversary=Adversary(miners=("majority", "mean-number")))
+        assert [each.miner for each in attack(release(), "ill", scenario).every] == ["majority"]
+
     def test_who_did_not_come_to_an_end_says_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(mining, "predict", lambda *_, **__: told(trouble="too late"))
         assert commonest(release(), "ill", self.SCENARIO) is None
