@@ -262,7 +262,8 @@ def test_a_population_as_large_as_the_table_is_large_enough(tmp_path: Path) -> N
     path = written(THREE, tmp_path, ".csv")
     assert measure(release, [JournalistRisk(path)])[0].value == 1
     people = census.population_classes(release, path)
-    assert (sorted(people.tolist()), people.dtype) == ([1, 2], np.int64)
+    assert sorted(people.tolist()) == [1, 2]
+    assert people.dtype == np.int64
     with pytest.raises(DataError, match="fewer people than the table in 2 of 2 classes"):
         measure(release, [JournalistRisk(written([(9, "Peru", "d")] * 3, tmp_path, ".csv"))])
 
@@ -295,7 +296,8 @@ def test_numbers_are_compared_as_numbers_and_come_before_texts() -> None:
     assert census._comparable("unknown", schema) == "unknown"
     assert census._comparable(None, schema) is None
     assert census._comparable(7, None) == "7"
-    assert sorted(["b", 3, 2.5, None], key=census._by_size)[:2] == [2.5, 3]
+    mixed: list[Any] = ["b", 3, 2.5, None]
+    assert sorted(mixed, key=census._by_size)[:2] == [2.5, 3]
 
 
 def test_values_that_are_no_sets_fit_nobody(tmp_path: Path) -> None:

@@ -354,8 +354,8 @@ def test_who_is_who_is_known_in_releases_of_the_same_records_alone() -> None:
     assert both is not None
     assert [sorted(each.tolist()) for each in both] == [list(range(6))] * 2
     for unknown in ({"original": None}, {"rows": None}):
-        assert people_of(now, Earlier(replace(then, **unknown))) is None  # type: ignore[arg-type]
-        assert people_of(replace(now, **unknown), Earlier(then)) is None  # type: ignore[arg-type]
+        assert people_of(now, Earlier(replace(then, **unknown))) is None
+        assert people_of(replace(now, **unknown), Earlier(then)) is None
     others = sanitize(
         {**GANTA, "age": [age + 1 for age in AGES]}, SCHEMA, Cut({"age": "00100"}, KAnonymity(2))
     )

@@ -291,13 +291,15 @@ class TestWorth:
     def test_of_a_prediction_to_a_user(self, error: Any, worth: list[float]) -> None:
         hierarchy: Any = None
         found = worth_to_user(User(error=error), OTHERS, NUMBERS, hierarchy)
-        assert (found.tolist(), found.dtype) == (worth, np.float64)
+        assert found.tolist() == worth
+        assert found.dtype == np.float64
 
     def test_equal_codes_of_one_domain_are_equal_values(self) -> None:
         same = Column(np.array([0, 2, 2]), NUMBERS.domain, "numeric")
         hierarchy: Any = None
         found = worth_to_user(User(), same, NUMBERS, hierarchy)
-        assert (found.tolist(), found.dtype) == ([1, 0, 1], np.float64)
+        assert found.tolist() == [1, 0, 1]
+        assert found.dtype == np.float64
 
     @pytest.mark.parametrize(
         ("adversary", "worth"),

@@ -265,4 +265,4 @@ def test_dankar_takes_the_larger_model_up_to_a_tenth_and_the_smaller_estimate_be
     models["zayatz"] = 8.0
     assert population_uniques(SampledClasses.of(sizes, 99), "dankar") == (7.0, "slide-negative-binomial")
     for name in ("pitman", "zayatz", "slide-negative-binomial"):
-        assert population_uniques(SampledClasses.of(sizes, 99), name) == (models[name], name)  # type: ignore[arg-type]
+        assert population_uniques(SampledClasses.of(sizes, 99), name) == (models[name], name)

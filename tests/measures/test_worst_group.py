@@ -169,7 +169,12 @@ def test_each_measure_has_its_worst_group_by_its_side_and_label() -> None:
 
 def test_what_a_measurement_compares_is_told_by_its_parameters() -> None:
     made = release(AsIs())
-    asked = [WorstGroupRisk("town", "k-anonymity", 1), WorstGroupLoss(), GeneralLoss(), "k-anonymity"]
+    asked: list[Any] = [
+        WorstGroupRisk("town", "k-anonymity", 1),
+        WorstGroupLoss(),
+        GeneralLoss(),
+        "k-anonymity",
+    ]
     assert [compares(found) for found in measure(made, asked)] == [
         ("town", "k-anonymity"),
         ("", "utility-loss"),
