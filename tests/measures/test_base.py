@@ -335,6 +335,10 @@ class TestSeveralSensitiveAttributes:
         for name in ("t-closeness distance=js of job", "t-closeness of job"):
             assert [m.value for m in named([level], name)] == [0.2]
 
+    def test_a_label_with_an_of_in_it_is_a_label(self) -> None:
+        told = Measurement("gain", 0.1, "privacy", "lower", parameters={"attribute": "cause of death"})
+        assert named([told], "gain attribute=cause of death") == [told]
+
 
 def test_the_level_of_a_release_without_quasi_identifiers_is_that_of_one_class(hospital: Bound) -> None:
     release = sanitize(*hospital, SuppressQuasiIdentifiers())
