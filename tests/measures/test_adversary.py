@@ -35,6 +35,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import ParameterError
+from sfumato.measures.groups import groups_of, own_records
 
 Bound = tuple[Table, Schema]
 
@@ -366,3 +367,66 @@ def test_privacy_loss_in_order_needs_an_order() -> None:
         measure(release, [PrivacyLoss(distance="ordered")])
     (natural,) = measure(release, [PrivacyLoss(distance="natural")])
     assert natural.value == pytest.approx(2 / 3)
+
+
+class TestSixPeopleByHand:
+    """Four of six people have a: two of the four of one age, and both of the other age."""
+
+    @pytest.fixture
+    def release(self) -> Release:
+        table = Table.from_arrow({"age": [1, 1, 1, 1, 2, 2], "ill": [*"aabb", *"aa"]})
+        return sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
+
+    def test_every_gain(self, release: Release) -> None:
+        _, knowledge, accuracy, quotients, information = measure(release, MEASURES)
+        assert knowledge.value == pytest.approx(4 / 6 * 1 / 6 + 2 / 6 * 1 / 3)
+        assert knowledge.detail == {"worst": pytest.approx(1 / 3)}
+        assert accuracy.value == pytest.approx(0)
+        assert accuracy.baseline == pytest.approx(2 / 3)
+        assert accuracy.detail == {"accuracy": pytest.approx(2 / 3)}
+        assert quotients.value == math.inf
+        assert quotients.detail == {
+            "largest-finite": pytest.approx(math.log(3 / 2)),
+            "share-ruled-out": pytest.approx(1 / 3),
+        }
+        half = (math.log(3 / 4) + math.log(3 / 2)) / 2
+        assert information.value == pytest.approx(4 / 6 * half + 2 / 6 * math.log(3 / 2))
+        whole = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3))
+        assert information.detail == {
+            "entropy": pytest.approx(whole),
+            "remaining-entropy": pytest.approx(4 / 6 * math.log(2)),
+        }
+
+    def test_privacy_loss_and_who_is_above_the_threshold(self, release: Release) -> None:
+        found = taken(release, PrivacyLoss(), "ill")
+        two, four = (float(jensenshannon([2 / 3, 1 / 3], each) ** 2) for each in ([1, 0], [0.5, 0.5]))
+        assert found.value == pytest.approx(two)
+        assert found.detail == {
+            "mean": pytest.approx((2 * two + 4 * four) / 6),
+            "percentile-95": pytest.approx(two),
+            "share-at-risk": pytest.approx(2 / 6),
+        }
+        for threshold, share in ((0.0, 1), (found.value - 1e-9, 2 / 6), (found.value, 0)):
+            at_risk = taken(release, PrivacyLoss(threshold), "ill").detail["share-at-risk"]
+            assert at_risk == pytest.approx(share)
+        with pytest.raises(ParameterError, match="threshold must be at least 0"):
+            PrivacyLoss(math.nan)
+
+    def test_a_value_that_nobody_has_is_no_surprise(self, release: Release) -> None:
+        (older,) = [each for each in groups_of(release, "age", 1) if each.name == "2"]
+        (found,) = measure(own_records(release, older), ["information-gain"])
+        assert (found.value, found.detail) == (0, {"entropy": 0.0, "remaining-entropy": 0.0})
+
+
+def test_the_quotient_is_that_of_the_group_that_differs_most() -> None:
+    table = Table.from_arrow({"age": [1] * 4 + [2] * 2 + [3] * 2, "ill": [*"aaab", *"ab", *"ab"]})
+    release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
+    # b has a quarter of the first class, a half of the others and three eighths of the table
+    assert taken(release, DisclosureQuotient(), "ill").value == pytest.approx(math.log(3 / 2))
+
+
+def test_ninety_four_of_a_hundred_records_are_too_few_for_the_95th_percentile() -> None:
+    table = Table.from_arrow({"age": [0] * 94 + [1] * 6, "ill": ["a", "b"] * 47 + ["a"] * 6})
+    release = sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
+    found = taken(release, PrivacyLoss(), "ill")
+    assert found.detail["percentile-95"] == found.value > 0.1

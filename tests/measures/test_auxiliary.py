@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from sfumato import (
     AccuracyGain,
@@ -32,6 +35,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import DataError, ParameterError
+from sfumato.measures import auxiliary
 
 Bound = tuple[Table, Schema]
 
@@ -173,3 +177,91 @@ def test_noise_cannot_be_matched(hospital: Bound) -> None:
     noisy = only(sanitize(*hospital, Laplace(1.0)), AuxiliaryGain())
     assert not noisy.applicable
     assert "`inference` takes the nearest records" in noisy.detail["reason"]
+
+
+# three miners, of whom two have a bad lung, and two farmers
+FIVE: dict[str, list[Any]] = {
+    "work": ["mine", "mine", "mine", "farm", "farm"],
+    "town": ["a", "b", "a", "b", "a"],
+    "ill": ["lung", "lung", "no", "no", "no"],
+}
+
+
+def five(**roles: Any) -> Release:
+    given = {"work": "quasi-identifying", "town": "insensitive", "ill": "sensitive", **roles}
+    return sanitize(Table.from_arrow(FIVE), Schema.of(given), AsIs())
+
+
+def test_guesses_about_five_people_by_hand() -> None:
+    taken = only(five(), AuxiliaryGain())
+    assert taken.detail == {"right": 4 / 5, "people": 5, "known": "work", "with-fitting-record": 1.0}
+    assert taken.value == pytest.approx(1 / 5)
+    assert (taken.baseline, taken.attribute) == (3 / 5, "ill")
+    # two are guessed better than by the commonest value, one worse, two as well
+    radius = norm.ppf(0.975) * math.sqrt((2 * 0.8**2 + 1.2**2 + 2 * 0.2**2) / 25)
+    assert taken.interval == pytest.approx((0.2 - radius, 0.2 + radius))
+
+
+def test_strangers_are_guessed_by_the_same_records(tmp_path: Path) -> None:
+    strangers = {"work": ["mine", "mine", "farm", "farm"], "ill": ["lung", "no", "lung", "no"]}
+    control = written(tmp_path / "control.csv", strangers)
+    taken = only(five(), AuxiliaryGain(control=control))
+    assert taken.value == pytest.approx(0.3)
+    assert taken.baseline == 0.5
+    radius = norm.ppf(0.975) * math.sqrt(0.8 * 0.2 / 5 + 0.5 * 0.5 / 4)
+    assert taken.interval == pytest.approx((0.3 - radius, 0.3 + radius))
+
+
+def test_what_is_not_sensitive_can_be_guessed_from_what_is_known() -> None:
+    taken = only(five(), AuxiliaryGain("work", known=("ill", "town")))
+    assert (taken.attribute, taken.detail["known"]) == (None, "ill, town")
+    # everybody is alone with both, but two who have no lung illness in a: one of them a miner
+    assert taken.detail["right"] == 4 / 5
+    taken = only(five(town="quasi-identifying"), AuxiliaryGain("work"))
+    assert (taken.detail["known"], taken.detail["right"]) == ("town", 3 / 5)
+
+
+def test_a_list_is_known_by_those_quasi_identifiers_that_it_has(tmp_path: Path) -> None:
+    path = written(tmp_path / "list.csv", {"work": ["mine", "sea"], "ill": ["no", "no"]})
+    taken = only(five(town="quasi-identifying"), AuxiliaryGain(auxiliary=path))
+    # whoever no record fits is taken to have what most have
+    assert taken.detail == {"right": 0.5, "people": 2, "known": "work", "with-fitting-record": 0.5}
+
+
+def test_people_are_looked_at_in_parts_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = five(town="quasi-identifying")
+    whole = only(release, AuxiliaryGain())
+    for chunk in (1, 3, 7):
+        monkeypatch.setattr(auxiliary, "_CHUNK", chunk)
+        assert only(release, AuxiliaryGain()) == whole
+
+
+def test_as_many_as_there_are_are_all_attacked() -> None:
+    for people in (5, 6):
+        assert only(five(), AuxiliaryGain(people=people)).detail["people"] == 5
+    drawn = [only(five(), AuxiliaryGain(people=4, seed=seed)) for seed in range(6)]
+    assert {taken.detail["people"] for taken in drawn} == {4}
+    assert len({taken.value for taken in drawn}) > 1
+
+
+def test_where_nobody_says_what_to_guess_or_about_whom_there_is_a_reason() -> None:
+    assert only(five(ill="insensitive"), AuxiliaryGain()).detail["reason"].startswith("no attribute is sens")
+    unknown = replace(five(), original=None, rows=None)
+    assert (
+        only(unknown, AuxiliaryGain()).detail["reason"].startswith("the original is not known; give a file")
+    )
+    with pytest.raises(ParameterError, match="no attribute 'shoe'; it has work, town, ill"):
+        only(five(), AuxiliaryGain(known=("shoe",)))
+    with pytest.raises(ParameterError, match="seed must be at least 0, not -1"):
+        AuxiliaryGain(seed=-1)
+
+
+def test_the_mean_over_people_and_its_variance() -> None:
+    right = np.array([1.0, 0.0])
+    found = auxiliary._Guessed(np.array([1, 3]), right, right, right)
+    assert (found.n_people, found.share(right)) == (4, 0.25)
+    assert found.variance(right) == pytest.approx(0.25 * 0.75 / 4)
+
+
+def test_of_values_that_only_rounding_tells_apart_the_first_is_guessed() -> None:
+    assert auxiliary._likeliest(np.array([[0.3, 0.1 + 0.2], [0.1, 0.2]])).tolist() == [0, 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import pytest
@@ -25,7 +25,7 @@ from sfumato import (
 )
 from sfumato.errors import MethodFailed, ParameterError
 from sfumato.measures import LevelReached, worst_value
-from sfumato.measures.base import Measure, why_not
+from sfumato.measures.base import Measure, by_attribute, label_apart, named, why_not
 from sfumato.measures.reasons import NotApplicable
 
 Bound = tuple[Table, Schema]
@@ -124,6 +124,10 @@ class TestMeasure:
     def test_a_measure_with_two_names_is_refused(self, hospital: Bound) -> None:
         with pytest.raises(ParameterError, match="one at a time"):
             measure(sanitize(*hospital, AsIs()), [{"privacy-loss": {}, "weighted-k": {}}])
+
+    def test_records_that_it_does_not_judge_are_not_measured(self, hospital: Bound) -> None:
+        (taken,) = measure(replace(sanitize(*hospital, AsIs()), kind="perturbed"), ["privacy-loss"])
+        assert (taken.value, taken.detail["reason"]) == (None, why_not(PrivacyLoss, "perturbed"))
 
     def test_a_level_of_sensitive_values_does_not_apply_without_any(self) -> None:
         release = sanitize(Table.from_arrow({"age": [1, 2]}), Schema.of(age="quasi-identifying"), AsIs())
@@ -270,7 +274,70 @@ class TestWorstValue:
         table = Table.from_arrow({"age": [1, 2], "ill": ["a", "b"], "job": ["x", "x"]})
         schema = Schema.of(age="quasi-identifying", ill="sensitive", job="sensitive")
         taken = measure(sanitize(table, schema, AsIs()), ["knowledge-gain"])
+        assert [m.attribute for m in taken] == ["ill", "job"]
         assert worst_value(taken, "knowledge-gain") == 0.5
+
+
+class TestSeveralSensitiveAttributes:
+    """One person is alone at an age; the two of the other age share an illness and have different jobs."""
+
+    COLUMNS: ClassVar[dict[str, list[Any]]] = {
+        "age": [1, 2, 2],
+        "ill": ["a", "b", "b"],
+        "job": ["x", "x", "y"],
+    }
+    OF = "k-anonymity", "distinct-diversity", "t-closeness"
+
+    def taken(self, *sensitive: str) -> list[Measurement]:
+        roles: dict[str, Any] = {"age": "quasi-identifying", **dict.fromkeys(sensitive, "sensitive")}
+        table = Table.from_arrow({name: self.COLUMNS[name] for name in roles})
+        return measure(sanitize(table, Schema.of(roles), AsIs()), self.OF)
+
+    def test_a_level_of_their_values_tells_each_by_itself(self) -> None:
+        k, diversity, closeness = self.taken("ill", "job")
+        assert k.detail == {}
+        assert diversity.detail == {"attributes": {"ill": 1.0, "job": 1.0}}
+        # all of the first class is a, of the second b: 2/3 and 1/3 from the whole; of jobs x, and even
+        assert closeness.detail["distance"] == "equal"
+        assert closeness.detail["attributes"] == pytest.approx({"ill": 2 / 3, "job": 1 / 3})
+        assert "t" not in closeness.detail
+        assert closeness.value == pytest.approx(2 / 3)
+
+    def test_a_level_of_one_has_no_other_beside_it(self) -> None:
+        assert [m.detail.get("attributes") for m in self.taken("ill")] == [None, None, None]
+
+    def test_levels_and_figures_of_each_are_told_apart_and_named(self) -> None:
+        gains = [
+            Measurement("gain", value, "privacy", "lower", name)
+            for name, value in (("ill", 0.4), ("job", 0.1))
+        ]
+        level = Measurement(
+            "t-closeness", 0.6, "privacy", "lower", detail={"attributes": {"ill": 0.6, "job": 0.2}}
+        )
+        alone = Measurement("loss", 0.5, "privacy", "lower", "ill")
+        plain = Measurement("k-anonymity", 2.0, "privacy", "higher")
+        every = [level, alone, plain, *gains]
+        apart = by_attribute(every)
+        assert [(label_apart(m), m.value, dict(m.detail)) for m in apart] == [
+            ("t-closeness of ill", 0.6, {}),
+            ("t-closeness of job", 0.2, {}),
+            ("gain of ill", 0.4, {}),
+            ("gain of job", 0.1, {}),
+        ]
+        assert named(every, "gain") == gains
+        assert named(every, "gain of job") == [gains[1]]
+        assert [m.value for m in named(every, "t-closeness of job")] == [0.2]
+        assert named(every, "k-anonymity of job") == named(every, "nothing") == []
+
+    def test_one_is_named_with_or_without_the_parameters(self) -> None:
+        facts: Any = {"parameters": {"distance": "js"}, "detail": {"attributes": {"ill": 0.6, "job": 0.2}}}
+        level = Measurement("t-closeness", 0.6, "privacy", "lower", **facts)
+        for name in ("t-closeness distance=js of job", "t-closeness of job"):
+            assert [m.value for m in named([level], name)] == [0.2]
+
+    def test_a_label_with_an_of_in_it_is_a_label(self) -> None:
+        told = Measurement("gain", 0.1, "privacy", "lower", parameters={"attribute": "cause of death"})
+        assert named([told], "gain attribute=cause of death") == [told]
 
 
 def test_the_level_of_a_release_without_quasi_identifiers_is_that_of_one_class(hospital: Bound) -> None:

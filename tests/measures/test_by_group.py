@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -179,3 +181,42 @@ def test_what_was_not_measured_by_an_attribute_says_how_to() -> None:
         frontier.worst_of("age")
     with pytest.raises(ParameterError, match="did you mean 'town'"):
         frontier.worst_of("twon")
+
+
+def test_what_is_found_is_told_as_plain_data_and_as_a_table() -> None:
+    asked: list[Any] = ["k-anonymity", "privacy-loss", {"privacy-loss": {"threshold": 0.5}}]
+    found = measure_by(release(AsIs()), asked, "town", smallest=2)
+    # everybody is alone with an age, and of seven people two are ill with y, both in A
+    rare = (math.log(14 / 9) + 2 / 7 * math.log(4 / 9) + 5 / 7 * math.log(2)) / 2
+    common = (math.log(14 / 12) + 5 / 7 * math.log(10 / 12) + 2 / 7 * math.log(2)) / 2
+    labels = ["k-anonymity", "privacy-loss", "privacy-loss threshold=0.5"]
+    told = {
+        town: dict(zip(labels, (1.0, loss, loss), strict=True))
+        for town, loss in (("A", pytest.approx(rare)), ("B", pytest.approx(common)))
+    }
+    assert found.to_dict() == {
+        "attribute": "town",
+        "left-out": 0,
+        "groups": [
+            {"group": "A", "records": 5, "values": told["A"]},
+            {"group": "B", "records": 2, "values": told["B"]},
+        ],
+        "worst": dict.fromkeys(labels, "A"),
+    }
+    written = found.to_pandas()
+    assert list(written.columns) == ["town", "records", *labels]
+    assert written.iloc[1].to_dict() == {"town": "B", "records": 2, **told["B"]}
+
+
+def test_where_a_measure_applies_to_nobody_no_group_does_worst() -> None:
+    found = measure_by(release(AsIs()), ["household-risk"], "town", smallest=2)
+    assert found.values("household-risk") == {"A": None, "B": None}
+    assert found.worst("household-risk") is None
+
+
+def test_what_cannot_be_measured_by_a_column_says_why() -> None:
+    with pytest.raises(ParameterError, match="smallest must be at least 1, not 0"):
+        measure_by(release(AsIs()), ["general-loss"], "town", smallest=0)
+    unknown = replace(release(AsIs()), original=None, rows=None)
+    with pytest.raises(ParameterError, match="nothing can be measured by 'town': the original is needed"):
+        measure_by(unknown, ["general-loss"], "town")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -36,6 +38,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import DataError, ParameterError
+from sfumato.measures import census
 
 ROWS = [
     ["France", "Europe", "*"],
@@ -239,3 +242,67 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     (before,) = measure(release, [JournalistRisk(written(people, tmp_path, ".csv"))])
     (after,) = measure(release, [JournalistRisk(written(people * 3, tmp_path, ".csv"))])
     assert (before.value, after.value) == (1.0, 1 / 3)
+
+
+def test_without_quasi_identifiers_everybody_of_the_population_is_alike(tmp_path: Path) -> None:
+    release = sanitize(Table.from_arrow({"ill": ["a", "b"]}), Schema.of(ill="sensitive"), AsIs())
+    (taken,) = measure(release, [JournalistRisk(written([*THREE, *THREE], tmp_path, ".csv"))])
+    assert taken.value == 1 / 6
+
+
+def test_a_column_that_nothing_resembles_is_asked_for(tmp_path: Path) -> None:
+    place = tmp_path / "people.csv"
+    place.write_text("a\n" + "1\n" * 9)
+    with pytest.raises(DataError, match="has no column 'age'; give every quasi-identifier of the release"):
+        measure(sanitize(table_of(THREE), SCHEMA, AsIs()), [JournalistRisk(str(place))])
+
+
+def test_a_population_as_large_as_the_table_is_large_enough(tmp_path: Path) -> None:
+    release = sanitize(table_of(THREE), SCHEMA, AsIs())
+    path = written(THREE, tmp_path, ".csv")
+    assert measure(release, [JournalistRisk(path)])[0].value == 1
+    people = census.population_classes(release, path)
+    assert sorted(people.tolist()) == [1, 2]
+    assert people.dtype == np.int64
+    with pytest.raises(DataError, match="fewer people than the table in 2 of 2 classes"):
+        measure(release, [JournalistRisk(written([(9, "Peru", "d")] * 3, tmp_path, ".csv"))])
+
+
+@pytest.mark.parametrize(
+    ("label", "places"),
+    [
+        ("*", [0, 1, 2, 3, 4]),
+        ("[2, 5)", [1, 2]),
+        ("[2, 5]", [1, 2, 3]),
+        ("<5", [0, 1, 2]),
+        (">=2", [1, 2, 3]),
+        ("[2, 5) or missing", [1, 2]),
+        ("2", []),
+        ("Europe", []),
+        (None, []),
+    ],
+)
+def test_unknown_values_fit_everything_and_the_intervals_around_them(
+    label: str | None, places: list[int]
+) -> None:
+    """Beyond the table's values are the numbers 1, 2, 3 and 5, and a text."""
+    found = census._fitting(label, np.array([1.0, 2.0, 3.0, 5.0]), 5)
+    assert found.tolist() == places
+
+
+def test_numbers_are_compared_as_numbers_and_come_before_texts() -> None:
+    schema = Schema(SCHEMA.attributes, decimal=",")
+    assert census._comparable("1,50", schema) == census._comparable(1.5, schema) == 1.5
+    assert census._comparable("unknown", schema) == "unknown"
+    assert census._comparable(None, schema) is None
+    assert census._comparable(7, None) == "7"
+    mixed: list[Any] = ["b", 3, 2.5, None]
+    assert sorted(mixed, key=census._by_size)[:2] == [2.5, 3]
+
+
+def test_values_that_are_no_sets_fit_nobody(tmp_path: Path) -> None:
+    release = sanitize(table_of(THREE), SCHEMA, AsIs())
+    unknown = {**release.cells, "sex": replace(release.cells["sex"], sets=None)}
+    path = written(THREE, tmp_path, ".csv")
+    (taken,) = measure(replace(release, cells=unknown), [JournalistRisk(path)])
+    assert taken.detail["reason"] == "the released values of 'sex' are not sets of original values"

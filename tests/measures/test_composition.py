@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 from sfumato import (
+    Anatomy,
     Attribute,
     Clustering,
     CompositionK,
@@ -34,7 +35,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import ParameterError
-from sfumato.measures.composition import classes_of_people
+from sfumato.measures.composition import classes_of_people, people_of
 from sfumato.release import Earlier, without_rows
 
 AGES = [21, 22, 23, 24, 25, 26]
@@ -313,3 +314,61 @@ def test_what_cannot_be_asked_of_several_releases() -> None:
         sanitize({"age": AGES}, ages, Cut({"age": "00100"}, KAnonymity(2))), ["composition-loss"]
     )
     assert "no sensitive attribute" in taken.detail["reason"]
+
+
+def test_company_is_counted_in_classes_and_losses_in_groups() -> None:
+    """Everybody is alone with an age, and two by two share what is told of their diseases."""
+    release = sanitize(GANTA, SCHEMA, Anatomy(2), seed=1)
+    company, loss = _taken(release, "composition-k"), _taken(release, "composition-loss")
+    assert (company.value, loss.detail["smallest"]) == (1, 2)
+    assert loss.value == _taken(release, "privacy-loss").value
+
+
+TOWNS = Schema.of(town="quasi-identifying", ill="sensitive")
+
+
+def _in_towns(towns: str, level: int = 0) -> Release:
+    people = {"town": list(towns), "ill": [f"i{place}" for place in range(len(towns))]}
+    return sanitize(people, TOWNS, FullDomain({"town": level}, KAnonymity(1)))
+
+
+def test_whom_no_earlier_class_would_take_is_taken_to_be_new() -> None:
+    """Of four other people two would have been in the first class, one in the second and one in none."""
+    together = _with(_in_towns("aabd", level=1), _in_towns("aabb"))
+    (found,) = measure(together, [CompositionK(3)])
+    assert (found.detail["share-in-earlier"], found.detail["share-estimated"]) == (3 / 4, 3 / 4)
+    # whoever would have been in the second is alone, and the new one has the company of all
+    assert (found.value, found.detail["share-below-k"]) == (1, 3 / 4)
+
+
+def test_who_was_not_there_is_no_company_of_those_who_were() -> None:
+    """The third of four people is new, and had no class: neither the last one nor any other."""
+    before = Earlier(_in_towns("aba"), (np.arange(4), np.array([0, 1, 3])))
+    (found,) = measure(replace(_in_towns("xxyy"), earlier=(before,)), [CompositionK(2)])
+    assert found.detail["share-below-k"] == 3 / 4
+
+
+def test_who_is_who_is_known_in_releases_of_the_same_records_alone() -> None:
+    now, then = _cut("01000"), _cut("00100")
+    both = people_of(now, Earlier(then))
+    assert both is not None
+    assert [sorted(each.tolist()) for each in both] == [list(range(6))] * 2
+    for unknown in ({"original": None}, {"rows": None}):
+        assert people_of(now, Earlier(replace(then, **unknown))) is None
+        assert people_of(replace(now, **unknown), Earlier(then)) is None
+    others = sanitize(
+        {**GANTA, "age": [age + 1 for age in AGES]}, SCHEMA, Cut({"age": "00100"}, KAnonymity(2))
+    )
+    assert people_of(now, Earlier(others)) is None
+    told = np.arange(6), np.arange(6)
+    assert people_of(now, Earlier(others, told)) == told
+
+
+def test_several_classes_of_one_person_are_a_class_of_their_own() -> None:
+    """The first two have been in 0 and 1, one in 1, one in 0 and 2, one twice in 0, and the last nowhere."""
+    then = [(0, 0), (0, 1), (1, 1), (1, 0), (1, 1), (2, 1), (3, 0), (3, 2), (4, 0), (4, 0)]
+    people, classes = np.array(then).T
+    one, same, single, other, twice, nobody = classes_of_people(np.array([0, 1, 2, 3, 4, 9]), people, classes)
+    assert (single, twice, nobody) == (1, 0, -1)
+    assert one == same != other
+    assert min(one, other) > 2

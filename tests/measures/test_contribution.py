@@ -169,3 +169,100 @@ class TestManyQuasiIdentifiers:
     def test_no_orders_are_refused(self) -> None:
         with pytest.raises(ParameterError, match="permutations must be at least 1"):
             QuasiIdentifierContribution(0)
+
+
+class TestSampling:
+    """With the classes of three columns, of which the last says nothing beyond the first two."""
+
+    CLASSES = contribution._Classes(
+        (np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([0, 1, 1])), (2, 2, 2), 3
+    )
+
+    def test_what_a_column_adds_depends_on_those_before_it(self) -> None:
+        for order, added in (([0, 1, 2], [1, 1, 0]), ([2, 1, 0], [1, 0, 1]), ([1, 2, 0], [1, 1, 0])):
+            assert contribution._added(self.CLASSES, np.array(order)).tolist() == added
+
+    @pytest.mark.parametrize(("n_orders", "n_rounds"), [(9, 3), (10, 3), (1, 2), (3, 2)])
+    def test_every_order_is_taken_in_all_its_rotations(
+        self, n_orders: int, n_rounds: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        orders: list[list[int]] = []
+
+        def added(_: Any, order: Any) -> Any:
+            orders.append(order.tolist())
+            return np.array([0.0, 10.0, 20.0]) + (len(orders) - 1) // 3
+
+        monkeypatch.setattr(contribution, "_added", added)
+        parts, errors = contribution._sampled(self.CLASSES, n_orders)
+        assert len(orders) == 3 * n_rounds
+        for first in range(0, len(orders), 3):
+            assert [sorted(place) for place in zip(*orders[first : first + 3], strict=True)] == [
+                [0, 1, 2]
+            ] * 3
+        # the rounds add 0, 1, 2, ...
+        assert parts.tolist() == pytest.approx([first + (n_rounds - 1) / 2 for first in (0, 10, 20)])
+        assert errors.tolist() == pytest.approx([np.std(range(n_rounds), ddof=1) / math.sqrt(n_rounds)] * 3)
+
+    def test_the_parts_of_four_unlike_columns_are_the_means_over_all_orders(self) -> None:
+        columns = [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 1], [0, 1, 2, 3, 0, 0], [0, 1, 0, 1, 0, 1]
+        added = np.zeros(4)
+        for order in itertools.permutations(range(4)):
+            n_before = 1
+            for place, column in enumerate(order):
+                alike = set(zip(*(columns[each] for each in order[: place + 1]), strict=True))
+                added[column] += len(alike) - n_before
+                n_before = len(alike)
+        classes = contribution._Classes(tuple(map(np.array, columns)), (3, 2, 4, 2), 6)
+        assert contribution._shared_out(classes).tolist() == pytest.approx((added / 24).tolist())
+
+    @pytest.mark.parametrize(("n_columns", "is_exact"), [(8, True), (9, False)])
+    def test_up_to_eight_quasi_identifiers_every_subset_is_looked_at(
+        self, n_columns: int, is_exact: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        nothing = np.zeros(n_columns)
+        monkeypatch.setattr(contribution, "_shared_out", lambda _: nothing)
+        monkeypatch.setattr(contribution, "_sampled", lambda *_: (nothing, nothing))
+        columns = {f"q{place}": [1, 2] for place in range(n_columns)}
+        roles: Any = dict.fromkeys(columns, "quasi-identifying")
+        release = sanitize(Table.from_arrow(columns), Schema.of(roles), AsIs())
+        (taken,) = measure(release, [QuasiIdentifierContribution(1)])
+        assert (taken.interval is None) == is_exact
+        with pytest.raises(ParameterError, match="permutations must be at least 1, not 0"):
+            QuasiIdentifierContribution(0)
+
+    def test_the_interval_is_that_of_the_largest_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(contribution, "_MOST_EXACT", 1)
+        found = np.array([1.0, 3.0]), np.array([0.5, 0.25])
+        monkeypatch.setattr(contribution, "_sampled", lambda *_: found)
+        table = Table.from_arrow({"age": [1, 2, 3, 4, 4], "sex": list("fmfmm")})
+        release = sanitize(table, Schema.of(age="quasi-identifying", sex="quasi-identifying"), AsIs())
+        (taken,) = measure(release, ["quasi-identifier-contribution"])
+        assert (taken.value, taken.detail["coarsen-first"]) == (3 / 5, "sex")
+        assert taken.interval == pytest.approx(((3 - 2.1 * 0.25) / 5, (3 + 2.1 * 0.25) / 5))
+
+
+def test_people_with_several_records_count_once_in_a_class() -> None:
+    """What is left without a column is what is measured of a release that does not have it."""
+    columns: dict[str, list[Any]] = {
+        "who": [1, 1, 1, 2, 2, 3, 4],
+        "age": [1, 1, 2, 1, 2, 2, 2],
+        "sex": list("ffmmmmf"),
+        "ill": list("xxyxyyx"),
+    }
+    roles = Schema.of(who="identifying", age="quasi-identifying", sex="quasi-identifying", ill="sensitive")
+
+    def released(*names: str) -> Release:
+        known = [each for each in roles.attributes if each.name in ("who", "ill", *names)]
+        table = Table.from_arrow({each.name: columns[each.name] for each in known})
+        return sanitize(table, Schema(tuple(known), person="who"), AsIs())
+
+    (taken,) = measure(released("age", "sex"), ["quasi-identifier-contribution"])
+    # the classes 1f, 1m, 2m and 2f are of one, one, three and one person
+    assert taken.detail["average"] == 4 / 6
+    for withheld, other in (("age", "sex"), ("sex", "age")):
+        alone = released(other)
+        people = alone.classes.people
+        (loss,) = measure(alone, ["privacy-loss"])
+        assert taken.detail["average-without"][withheld] == len(people) / people.sum()
+        assert taken.detail["privacy-loss-without"][withheld] == pytest.approx(loss.value)
+        assert taken.detail["mean-privacy-loss-without"][withheld] == pytest.approx(loss.detail["mean"])

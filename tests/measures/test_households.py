@@ -107,6 +107,9 @@ def test_without_households_the_reason_says_what_to_name() -> None:
 def test_a_threshold_is_a_risk() -> None:
     with pytest.raises(ParameterError, match="threshold must be a risk between 0 and 1"):
         HouseholdRisk(-1)
+    release = sanitize(table([(1, 1), (2, 2)]), Schema(AGE, household="home"), AsIs())
+    for threshold, share in ((0.99, 1), (1.0, 0)):
+        assert measure(release, [HouseholdRisk(threshold)])[0].detail["share-at-risk"] == share
 
 
 def test_a_member_with_several_records_is_found_by_the_best_of_them() -> None:

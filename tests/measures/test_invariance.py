@@ -130,3 +130,55 @@ def test_several_records_of_a_person_are_outside_of_the_definition(person: str |
     table = {"who": ["a", "a", "b", "c"], "age": [1, 2, 3, 4], "disease": ["flu", "gout", "flu", "gout"]}
     release = sanitize(table, schema, Anatomy(2), seed=1)
     assert (_taken(release).value is None) == (person is not None)
+
+
+FOUR = ["flu", "gout", "cold", "asthma"]
+
+
+def test_every_release_must_have_groups_of_m() -> None:
+    whole, halves = _grouped(FOUR, [0, 0, 0, 0]), _grouped(FOUR, [0, 0, 1, 1])
+    assert _taken(whole).value == 4
+    # nobody of these was in the earlier release, whose groups are smaller
+    strangers = Earlier(halves, (np.arange(4), np.arange(4) + 10))
+    (found,) = measure(replace(whole, earlier=(strangers,)), ["m-invariance"])
+    assert (found.value, found.attribute) == (2, "disease")
+
+
+def test_groups_that_repeat_a_value_are_counted_in_people() -> None:
+    found = _taken(_grouped(["flu", "flu", "gout", "cold", "asthma"], [0, 0, 0, 1, 1]))
+    assert (found.value, found.detail) == (0, {"share-changed": 0.0, "share-repeated": 3 / 5})
+
+
+def test_signatures_are_compared_by_their_values_whichever_comes_first() -> None:
+    """Two people had the values then that two others have now, and the other way round."""
+    now, then = _grouped(FOUR, [0, 0, 1, 1]), _grouped([*FOUR[2:], *FOUR[:2]], [0, 0, 1, 1])
+    again = Earlier(then, (np.arange(4), np.arange(4)))
+    (found,) = measure(replace(now, earlier=(again,)), ["m-invariance"])
+    assert (found.value, found.detail["share-changed"]) == (0, 1)
+    fewer = Earlier(then, (np.array([0, 5, 6, 3]), np.arange(4)))
+    (found,) = measure(replace(now, earlier=(fewer,)), ["m-invariance"])
+    assert (found.value, found.detail["share-changed"]) == (0, 1 / 2)
+
+
+@pytest.mark.parametrize(("now", "then"), [([0, 1, 2, 2], [0, 1, 2, 3]), ([0, 1, 2, 3], [0, 1, 1, 3])])
+def test_whoever_comes_twice_in_one_release_is_outside_of_the_definition(
+    now: list[int], then: list[int]
+) -> None:
+    halves = _grouped(FOUR, [0, 0, 1, 1])
+    earlier = Earlier(halves, (np.array(now), np.array(then)))
+    (found,) = measure(replace(halves, earlier=(earlier,)), ["m-invariance"])
+    assert "somebody has several records" in found.detail["reason"]
+
+
+def test_an_earlier_release_without_the_attribute_tells_nothing_of_it() -> None:
+    now = _grouped(FOUR, [0, 0, 1, 1])
+    without = Schema((SCHEMA["age"],))
+    table, schema = without.bind(Table.from_arrow({"age": [20, 21, 22, 23]}))
+    same = Earlier(released(table, schema, {}), (np.arange(4), np.arange(4)))
+    (found,) = measure(replace(now, earlier=(same,)), ["m-invariance"])
+    assert found.detail["reason"] == "an earlier release does not have 'disease'"
+
+
+def test_without_a_sensitive_attribute_there_is_nothing_to_keep() -> None:
+    release = sanitize({"age": [1, 2]}, Schema((SCHEMA["age"],)), Mondrian(KAnonymity(1)))
+    assert _taken(release).detail["reason"] == "the release has no sensitive attribute"

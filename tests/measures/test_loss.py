@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +35,7 @@ from sfumato import (
     measure,
     sanitize,
 )
+from sfumato.cells import Cells, ValueSets
 from sfumato.errors import ParameterError
 from sfumato.external import read_release
 from sfumato.publishing.layout import Layout, read_back, tables_of
@@ -245,8 +247,6 @@ def test_total_loss_of_a_suppressed_record_is_that_of_all_its_cells() -> None:
 
 
 def test_discernibility_of_a_large_table_is_exact() -> None:
-    import numpy as np
-
     one = Table.from_arrow({"age": [1, 2]})
     table = Table({"age": one["age"]}, np.array([3_000_000_000, 4_000_000_000]))
     release = sanitize(table, Schema.of(age="quasi-identifying"), AsIs())
@@ -343,3 +343,88 @@ def test_the_search_for_the_best_node_counts_alike(
     asked = {"average-class-size": {"k": 3}} if objective == "average-class-size" else objective
     (taken,) = measure(release, [asked])
     assert taken.value == pytest.approx(found.score)
+
+
+class TestFivePeopleByHand:
+    """Three Europeans and two Asians, of two ages; the one who is alone with both is left out."""
+
+    @pytest.fixture
+    def release(self) -> Release:
+        people = {"country": ["France", "Italy", "Spain", "Japan", "Japan"], "age": [1, 1, 2, 2, 2]}
+        country = Attribute("country", "quasi-identifying", hierarchy=CONTINENTS, weight=3.0)
+        schema = Schema((country, Attribute("age", "quasi-identifying")))
+        how = FullDomain({"country": 1}, KAnonymity(2), suppression=0.5)
+        return sanitize(Table.from_arrow(people), schema, how)
+
+    def test_information_in_the_cells(self, release: Release) -> None:
+        general, total, precision = measure(release, ["general-loss", "total-loss", "precision"])
+        # two cells of three leaves in five and two of two, over five records; country weighs three times
+        assert general.detail == {"country": pytest.approx(0.3), "age": 0.0}
+        assert general.value == pytest.approx(0.3 * 3 / 4)
+        assert total.value == pytest.approx(0.225 + 0.2)
+        assert total.detail["suppression-loss"] == 0.2
+        assert total.detail["general-loss"] == general.value
+        assert total.detail["by-attribute"] == {"country": pytest.approx(0.5), "age": 0.2}
+        assert (precision.value, precision.detail) == (1 - (1 / 2 + 0) / 2, {"country": 1, "age": 0})
+
+    def test_classes_and_records(self, release: Release) -> None:
+        names: list[Any] = ["suppression-loss", "discernibility", "average-class-size", AverageClassSize(4)]
+        suppression, discernibility, size, in_fours = measure(release, names)
+        assert (suppression.value, suppression.detail) == (0.2, {"suppressed": 1, "records": 5})
+        assert discernibility.value == 2**2 + 2**2 + 5 * 1
+        assert (size.value, size.detail) == (2, {"classes": 2})
+        assert in_fours.value == 0.5
+
+
+def test_people_who_are_left_out_are_counted_beside_records() -> None:
+    visits = {"who": [1, 1, 2, 3, 3, 4], "age": [1, 2, 2, 2, 3, 4]}
+    attributes = Schema.of(who="identifying", age="quasi-identifying").attributes
+    schema = Schema(attributes, person="who")
+    release = sanitize(Table.from_arrow(visits), schema, FullDomain({}, KAnonymity(2), suppression=0.5))
+    (taken,) = measure(release, ["suppression-loss"])
+    # of age 2 are records of three people; the fourth has no other
+    assert taken.detail == {"suppressed": 3, "records": 6, "people-left-out": 1, "people": 4}
+
+
+class TestLevels:
+    """The level of an attribute where no recipe tells it: from labels and the values behind them."""
+
+    def level(self, labels: list[str], sets: list[list[int]], codes: list[int]) -> Any:
+        columns = {"country": [row[0] for row in CONTINENTS.rows()]}
+        schema = Schema((Attribute("country", "quasi-identifying", hierarchy=CONTINENTS),))
+        release = sanitize(Table.from_arrow(columns), schema, AsIs())
+        domain = release.cells["country"].domain
+        members = [domain.index(CONTINENTS.rows()[place][0]) for each in sets for place in sorted(each)]
+        starts = np.cumsum([0, *map(len, sets)])
+        values = ValueSets(starts, np.array(members, np.int32), np.diff(starts), 5)
+        cells = Cells(np.array(codes, np.int32), tuple(labels), domain, values)
+        return measure(replace(release, cells={"country": cells}, recipe=None), ["precision"])[0]
+
+    def test_is_that_whose_nodes_are_written(self) -> None:
+        found = self.level(["Europe", "Asia"], [[0, 1, 2], [3, 4]], [0, 0, 0, 1, 1])
+        assert (found.value, found.detail) == (0.5, {"country": 1})
+
+    def test_labels_that_no_record_has_do_not_count(self) -> None:
+        found = self.level(["Europe", "Asia", "some"], [[0, 1, 2], [3, 4], [1, 3]], [0, 0, 0, 1, 1])
+        assert found.detail == {"country": 1}
+
+    @pytest.mark.parametrize(
+        ("labels", "sets"),
+        [
+            (["Europe", "East"], [[0, 1, 2], [3, 4]]),
+            (["Europe", "Asia"], [[0, 1], [3, 4]]),
+            (["Europe", "Asia"], [[0, 1, 3], [2, 4]]),
+            (["France", "Asia"], [[0], [3, 4]]),
+        ],
+        ids=["other label", "part of a node", "mixed nodes", "two levels"],
+    )
+    def test_what_is_no_level_has_none(self, labels: list[str], sets: list[list[int]]) -> None:
+        assert "not on one level" in self.level(labels, sets, [0, 0, 0, 1, 1]).detail["reason"]
+
+    def test_is_told_by_the_recipe_where_two_look_the_same(self) -> None:
+        same = Hierarchy.of_rows([["a", "a", "*"], ["b", "b", "*"]])
+        schema = Schema((Attribute("town", "quasi-identifying", hierarchy=same),))
+        how = FullDomain({"town": 1}, KAnonymity(1))
+        release = sanitize(Table.from_arrow({"town": ["a", "b"]}), schema, how)
+        for made, level in ((release, 1), (replace(release, recipe=None), 0)):
+            assert measure(made, ["precision"])[0].detail == {"town": level}

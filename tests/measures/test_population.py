@@ -237,3 +237,31 @@ def test_several_records_of_one_person_stand_for_what_one_of_them_does() -> None
         (found,), (alike,) = measure(release, [name]), measure(expected, [name])
         assert found.value == pytest.approx(alike.value)
         assert found.detail == pytest.approx(alike.detail)
+
+
+def test_an_estimate_is_never_more_than_the_people_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sfumato.measures.population.population_uniques", lambda *_: (1e9, "some model"))
+    release = surveyed([(1, "f", 10.0), (1, "f", 20.0), (2, "m", 30.0), (3, "m", 40.0)])
+    (taken,) = measure(release, ["population-uniqueness"])
+    assert taken.value == 1
+    assert taken.detail == {
+        "uniques": 100.0,
+        "population": 100,
+        "sample-uniques": 2 / 4,
+        "model": "some model",
+    }
+
+
+def test_a_population_is_never_smaller_than_the_people_of_the_table() -> None:
+    """Nine records of one person stand for 18 people together, so for two; five others for nearly none."""
+    visits = {"who": [1] * 9 + [2, 3, 4, 5, 6], "age": [31] * 13 + [42], "w": [2.0] * 9 + [0.01] * 5}
+    attributes = Attribute("who", "identifying"), Attribute("age", "quasi-identifying")
+    release = sanitize(Table.from_arrow(visits), Schema(attributes, person="who", survey_weight="w"), AsIs())
+    (taken,) = measure(release, [PopulationUniqueness(method="zayatz")])
+    assert (taken.detail["population"], taken.detail["uniques"]) == (6, 1)
+
+
+def test_a_population_of_one_person_may_be_given() -> None:
+    alone = sanitize(Table.from_arrow({"age": [1]}), Schema.of(age="quasi-identifying"), AsIs())
+    for kind in (IndividualRisk, PopulationUniqueness, KMap):
+        assert value(alone, kind(population_size=1)) == 1

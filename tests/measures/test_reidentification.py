@@ -14,6 +14,8 @@ from sfumato import (
     FullDomain,
     JournalistRisk,
     KAnonymity,
+    KMap,
+    MarketerRisk,
     Mondrian,
     ReidentificationRisk,
     Release,
@@ -139,3 +141,71 @@ def test_withholding_everything_leaves_one_in_all(hospital: Bound) -> None:
     risk, weighted = measure(release, ["reidentification-risk", "weighted-k"])
     assert risk.value == 1 / 12
     assert weighted.value == 12
+
+
+class TestPeopleWithSeveralRecords:
+    """One person has a record in both classes; the class of the other two has three people."""
+
+    @pytest.fixture
+    def release(self) -> Release:
+        visits = {"who": [1, 1, 1, 2, 3], "age": [1, 2, 2, 2, 2]}
+        attributes = Schema.of(who="identifying", age="quasi-identifying").attributes
+        return sanitize(Table.from_arrow(visits), Schema(attributes, person="who"), AsIs())
+
+    def test_everybody_is_found_by_the_best_of_their_records(self, release: Release) -> None:
+        for threshold, share in ((0.2, 1), (0.5, 1 / 3), (1.0, 0)):
+            (risk,) = measure(release, [ReidentificationRisk(threshold)])
+            average = (1 + 1 / 3 + 1 / 3) / 3
+            assert risk.value == 1
+            assert risk.detail == {
+                "average": pytest.approx(average),
+                "share-at-risk": pytest.approx(share),
+                "uniques": 1,
+            }
+
+    def test_classes_are_counted_in_people(self, release: Release) -> None:
+        marketer, weighted = measure(release, ["marketer-risk", "weighted-k"])
+        assert (marketer.value, marketer.detail) == (2 / 4, {"matched": 2.0})
+        assert weighted.value == (1 + 9) / 4
+        assert (weighted.detail["smallest"], weighted.detail["largest"]) == (1, 3)
+
+    def test_a_population_is_compared_with_the_people_of_the_table(self, release: Release) -> None:
+        (journalist, k_map) = measure(release, [JournalistRisk(population_size=30), KMap(population_size=30)])
+        assert (journalist.value, k_map.value) == (1 / 10, 10)
+        assert journalist.detail["smallest"] == 10
+        (marketer,) = measure(release, [MarketerRisk(population_size=30)])
+        assert marketer.value == pytest.approx(0.2 / 4)
+        assert marketer.detail == {"matched": pytest.approx(0.2)}
+        assert measure(release, [KMap(population_size=3)])[0].value == 1
+        with pytest.raises(ParameterError, match="population-size 2 is below the table's 3 people"):
+            measure(release, [KMap(population_size=2)])
+
+
+def test_a_threshold_may_be_nothing_or_certainty() -> None:
+    release = sanitize(Table.from_arrow({"age": [1, 2, 2]}), Schema.of(age="quasi-identifying"), AsIs())
+    shares = [
+        measure(release, [ReidentificationRisk(threshold)])[0].detail["share-at-risk"]
+        for threshold in (0.0, 0.5, 1.0)
+    ]
+    assert shares == [1, 1 / 3, 0]
+
+
+@pytest.mark.parametrize("risk", [JournalistRisk, KMap, MarketerRisk])
+def test_a_population_is_a_table_or_a_number_of_people(risk: type[JournalistRisk]) -> None:
+    with pytest.raises(ParameterError, match="population-size must be at least 1, not 0"):
+        risk(population_size=0)
+    with pytest.raises(ParameterError, match="give population or population-size, not both"):
+        risk("people.csv", 10)
+    assert (risk("people.csv").population_size, risk(population_size=1).population) == (None, None)
+    assert risk("people.csv").needs == "original"
+
+
+def test_survey_weights_tell_the_journalist_of_a_population_and_not_the_marketer() -> None:
+    table = Table.from_arrow({"age": [1, 1, 2], "w": [10.0, 20.0, 5.0]})
+    schema = Schema(Schema.of(age="quasi-identifying").attributes, survey_weight="w")
+    release = sanitize(table, schema, AsIs())
+    journalist, marketer = measure(release, ["journalist-risk", "marketer-risk"])
+    assert (journalist.value, marketer.value) == (1 / 5, 2 / 3)
+    without = sanitize(table.select(["age"]), Schema.of(age="quasi-identifying"), AsIs())
+    (unknown,) = measure(without, ["journalist-risk"])
+    assert unknown.detail["reason"].startswith("no population is given; give population, population-size")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -379,6 +379,20 @@ def test_measures_that_do_not_apply_say_why() -> None:
 def test_parameters_out_of_range_are_refused(make: Any, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         make()
+
+
+def test_parameters_at_the_ends_of_their_ranges_are_allowed(hospital: Bound) -> None:
+    release = sanitize(*hospital, AsIs())
+    everybody, all_values = measure(release, [UtilityLoss(1.0), QueryError(1, 1, 1.0, 0)])
+    assert everybody.detail["reason"].startswith("no population holds 1 of the records")
+    assert all_values.value == 0
+    assert measure(release, [QueryError(1, 3)])[0].value == 0
+
+
+def test_a_release_that_does_not_know_its_original_is_not_judged(hospital: Bound) -> None:
+    release = replace(sanitize(*hospital, AsIs()), original=None, rows=None)
+    for taken in measure(release, [UtilityLoss(), QueryError(), KLDivergence()]):
+        assert (taken.value, "original" in taken.detail["reason"]) == (None, True)
 
 
 def test_one_query_has_no_interval(hospital: Bound) -> None:

@@ -212,3 +212,57 @@ def test_the_digamma_function(x: float) -> None:
     assert superpopulation._digammas(np.array([x, 1 + x])) == pytest.approx(
         special.digamma([x, 1 + x]), rel=1e-12
     )
+
+
+def test_a_sample_counts_each_size_once_and_does_not_change() -> None:
+    sample = SampledClasses.of(np.array([3, 1, 1, 2, 1]), 16)
+    assert (sample.sizes.tolist(), sample.counts.tolist()) == ([1, 2, 3], [3, 1, 1])
+    assert (sample.n_records, sample.n_classes, sample.fraction) == (8, 5, 0.5)
+    assert [sample.of_size(size) for size in (1, 2, 4)] == [3, 1, 0]
+    for array in (sample.sizes, sample.counts):
+        assert array.dtype == np.int64
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+
+
+def test_a_root_is_where_a_falling_function_is_zero() -> None:
+    assert superpopulation._root(lambda x: 0.3 - x, 0.0, 1.0) == pytest.approx(0.3, abs=1e-12)
+    for function in (lambda x: -x, lambda x: 1 - x, lambda x: -1.0, lambda x: 1.0):
+        with pytest.raises(NoEstimate, match="no maximum"):
+            superpopulation._root(function, 0.0, 1.0)
+
+
+def test_of_several_roots_the_one_nearest_to_one_is_taken() -> None:
+    """A function that is zero at 0.2 and at 0.6, whichever side of it is above zero."""
+    for sign in (1, -1):
+        found = superpopulation._root_nearest_one(lambda x, sign=sign: sign * (x - 0.2) * (x - 0.6))  # type: ignore[misc]
+        assert found == pytest.approx(0.6, abs=1e-12)
+    assert superpopulation._root_nearest_one(lambda x: x - 1e-8) == pytest.approx(1e-8, rel=1e-6)
+    assert superpopulation._root_nearest_one(lambda x: 1 - 1e-8 - x) == pytest.approx(1 - 1e-8, abs=1e-12)
+    with pytest.raises(NoEstimate, match="no slide negative binomial model"):
+        superpopulation._root_nearest_one(lambda x: 1.0)
+
+
+@pytest.mark.parametrize(
+    ("theta", "alpha", "n"), [(7.0, 0.4, 60), (-0.2, 0.5, 2), (3.0, 1.0, 9), (0.5, 0.9, 1)]
+)
+def test_a_sum_of_inverses_from_two_digammas(theta: float, alpha: float, n: int) -> None:
+    expected = sum(1 / (theta + i * alpha) for i in range(1, n))
+    assert superpopulation._harmonic(theta, alpha, n) == pytest.approx(expected, abs=1e-12)
+
+
+def test_dankar_takes_the_larger_model_up_to_a_tenth_and_the_smaller_estimate_beyond(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    models = {"zayatz": 5.0, "pitman": 9.0, "slide-negative-binomial": 7.0}
+    monkeypatch.setattr(superpopulation, "zayatz", lambda _: models["zayatz"])
+    monkeypatch.setattr(
+        superpopulation, "_MODELS", {name: lambda _, name=name: models[name] for name in models}
+    )
+    sizes = np.array([1] * 6 + [2] * 2)
+    for n_population, found in ((100, (9.0, "pitman")), (99, (5.0, "zayatz"))):
+        assert population_uniques(SampledClasses.of(sizes, n_population), "dankar") == found
+    models["zayatz"] = 8.0
+    assert population_uniques(SampledClasses.of(sizes, 99), "dankar") == (7.0, "slide-negative-binomial")
+    for name in ("pitman", "zayatz", "slide-negative-binomial"):
+        assert population_uniques(SampledClasses.of(sizes, 99), name) == (models[name], name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli import cli
-from sfumato.measures.unprotected import MOST, NEAR_UNIQUE, alone_by_insensitive, warnings_of
+from sfumato.measures.unprotected import MOST, NEAR_UNIQUE, Alone, alone_by_insensitive, warnings_of
 from sfumato.publishing.cautions import cautions
 from sfumato.release import released
 from sfumato.schema import Role
@@ -104,6 +105,35 @@ def test_values_that_are_published_per_group_belong_to_no_record() -> None:
     table = sf.Table.from_arrow(columns)
     release = sf.sanitize(table, sf.Schema.of(**ROLES), sf.Anatomy(2))
     assert [each.sensitive for each in alone_by_insensitive(release)] == [None, None, None]
+
+
+def test_what_is_not_released_is_not_counted() -> None:
+    release = as_it_is(people(8))
+    cells = {name: release.cells[name] for name in ("age", "visit")}
+    (found,) = alone_by_insensitive(replace(release, cells=cells))
+    assert (found.attributes, found.sensitive) == (("visit",), None)
+
+
+def test_of_no_records_none_is_alone() -> None:
+    assert Alone(("visit",), None, 0, 0).share == 0
+    assert Alone(("visit",), None, 3, 12).figure == "3 of 12 records (25%)"
+
+
+def test_what_follows_from_an_earlier_sentence_is_not_said_again() -> None:
+    """With another column, or with the illness besides, the same records are alone; or more, or others."""
+    visit, ward = Alone(("visit",), None, 60, 100), Alone(("ward",), None, 60, 100)
+    both, with_ill = Alone(("visit", "ward"), None, 60, 100), Alone(("visit",), "ill", 60, 100)
+    assert len(warnings_of([visit, both, with_ill])) == 1
+    assert len(warnings_of([visit, ward])) == 2
+    assert len(warnings_of([visit, replace(both, n_alone=61), replace(with_ill, n_alone=62)])) == 3
+
+
+def test_one_column_has_a_value_and_with_a_sensitive_one_records_can_be_linked() -> None:
+    (alone,) = warnings_of([Alone(("visit",), None, 60, 100)])
+    assert "are the only ones with their value, whatever protects the others" in alone
+    (linked,) = warnings_of([Alone(("visit", "ward"), "ill", 60, 100)])
+    assert linked.startswith("visit and ward are named insensitive and released as they are: with ill, 60 of")
+    assert "can link them" in linked
 
 
 @pytest.fixture

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from sfumato import (
     Anatomy,
@@ -27,6 +30,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import ParameterError
+from sfumato.measures import workload
 from sfumato.measures.workload import trivial_features
 from sfumato.miners import accuracy, predict
 
@@ -185,3 +189,93 @@ def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> Non
 def test_names_are_checked(parameters: dict[str, Any], message: str, hospital: Bound) -> None:
     with pytest.raises(ParameterError, match=message):
         WorkloadUtility(**parameters).measure(sanitize(*hospital, AsIs()))
+
+
+class TestWithoutMiners:
+    """Accuracies are given, so that what is made of them can be worked by hand."""
+
+    SCHEMA = Schema.of(q="quasi-identifying", s="sensitive", target="insensitive")
+    # six records are original, and the one that is alone with its q is left out
+    TABLE: ClassVar[dict[str, list[str]]] = {
+        "q": list("aaabbc"),
+        "s": list("xyxyxy"),
+        "target": list("mnmnmn"),
+    }
+    ON_RELEASE: ClassVar[dict[str, float | None]] = {"one-rule": 0.6, "majority": 0.5}
+    ON_ORIGINAL: ClassVar[dict[tuple[str, ...] | None, dict[str, float | None]]] = {
+        None: {"one-rule": 0.7, "majority": 0.9},
+        ("s", "target"): {"one-rule": 0.2, "majority": 0.3},
+        ("q", "target"): {"one-rule": 0.4, "majority": 0.1},
+    }
+
+    def release(self) -> Release:
+        how = FullDomain({}, KAnonymity(2), suppression=0.5)
+        return sanitize(Table.from_arrow(self.TABLE), self.SCHEMA, how)
+
+    def taken(
+        self, patch: pytest.MonkeyPatch, release: Release, target: str = "target", **changed: Any
+    ) -> Any:
+        asked: list[dict[str, Any]] = []
+        on_release = {**self.ON_RELEASE, **changed}
+
+        def predicted(view: Release, name: str, miner: str, **settings: Any) -> Any:
+            asked.append({"name": name, **settings})
+            whole = on_release if view is release else self.ON_ORIGINAL.get(settings["features"])
+            share = self.ON_ORIGINAL["s", "target"][miner] if whole is None else whole[miner]
+            return SimpleNamespace(share=share, finished=share is not None)
+
+        patch.setattr(workload, "predict", predicted)
+        patch.setattr(workload, "accuracy", lambda _, found: found.share)
+        how = WorkloadUtility(target, ("majority", "one-rule"), 3, 4, 9.0, "labels")
+        (taken,) = measure(release, [how])
+        settings = {"folds": 3, "seed": 4, "time_limit": 9.0, "cells": "labels"}
+        assert all(each.items() >= settings.items() for each in asked)
+        return taken
+
+    def test_the_best_miners_are_compared(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        taken = self.taken(monkeypatch, self.release())
+        assert taken.detail == {
+            "accuracy": 0.6,
+            "maximum": 0.9,
+            "miner": "one-rule",
+            "accuracy-of-majority": 0.5,
+            "accuracy-of-one-rule": 0.6,
+            "baseline-miner": "one-rule",
+            "baseline-withholds": "sensitive attributes",
+            "records": 5,
+            # x and y are as common; guesses are right for two of three and one of two
+            "accuracy-gain": pytest.approx(3 / 5 - 3 / 6),
+        }
+        assert (taken.value, taken.baseline, taken.attribute) == (pytest.approx(0.2), 0.4, None)
+        radius = norm.ppf(0.975) * math.sqrt(0.6 * 0.4 / 5 + 0.4 * 0.6 / 6)
+        assert taken.interval == pytest.approx((0.2 - radius, 0.2 + radius))
+
+    def test_who_did_not_finish_on_the_release_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        taken = self.taken(monkeypatch, self.release(), **{"one-rule": None})
+        assert (taken.detail["miner"], taken.detail["unfinished"]) == ("majority", "one-rule")
+        assert "accuracy-of-one-rule" not in taken.detail
+        nobody = self.taken(monkeypatch, self.release(), **{"one-rule": None, "majority": None})
+        assert nobody.detail["reason"] == "no miner finished; give them more time"
+
+    def test_a_sensitive_target_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        taken = self.taken(monkeypatch, self.release(), "s")
+        assert (taken.attribute, taken.detail["baseline-withholds"]) == ("s", "quasi-identifiers")
+
+    def test_of_changed_records_no_adversary_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        perturbed = replace(self.release(), kind="perturbed")
+        assert "accuracy-gain" not in self.taken(monkeypatch, perturbed).detail
+
+    def test_without_another_side_no_trivial_release_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        columns = {name: self.TABLE[name] for name in ("q", "target")}
+        schema = Schema.of(q="quasi-identifying", target="insensitive")
+        release = sanitize(Table.from_arrow(columns), schema, AsIs())
+        assert self.taken(monkeypatch, release).detail["baseline-withholds"] == "quasi-identifiers"
+        assert "accuracy-gain" not in self.taken(monkeypatch, release).detail
+        alone = self.taken(monkeypatch, release, "q")
+        assert alone.detail["reason"] == "no trivial release leaves 'q' to be learned"
+
+    def test_of_one_record_nothing_is_learned(self) -> None:
+        for n, reason in ((1, "at least two records"), (2, "name a target")):
+            columns = {name: self.TABLE[name][:n] for name in ("q", "target")}
+            schema = Schema.of(q="quasi-identifying", target="insensitive")
+            assert reason in gain(sanitize(Table.from_arrow(columns), schema, AsIs())).detail["reason"]

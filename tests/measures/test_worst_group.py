@@ -7,8 +7,30 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import AsIs, KAnonymity, Mondrian, Release, Schema, Table, measure, sanitize
+from sfumato import (
+    AsIs,
+    GeneralLoss,
+    GoodUtility,
+    JournalistRisk,
+    KAnonymity,
+    Measurement,
+    Mondrian,
+    Precision,
+    PrivacyLoss,
+    Release,
+    Scenario,
+    Schema,
+    Table,
+    WorstGroupLoss,
+    WorstGroupRisk,
+    measure,
+    sanitize,
+)
 from sfumato.errors import ParameterError
+from sfumato.measures import LevelReached
+from sfumato.measures.base import measure_group
+from sfumato.measures.groups import groups_of
+from sfumato.measures.worst_group import compares, worst_for_each
 from sfumato.release import made_up
 from sfumato.sanitizers.changed_records import with_codes
 
@@ -108,3 +130,68 @@ def test_only_losses_have_a_group_that_loses_most(of: str) -> None:
 def test_an_unknown_attribute_is_named() -> None:
     with pytest.raises(ParameterError, match=r"'twon'.*did you mean 'town'"):
         measure(release(AsIs()), [{"worst-group-risk": {"attribute": "twon"}}])
+
+
+def test_the_first_quasi_identifier_makes_the_groups_where_none_is_named() -> None:
+    (found,) = measure(release(AsIs()), [{"worst-group-loss": {"of": "general-loss", "smallest": 1}}])
+    assert list(found.detail["groups"]) == [str(age) for age in PEOPLE["age"]]
+    nobody = sanitize(Table.from_arrow({"ill": list("xy")}), Schema.of(ill="sensitive"), AsIs())
+    (none,) = measure(nobody, ["worst-group-loss"])
+    assert none.detail["reason"].startswith("the release has no quasi-identifier; name the attribute")
+
+
+def test_where_the_measure_applies_to_no_group_the_reason_says_so() -> None:
+    made = sanitize(Table.from_arrow({"age": [1, 2]}), Schema.of(age="quasi-identifying"), AsIs())
+    (none,) = measure(made, [{"worst-group-risk": {"smallest": 1}}])
+    assert none.detail["reason"] == "privacy-loss does not apply to any group of 1 people"
+
+
+def test_groups_have_at_least_one_record() -> None:
+    with pytest.raises(ParameterError, match="smallest must be at least 1, not 0"):
+        WorstGroupLoss("town", smallest=0)
+
+
+def test_of_one_group_alone_a_comparison_says_nothing() -> None:
+    made = release(AsIs())
+    (group,) = groups_of(made, "town", 5)
+    (taken,) = measure_group(made, group, [WorstGroupLoss("town", "general-loss", 1)])
+    assert taken.detail["reason"] == "it compares groups, and says nothing of one alone"
+
+
+def test_each_measure_has_its_worst_group_by_its_side_and_label() -> None:
+    asked = [
+        GeneralLoss(),
+        Precision(),
+        PrivacyLoss(distance="hellinger"),
+        LevelReached(KAnonymity()),
+        JournalistRisk("folder/people.csv"),
+        GoodUtility(Scenario(folds=3)),
+        WorstGroupLoss("town", "general-loss"),
+    ]
+    found = list(worst_for_each(asked, "town"))
+    # a label does not show where a file lies, nor what a scenario is; and groups are not compared twice
+    assert [(type(each), each.of, each.attribute) for each in found] == [
+        (WorstGroupLoss, "general-loss", "town"),
+        (WorstGroupLoss, "precision", "town"),
+        (WorstGroupRisk, "privacy-loss distance=hellinger", "town"),
+        (WorstGroupRisk, "k-anonymity", "town"),
+    ]
+    assert [each.better for each in found] == ["lower", "higher", "lower", "higher"]
+    assert [each.smallest for each in found] == [100] * 4
+
+
+def test_what_a_measurement_compares_is_told_by_its_parameters() -> None:
+    made = release(AsIs())
+    asked: list[Any] = [
+        WorstGroupRisk("town", "k-anonymity", 1),
+        WorstGroupLoss(),
+        GeneralLoss(),
+        "k-anonymity",
+    ]
+    assert [compares(found) for found in measure(made, asked)] == [
+        ("town", "k-anonymity"),
+        ("", "utility-loss"),
+        None,
+        None,
+    ]
+    assert compares(Measurement("worst-group-risk", 0.1, "privacy", "lower")) == ("", "privacy-loss")

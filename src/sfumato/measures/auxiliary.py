@@ -178,9 +178,7 @@ class AuxiliaryGain(Measure):
         if table.n_records <= self.people:
             return _Listed(table, np.asarray(table.weights), known)
         rng = np.random.default_rng(self.seed)
-        return _Listed(
-            table, rng.multivariate_hypergeometric(table.weights, self.people, method="marginals"), known
-        )
+        return _Listed(table, rng.multivariate_hypergeometric(table.weights, self.people), known)
 
 
 @dataclass(frozen=True, eq=False)

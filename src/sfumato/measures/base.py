@@ -387,7 +387,7 @@ def label_apart(measurement: Measurement) -> str:
 
 def worst_value(measurements: Iterable[Measurement], name: str) -> float | None:
     """Return the value of a measure, the worst over the sensitive attributes; ``None`` if there is none."""
-    found = [m for m in named(measurements, name) if m.value is not None]
+    found = named(measurements, name)
     values = [m.value for m in found if m.value is not None]
     if not values:
         return None

@@ -62,7 +62,7 @@ class Attempt:
     weights: Integers = field(repr=False)
     told: Told = field(repr=False)
     codes: Codes = field(repr=False)
-    of_labels: bool = False
+    of_labels: bool
 
     @property
     def is_fused(self) -> bool:
@@ -255,7 +255,7 @@ def worth_to_adversary(adversary: Adversary, told: Told, released: Told, truth: 
     if adversary.reduction == "distance":
         blurred = np.isfinite(released.distance) & (released.distance > 0)
         left = told.distance / np.where(blurred, released.distance, 1.0)
-        return np.where(blurred, np.clip(1 - left, 0.0, 1.0), 0.0)
+        return np.where(blurred, np.maximum(1 - left, 0.0), 0.0)
     columns = {"predicted": told.column, "released": released.column, "true": truth}
     return _judged(adversary.reduction, columns)
 

@@ -140,7 +140,7 @@ class _Traces:
         """Return for each person how many have exactly the same records: who is told apart by pseudonyms."""
         traces = [
             (self.classes[own].tobytes(), self.n_own[own].tobytes())
-            for own in map(slice, self.trace_starts[:-1], self.trace_starts[1:])
+            for own in map(slice, self.trace_starts, self.trace_starts[1:])
         ]
         n_alike = Counter(traces)
         return np.array([n_alike[trace] for trace in traces])
@@ -149,10 +149,9 @@ class _Traces:
         """Return the mean chance with so many records known, how far it may be off, and all candidates."""
         who, query_starts, classes, n_known = self._queries(known)
         found = count_candidates(self.starts, self.people, self.n_records, query_starts, classes, n_known)
-        n_people = len(self.trace_starts) - 1
-        n_queries = np.bincount(who, minlength=n_people)
+        n_queries = np.bincount(who)
         asked = n_queries > 0
-        means: Floats = np.bincount(who, 1 / found, n_people)[asked] / n_queries[asked]
+        means: Floats = np.bincount(who, 1 / found)[asked] / n_queries[asked]
         reach = 0.0
         if known is not None and self._is_sampled(known):
             reach = _REACH * float(means.std(ddof=1)) / math.sqrt(len(means))
