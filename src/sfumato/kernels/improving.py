@@ -354,10 +354,10 @@ def _price_of(column: int, low: int, high: int, prices: Floats, columns: Integer
     """Return what a range of codes of one column costs."""
     node = columns[column, 2]
     if node < 0:
-        return prices[columns[column, 0] + columns[column, 1] * low + high]  # type: ignore[no-any-return]
+        return prices[columns[column, 0] + columns[column, 1] * low + high]
     while nodes[node + low] != nodes[node + high]:
         node += columns[column, 1]
-    return prices[nodes[node + low]]  # type: ignore[no-any-return]
+    return prices[nodes[node + low]]
 
 
 @njit(cache=True, **UNCOUNTED)
