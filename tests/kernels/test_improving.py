@@ -33,9 +33,14 @@ def cost(codes: np.ndarray) -> float:
     return float((codes.max(axis=0) - codes.min(axis=0)).sum() / (N_CODES - 1))
 
 
+def codes_of(classes: Partition) -> np.ndarray:
+    """Return the codes without those that have the other sign."""
+    return classes.codes[:, : classes.codes.shape[1] // 2]
+
+
 def total(classes: Partition) -> float:
     return sum(
-        cost(classes.codes[classes.class_of == place]) * classes.weights[classes.class_of == place].sum()
+        cost(codes_of(classes)[classes.class_of == place]) * classes.weights[classes.class_of == place].sum()
         for place in np.unique(classes.class_of)
     )
 
@@ -49,10 +54,10 @@ def partition(seed: int, n_parts: int = 15) -> tuple[Partition, np.random.Genera
     note_neighbours(codes, rng.permutation(N_ROWS), N_ROWS, neighbours, distances, *covers)
     class_of = np.arange(N_ROWS) % n_parts
     integers = [np.zeros(N_ROWS, dtype=np.int64) for _ in range(4)]
-    ranges = np.zeros((4, N_ROWS, 3), dtype=np.int32)
     weights = rng.integers(1, 3, N_ROWS)
-    arrays: Any = [*covers, codes, weights, neighbours, class_of, *integers]
-    arrays += [ranges[0], ranges[1], np.zeros(N_ROWS), ranges[2], ranges[3]]
+    arrays: Any = [*covers, np.hstack([codes, -codes]), weights, neighbours, class_of, *integers]
+    arrays += [np.zeros((N_ROWS, 6), dtype=np.int32), np.zeros(N_ROWS)]
+    arrays += [np.zeros((N_ROWS, 6, 3), dtype=np.int32), np.arange(N_ROWS)]
     classes = Partition(*arrays)
     gather(classes)
     return classes, rng
@@ -79,12 +84,14 @@ def check(classes: Partition) -> None:
         assert all(classes.class_of[row] == place for row in rows)
         assert classes.sizes[place] == classes.weights[rows].sum()
         if rows:
-            assert (classes.low[place] == classes.codes[rows].min(axis=0)).all()
-            assert (classes.high[place] == classes.codes[rows].max(axis=0)).all()
-            assert classes.costs[place] == pytest.approx(cost(classes.codes[rows]))
-            at_low, at_high = (classes.codes[rows] == end[place] for end in (classes.low, classes.high))
-            assert (classes.at_low[place] == at_low.sum(axis=0)).all()
-            assert (classes.at_high[place] == at_high.sum(axis=0)).all()
+            codes = classes.codes[rows]
+            assert (classes.lowest[place] == codes.min(axis=0)).all()
+            assert classes.costs[place] == pytest.approx(cost(codes_of(classes)[rows]))
+            at_lowest, following, at_following = classes.ends[place].T
+            assert (at_lowest == (codes == codes.min(axis=0)).sum(axis=0)).all()
+            for end in np.flatnonzero(at_following):
+                higher = codes[:, end][codes[:, end] > codes[:, end].min()]
+                assert (following[end], at_following[end]) == (higher.min(), (higher == higher.min()).sum())
     assert seen == Counter(range(N_ROWS))
 
 
@@ -92,10 +99,12 @@ def test_neighbours_are_the_nearest_rows_that_were_met() -> None:
     classes, _ = partition(0)
     for row in range(N_ROWS):
         near = classes.neighbours[row]
-        distances = sorted(cost(classes.codes[[row, other]]) for other in range(N_ROWS) if other != row)
+        distances = sorted(cost(codes_of(classes)[[row, other]]) for other in range(N_ROWS) if other != row)
         assert len(set(near.tolist())) == len(near)
         assert row not in near
-        assert [cost(classes.codes[[row, other]]) for other in near] == pytest.approx(distances[: len(near)])
+        assert [cost(codes_of(classes)[[row, other]]) for other in near] == pytest.approx(
+            distances[: len(near)]
+        )
 
 
 def test_friends_of_friends_are_found() -> None:
@@ -173,7 +182,7 @@ def test_a_wave_changes_a_class_once_and_every_step_can_be_taken_back(seed: int)
 
 def test_a_class_that_costs_nothing_is_left_alone() -> None:
     classes, rng = partition(0)
-    classes.codes[:] = 4
+    classes.codes[:] = np.repeat([4, -4], 3)
     gather(classes)
     before = classes.class_of.copy()
     assert improve(classes, journal(), unlocked(), False, 4, 500, 0.0, rng) == 0

@@ -16,6 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+# Options of a kernel that makes no array: it needs to count no references to those that it is given, which
+# takes longer than a small kernel itself.
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _ROOM = Path(__file__).parent

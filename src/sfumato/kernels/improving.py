@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.kernels.clustering import NOBODY, NONE, joint_cost
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compiling import UNCOUNTED, njit
 
 # Sums of losses that differ by less are equal.
 _NOTHING = 1e-12
@@ -27,6 +27,9 @@ _RUIN = 0.2
 # Beside the classes near it a row may join one of some wide ones, which cost more than twice the mean.
 _N_WIDE = 8
 _WIDE = 2.0
+# What is noted of each end of a class: how many rows have its lowest code, the next code, how many have that.
+_AT_LOWEST, _NEXT, _AT_NEXT = 0, 1, 2
+_LAST_CODE = np.iinfo(np.int32).max
 
 
 class Partition(NamedTuple):
@@ -39,17 +42,21 @@ class Partition(NamedTuple):
     prices, columns, nodes
         What covers cost.
     codes, weights
-        The rows.
+        The rows. The codes of all columns stand there twice, then with the other sign: both ends of a
+        range are lowest codes.
     neighbours
         The nearest other rows of each row, -1 behind the last.
     class_of, following, preceding
         The class of each row, and its neighbours in the list.
     first, sizes
         The first row of each class, and the number of its records.
-    low, high, costs
-        The range of each class, and what it costs one record.
-    at_low, at_high
-        For each class and column how many of its rows have the lowest code, and the highest.
+    lowest, costs
+        The lowest codes of each class, and what its range costs one record.
+    ends
+        For each class and each of its lowest codes how many of its rows have it, the next code, and how many
+        rows have that, or 0 where the next one is not known.
+    order
+        The rows in the order in which chance counts them; near ones may stand together in memory.
     """
 
     prices: Floats
@@ -63,11 +70,10 @@ class Partition(NamedTuple):
     preceding: Integers
     first: Integers
     sizes: Integers
-    low: Codes
-    high: Codes
+    lowest: Codes
     costs: Floats
-    at_low: Codes
-    at_high: Codes
+    ends: Codes
+    order: Integers
 
 
 class Before(NamedTuple):
@@ -77,16 +83,34 @@ class Before(NamedTuple):
     ----------
     steps
         The step that each class was noted for.
-    low, high, costs, at_low, at_high
+    lowest, costs, ends
         What it was then.
     """
 
     steps: Integers
-    low: Codes
-    high: Codes
+    lowest: Codes
     costs: Floats
-    at_low: Codes
-    at_high: Codes
+    ends: Codes
+
+
+class Near(NamedTuple):
+    """The neighbours of a row who may join its class, and what is known of them so far.
+
+    Parameters
+    ----------
+    rows, homes
+        Who they are, and their classes, -1 for who has joined.
+    relief, is_exact
+        By how much the loss of the class falls that one leaves, or a bound of it.
+    costs
+        What the new class would cost one record with each; not a number where that is not known.
+    """
+
+    rows: Integers
+    homes: Integers
+    relief: Floats
+    is_exact: Booleans
+    costs: Floats
 
 
 class Journal(NamedTuple):
@@ -104,6 +128,26 @@ class Journal(NamedTuple):
     origins: Integers
     targets: Integers
     steps: Integers
+
+
+class Hosts(NamedTuple):
+    """The classes that a row without one may join, and what is known of them so far.
+
+    Parameters
+    ----------
+    wide
+        Classes that cost much, some of which every row looks at.
+    met
+        Those that the row looks at.
+    looks, rises
+        When a row last looked at each class, and by how much the loss rises if it joins, where that was
+        less than for those before.
+    """
+
+    wide: Integers
+    met: Integers
+    looks: Integers
+    rises: Floats
 
 
 # Who is near.
@@ -194,13 +238,13 @@ def gather(classes: Partition) -> None:
     """Fill in the lists, sizes, ranges and costs of the classes; only the class of each row is given."""
     classes.first[:] = -1
     classes.sizes[:] = 0
-    for row in range(classes.weights.size - 1, -1, -1):
-        _attach(classes, row, classes.class_of[row])
+    for row in classes.order[::-1]:
+        _join(classes, row, classes.class_of[row])
     for place in range(classes.weights.size):
-        _tighten(classes, place)
+        _price(classes, place)
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def _attach(classes: Partition, row: int, place: int) -> None:
     first = classes.first[place]
     classes.class_of[row] = place
@@ -212,7 +256,7 @@ def _attach(classes: Partition, row: int, place: int) -> None:
     classes.sizes[place] += classes.weights[row]
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def _detach(classes: Partition, row: int) -> None:
     place, following, preceding = classes.class_of[row], classes.following[row], classes.preceding[row]
     if preceding >= 0:
@@ -224,190 +268,191 @@ def _detach(classes: Partition, row: int) -> None:
     classes.sizes[place] -= classes.weights[row]
 
 
-@njit(cache=True)
-def _tighten(classes: Partition, place: int) -> None:
-    """Work out the range of a class and what it costs anew."""
-    classes.costs[place] = 0.0
-    if classes.first[place] >= 0:
-        low, high = classes.low[place], classes.high[place]
-        _range_of(classes.codes, classes.following, classes.first[place], -1, low, high)
-        _count_ends(
-            classes.codes,
-            classes.following,
-            classes.first[place],
-            low,
-            high,
-            classes.at_low[place],
-            classes.at_high[place],
-        )
-        classes.costs[place] = joint_cost(
-            low,
-            high,
-            place,
-            classes.low,
-            classes.high,
-            np.inf,
-            classes.prices,
-            classes.columns,
-            classes.nodes,
-        )
+@njit(cache=True, **UNCOUNTED)
+def _join(classes: Partition, row: int, place: int) -> bool:
+    """Let a row of no class join one; return whether that has another range now."""
+    codes, lowest, ends = classes.codes, classes.lowest, classes.ends
+    is_new = classes.first[place] < 0
+    widens = is_new
+    for end in range(codes.shape[1]):
+        code = codes[row, end]
+        if is_new or code < lowest[place, end]:
+            ends[place, end, _NEXT] = lowest[place, end]
+            ends[place, end, _AT_NEXT] = 0 if is_new else ends[place, end, _AT_LOWEST]
+            ends[place, end, _AT_LOWEST] = 1
+            lowest[place, end] = code
+            widens = True
+        elif code == lowest[place, end]:
+            ends[place, end, _AT_LOWEST] += 1
+        elif ends[place, end, _AT_NEXT] > 0 and code <= ends[place, end, _NEXT]:
+            others = ends[place, end, _AT_NEXT] if code == ends[place, end, _NEXT] else 0
+            ends[place, end, _AT_NEXT] = others + 1
+            ends[place, end, _NEXT] = code
+    _attach(classes, row, place)
+    return widens
 
 
-@njit(cache=True)
-def _range_of(codes: Codes, following: Integers, first: int, without: int, low: Codes, high: Codes) -> None:
-    """Write down the range of the rows of a list, less one."""
-    row = first if first != without else following[first]
-    for column in range(low.size):
-        low[column] = codes[row, column]
-        high[column] = codes[row, column]
-    row = following[row]
-    while row >= 0:
-        if row != without:
-            for column in range(low.size):
-                code = codes[row, column]
-                if code < low[column]:
-                    low[column] = code
-                if code > high[column]:
-                    high[column] = code
-        row = following[row]
+@njit(cache=True, **UNCOUNTED)
+def _leave(classes: Partition, row: int) -> bool:
+    """Let a row leave its class; return whether that has another range now."""
+    codes, lowest, ends = classes.codes, classes.lowest, classes.ends
+    place = classes.class_of[row]
+    _detach(classes, row)
+    if classes.first[place] < 0:
+        return True
+    shrinks = False
+    for end in range(codes.shape[1]):
+        code = codes[row, end]
+        if code == lowest[place, end]:
+            ends[place, end, _AT_LOWEST] -= 1
+            if ends[place, end, _AT_LOWEST] == 0:
+                _look_for_next(place, end, codes, classes.following, classes.first, lowest, ends)
+                lowest[place, end] = ends[place, end, _NEXT]
+                ends[place, end, _AT_LOWEST] = ends[place, end, _AT_NEXT]
+                ends[place, end, _AT_NEXT] = 0
+                shrinks = True
+        elif ends[place, end, _AT_NEXT] > 0 and code == ends[place, end, _NEXT]:
+            ends[place, end, _AT_NEXT] -= 1
+    return shrinks
 
 
-@njit(cache=True)
-def _count_ends(
-    codes: Codes, following: Integers, first: int, low: Codes, high: Codes, at_low: Codes, at_high: Codes
+@njit(cache=True, **UNCOUNTED)
+def _look_for_next(
+    place: int, end: int, codes: Codes, following: Integers, first: Integers, lowest: Codes, ends: Codes
 ) -> None:
-    """Count the rows of a list that have the lowest and the highest codes."""
-    at_low[:] = 0
-    at_high[:] = 0
-    row = first
+    """Find the code of a class that is next to its lowest, unless it is known."""
+    if ends[place, end, _AT_NEXT] > 0:
+        return
+    least = lowest[place, end]
+    found, n_found = _LAST_CODE, 0
+    row = first[place]
     while row >= 0:
-        for column in range(low.size):
-            at_low[column] += codes[row, column] == low[column]
-            at_high[column] += codes[row, column] == high[column]
+        code = codes[row, end]
+        if least < code <= found:
+            n_found = n_found + 1 if code == found else 1
+            found = code
         row = following[row]
+    ends[place, end, _NEXT] = found
+    ends[place, end, _AT_NEXT] = n_found
 
 
-@njit(cache=True)
-def _at_an_end(
-    row: int, place: int, codes: Codes, low: Codes, high: Codes, at_low: Codes, at_high: Codes
-) -> int:
-    """Return 0 for a row that is at no end of the range of its class, 1 beside others, 2 alone."""
-    found = 0
-    for column in range(codes.shape[1]):
-        code = codes[row, column]
-        if low[place, column] == high[place, column]:
-            continue
-        if code == low[place, column]:
-            found = max(found, 2 if at_low[place, column] == 1 else 1)
-        elif code == high[place, column]:
-            found = max(found, 2 if at_high[place, column] == 1 else 1)
-    return found
+@njit(cache=True, **UNCOUNTED)
+def _price(classes: Partition, place: int) -> None:
+    """Look up what the range of a class costs."""
+    lowest, prices, columns, nodes = classes.lowest, classes.prices, classes.columns, classes.nodes
+    n_columns = columns.shape[0]
+    cost = 0.0
+    if classes.first[place] >= 0:
+        for column in range(n_columns):
+            low, high = lowest[place, column], -lowest[place, column + n_columns]
+            cost += _price_of(column, low, high, prices, columns, nodes)
+    classes.costs[place] = cost
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
+def _price_of(column: int, low: int, high: int, prices: Floats, columns: Integers, nodes: Integers) -> float:
+    """Return what a range of codes of one column costs."""
+    node = columns[column, 2]
+    if node < 0:
+        return prices[columns[column, 0] + columns[column, 1] * low + high]
+    while nodes[node + low] != nodes[node + high]:
+        node += columns[column, 1]
+    return prices[nodes[node + low]]
+
+
+@njit(cache=True, **UNCOUNTED)
 def _cost_with(
     place: int,
     row: int,
-    low: Codes,
-    high: Codes,
     codes: Codes,
+    lowest: Codes,
     limit: float,
     prices: Floats,
     columns: Integers,
     nodes: Integers,
 ) -> float:
-    """Return what a class that a row joins costs one record, or infinity if it passes the limit.
-
-    What `joint_cost` does, without taking rows out of arrays: their references would be counted.
-    """
+    """Return what a class that a row joins costs one record, or infinity if it passes the limit."""
+    n_columns = columns.shape[0]
     cost = 0.0
-    for column in range(codes.shape[1]):
-        code = codes[row, column]
-        first, last = min(low[place, column], code), max(high[place, column], code)
-        node = columns[column, 2]
-        if node < 0:
-            cost += prices[columns[column, 0] + columns[column, 1] * first + last]
-        else:
-            while nodes[node + first] != nodes[node + last]:
-                node += columns[column, 1]
-            cost += prices[nodes[node + first]]
+    for column in range(n_columns):
+        low = min(lowest[place, column], codes[row, column])
+        high = -min(lowest[place, column + n_columns], codes[row, column + n_columns])
+        cost += _price_of(column, low, high, prices, columns, nodes)
         if cost > limit:
             return np.inf
     return cost
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
+def _cost_without(classes: Partition, place: int, row: int) -> float:
+    """Return what a class costs one record when a row leaves it, and others stay."""
+    codes, lowest, ends = classes.codes, classes.lowest, classes.ends
+    n_columns = classes.columns.shape[0]
+    cost = 0.0
+    for column in range(n_columns):
+        low, high = lowest[place, column], lowest[place, column + n_columns]
+        if codes[row, column] == low and ends[place, column, _AT_LOWEST] == 1:
+            _look_for_next(place, column, codes, classes.following, classes.first, lowest, ends)
+            low = ends[place, column, _NEXT]
+        column_high = column + n_columns
+        if codes[row, column_high] == high and ends[place, column_high, _AT_LOWEST] == 1:
+            _look_for_next(place, column_high, codes, classes.following, classes.first, lowest, ends)
+            high = ends[place, column_high, _NEXT]
+        cost += _price_of(column, low, -high, classes.prices, classes.columns, classes.nodes)
+    return cost
+
+
+@njit(cache=True, **UNCOUNTED)
+def _at_an_end(row: int, place: int, codes: Codes, lowest: Codes, ends: Codes) -> int:
+    """Return 0 for a row that is at no end of the range of its class, 1 beside others, 2 alone."""
+    n_columns = codes.shape[1] // 2
+    found = 0
+    for end in range(codes.shape[1]):
+        other = end + n_columns if end < n_columns else end - n_columns
+        if codes[row, end] == lowest[place, end] and lowest[place, end] != -lowest[place, other]:
+            found = max(found, 2 if ends[place, end, _AT_LOWEST] == 1 else 1)
+    return found
+
+
+@njit(cache=True, **UNCOUNTED)
 def _move(classes: Partition, row: int, target: int, before: Before, step: int) -> float:
     """Move a row to another class and return by how much the loss rises."""
-    sizes, costs, first, codes = classes.sizes, classes.costs, classes.first, classes.codes
-    low, high, at_low, at_high = classes.low, classes.high, classes.at_low, classes.at_high
+    sizes, costs = classes.sizes, classes.costs
     origin = classes.class_of[row]
     for place in (origin, target):
         if before.steps[place] != step:
             before.steps[place] = step
             before.costs[place] = costs[place]
-            _copy(place, low, high, at_low, at_high, before.low, before.high, before.at_low, before.at_high)
+            _copy(place, classes.lowest, classes.ends, before.lowest, before.ends)
     loss_before = sizes[origin] * costs[origin] + sizes[target] * costs[target]
-    alone = _at_an_end(row, origin, codes, low, high, at_low, at_high) == 2
-    _detach(classes, row)
-    if alone or first[origin] < 0:
-        _tighten(classes, origin)
-    is_new = first[target] < 0
-    for column in range(codes.shape[1]):
-        code = codes[row, column]
-        if not alone:
-            at_low[origin, column] -= code == low[origin, column]
-            at_high[origin, column] -= code == high[origin, column]
-        if is_new or code < low[target, column]:
-            low[target, column] = code
-            at_low[target, column] = 0
-        if is_new or code > high[target, column]:
-            high[target, column] = code
-            at_high[target, column] = 0
-        at_low[target, column] += code == low[target, column]
-        at_high[target, column] += code == high[target, column]
-    costs[target] = _cost_with(
-        target, row, low, high, codes, np.inf, classes.prices, classes.columns, classes.nodes
-    )
-    _attach(classes, row, target)
+    if _leave(classes, row):
+        _price(classes, origin)
+    if _join(classes, row, target):
+        _price(classes, target)
     return sizes[origin] * costs[origin] + sizes[target] * costs[target] - loss_before
 
 
-@njit(cache=True)
-def _copy(
-    place: int,
-    low: Codes,
-    high: Codes,
-    at_low: Codes,
-    at_high: Codes,
-    to_low: Codes,
-    to_high: Codes,
-    to_at_low: Codes,
-    to_at_high: Codes,
-) -> None:
-    """Copy the range of a class, and how many of its rows have the codes at its ends."""
-    for column in range(low.shape[1]):
-        to_low[place, column] = low[place, column]
-        to_high[place, column] = high[place, column]
-        to_at_low[place, column] = at_low[place, column]
-        to_at_high[place, column] = at_high[place, column]
+@njit(cache=True, **UNCOUNTED)
+def _copy(place: int, lowest: Codes, ends: Codes, to_lowest: Codes, to_ends: Codes) -> None:
+    """Copy the range of a class, and who is at its ends."""
+    for end in range(lowest.shape[1]):
+        to_lowest[place, end] = lowest[place, end]
+        for each in range(ends.shape[2]):
+            to_ends[place, end, each] = ends[place, end, each]
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def _undo(classes: Partition, journal: Journal, before: Before, begin: int, end: int) -> None:
     """Take the last step back: its rows move back, and its classes are what they were."""
     for entry in range(end - 1, begin - 1, -1):
         _detach(classes, journal.rows[entry])
         _attach(classes, journal.rows[entry], journal.origins[entry])
-    low, high, at_low, at_high = classes.low, classes.high, classes.at_low, classes.at_high
     for entry in range(begin, end):
         for place in (journal.origins[entry], journal.targets[entry]):
             if before.steps[place] >= 0:
                 before.steps[place] = -1
                 classes.costs[place] = before.costs[place]
-                _copy(
-                    place, before.low, before.high, before.at_low, before.at_high, low, high, at_low, at_high
-                )
+                _copy(place, before.lowest, before.ends, classes.lowest, classes.ends)
 
 
 @njit(cache=True)
@@ -428,11 +473,11 @@ def take_back_steps(classes: Partition, journal: Journal, n_moves: int, fails: B
 def _take_back(classes: Partition, journal: Journal, begin: int, end: int) -> None:
     """Move the rows back, those that moved last first."""
     for entry in range(end - 1, begin - 1, -1):
-        _detach(classes, journal.rows[entry])
-        _attach(classes, journal.rows[entry], journal.origins[entry])
+        _leave(classes, journal.rows[entry])
+        _join(classes, journal.rows[entry], journal.origins[entry])
     for entry in range(begin, end):
-        _tighten(classes, journal.origins[entry])
-        _tighten(classes, journal.targets[entry])
+        _price(classes, journal.origins[entry])
+        _price(classes, journal.targets[entry])
 
 
 # Steps.
@@ -474,24 +519,32 @@ def improve(
     n_moves
         How many moves the journal holds of steps that stand; without waves only those of the last.
     """
-    n_rows = classes.weights.size
-    relief = np.empty(classes.neighbours.shape[1])
-    low, high = np.empty((2, 1, classes.codes.shape[1]), np.int32)
+    n_rows, n_near = classes.neighbours.shape
+    near = Near(
+        np.empty(n_near, np.int64),
+        np.empty(n_near, np.int64),
+        np.empty(n_near),
+        np.empty(n_near, np.bool_),
+        np.empty(n_near),
+    )
     before = Before(
         np.full(n_rows, -1, np.int64),
-        np.empty_like(classes.low),
-        np.empty_like(classes.high),
+        np.empty_like(classes.lowest),
         np.empty_like(classes.costs),
-        np.empty_like(classes.at_low),
-        np.empty_like(classes.at_high),
+        np.empty_like(classes.ends),
+    )
+    hosts = Hosts(
+        np.empty(n_rows, np.int64),
+        np.empty(n_near + _N_WIDE, np.int64),
+        np.full(n_rows, -1, np.int64),
+        np.empty(n_rows),
     )
     free, n_free = _free_places(classes)
     is_free = classes.first < 0
-    wide = np.empty(n_rows, np.int64)
-    n_wide = _list_wide(classes, least, wide)
+    n_wide = _list_wide(classes, least, hosts.wide)
     n_kept = NONE
     for step in range(n_steps):
-        seed = int(rng.random() * n_rows)
+        seed = classes.order[int(rng.random() * n_rows)]
         ended = classes.class_of[seed]
         if classes.costs[ended] == 0.0 or locked[ended]:
             continue
@@ -500,14 +553,14 @@ def improve(
         place = -1
         if n_free == 0 or rng.random() < _ENDS:
             fine, change, n_moves = _end(
-                classes, journal, before, step, locked, ended, least, wide, n_wide, rng, begun, allowance
+                classes, journal, before, step, locked, ended, least, hosts, n_wide, rng, begun, allowance
             )
         else:
             n_free -= 1
             place = free[n_free]
             is_free[place] = False
             change, n_founded = _found(
-                classes, journal, before, step, locked, seed, place, least, rng, begun, relief, low, high
+                classes, journal, before, step, locked, seed, place, least, rng, begun, near
             )
             fine, change, n_moves = _end_the_broken(
                 classes,
@@ -517,7 +570,7 @@ def improve(
                 locked,
                 place,
                 least,
-                wide,
+                hosts,
                 n_wide,
                 rng,
                 begun,
@@ -569,7 +622,7 @@ def _list_wide(classes: Partition, least: int, wide: Integers) -> int:
     return n_wide
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def _note(journal: Journal, entry: int, row: int, origin: int, target: int) -> int:
     journal.rows[entry] = row
     journal.origins[entry] = origin
@@ -577,7 +630,7 @@ def _note(journal: Journal, entry: int, row: int, origin: int, target: int) -> i
     return entry + 1
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def _found(
     classes: Partition,
     journal: Journal,
@@ -589,116 +642,119 @@ def _found(
     least: int,
     rng: np.random.Generator,
     n_moves: int,
-    relief: Floats,
-    low: Codes,
-    high: Codes,
+    near: Near,
 ) -> tuple[float, int]:
     """Found a class with one row and let those neighbours join that raise the loss least.
 
     What leaving relieves the class of a neighbour of is kept until that class changes, and what the new class
     would cost with a neighbour until its range does.
     """
-    sizes, costs, class_of = classes.sizes, classes.costs, classes.class_of
-    neighbours, weights, codes = classes.neighbours, classes.weights, classes.codes
+    sizes, costs, class_of, weights = classes.sizes, classes.costs, classes.class_of, classes.weights
+    codes, lowest = classes.codes, classes.lowest
     prices, columns, nodes = classes.prices, classes.columns, classes.nodes
-    lows, highs, at_low, at_high = classes.low, classes.high, classes.at_low, classes.at_high
+    n_near = _meet(classes, seed, locked, near)
     change = 0.0
-    row = seed
-    relief[:] = np.nan
-    joint = np.full(relief.size, np.nan)
+    row, chosen = seed, NOBODY
     while row >= 0 and n_moves < journal.rows.size:
         origin = class_of[row]
-        if sizes[place] == 0 or not _lies_within(row, place, codes, lows, highs):
-            joint[:] = np.nan
+        if sizes[place] == 0 or not _lies_within(row, place, codes, lowest):
+            for position in range(n_near):
+                near.costs[position] = np.nan
         change += _move(classes, row, place, before, step)
         n_moves = _note(journal, n_moves, row, origin, place)
+        if chosen >= 0:
+            near.homes[chosen] = -1
         size = sizes[place]
         own = size * costs[place]
         row = NOBODY
         best = -_NOTHING if size >= least else np.inf
-        for position in range(relief.size):
-            other = NONE + neighbours[seed, position]
-            if other < 0:
-                break
-            theirs = class_of[other]
-            if theirs == place or locked[theirs]:
+        for position in range(n_near):
+            home = near.homes[position]
+            if home < 0:
                 continue
-            if theirs == origin:
-                relief[position] = np.nan
+            other = near.rows[position]
             weight = weights[other]
-            most = relief[position]
-            if np.isnan(most):
-                most = max(sizes[theirs], 2 * weight) * costs[theirs]
-            limit = (best + most + own) / (size + weight)
-            if np.isnan(joint[position]):
-                joint[position] = _cost_with(place, other, lows, highs, codes, np.inf, prices, columns, nodes)
-            cost = joint[position]
-            if cost >= limit:
+            if home == origin:
+                near.relief[position] = _most_relief(weight, sizes[home], costs[home])
+                near.is_exact[position] = False
+            limit = (best + near.relief[position] + own) / (size + weight)
+            if np.isnan(near.costs[position]):
+                near.costs[position] = _cost_with(place, other, codes, lowest, np.inf, prices, columns, nodes)
+            if near.costs[position] >= limit:
                 continue
-            if np.isnan(relief[position]):
-                relief[position] = _relief(
-                    other, theirs, least, weights, sizes, costs, codes, lows, highs, at_low, at_high
-                )
-                if np.isnan(relief[position]):
-                    relief[position] = _relief_alone(classes, other, low, high)
-            value = (size + weight) * cost - own - relief[position]
+            if not near.is_exact[position]:
+                near.relief[position] = _relief(weight, sizes[home], costs[home], least)
+                if np.isnan(near.relief[position]):
+                    near.relief[position] = _relief_of_large(classes, other, home)
+                near.is_exact[position] = True
+            value = (size + weight) * near.costs[position] - own - near.relief[position]
             value += _WHIM * abs(value) * rng.random()
             if value < best:
                 best = value
-                row = other
+                row, chosen = other, position
     return change, n_moves
 
 
-@njit(cache=True)
-def _lies_within(row: int, place: int, codes: Codes, low: Codes, high: Codes) -> bool:
-    for column in range(codes.shape[1]):
-        if codes[row, column] < low[place, column] or codes[row, column] > high[place, column]:
-            return False
-    return True
+@njit(cache=True, **UNCOUNTED)
+def _meet(classes: Partition, seed: int, locked: Booleans, near: Near) -> int:
+    """List the neighbours of a row whose classes may change; return how many there are."""
+    n_near = NONE
+    for name in classes.neighbours[seed]:
+        if name < 0:
+            break
+        home = classes.class_of[name]
+        if not locked[home]:
+            near.rows[n_near] = name
+            near.homes[n_near] = home
+            near.relief[n_near] = _most_relief(
+                classes.weights[name], classes.sizes[home], classes.costs[home]
+            )
+            near.is_exact[n_near] = False
+            n_near += 1
+    return n_near
 
 
-@njit(cache=True)
-def _relief(
-    row: int,
-    place: int,
-    least: int,
-    weights: Integers,
-    sizes: Integers,
-    costs: Floats,
-    codes: Codes,
-    lows: Codes,
-    highs: Codes,
-    at_low: Codes,
-    at_high: Codes,
-) -> float:
+@njit(cache=True, **UNCOUNTED)
+def _lies_within(row: int, place: int, codes: Codes, lowest: Codes) -> bool:
+    within = True
+    for end in range(codes.shape[1]):
+        within &= codes[row, end] >= lowest[place, end]
+    return within
+
+
+@njit(cache=True, **UNCOUNTED)
+def _most_relief(weight: int, size: int, cost: float) -> float:
+    """Return a bound of what `_relief` is."""
+    return max(size, 2 * weight) * cost
+
+
+@njit(cache=True, **UNCOUNTED)
+def _relief(weight: int, size: int, cost: float, least: int) -> float:
     """Return by how much the loss of its class falls when a row leaves, guessed where that ends the class.
 
-    It is not a number where the range becomes smaller; see `_relief_alone`.
+    It is not a number where the class stays large enough; see `_relief_of_large`.
     """
-    size, cost, weight = sizes[place], costs[place], weights[row]
     rest = size - weight
     if rest == 0:
         return size * cost
     if rest >= least:
-        end = _at_an_end(row, place, codes, lows, highs, at_low, at_high)
-        return weight * cost if end == 0 else size * cost - rest * cost if end == 1 else np.nan
+        return np.nan
     if size < least:
         return 2 * weight * cost
     return (weight - _RUIN * rest) * cost if cost > 0 else -np.inf
 
 
-@njit(cache=True)
-def _relief_alone(classes: Partition, row: int, low: Codes, high: Codes) -> float:
-    """Return by how much the loss of its class falls when a row leaves that is alone at an end."""
-    place = classes.class_of[row]
-    size = classes.sizes[place]
-    _range_of(classes.codes, classes.following, classes.first[place], row, low[0], high[0])
-    return size * classes.costs[place] - (size - classes.weights[row]) * joint_cost(
-        low[0], high[0], 0, low, high, np.inf, classes.prices, classes.columns, classes.nodes
-    )
+@njit(cache=True, **UNCOUNTED)
+def _relief_of_large(classes: Partition, row: int, place: int) -> float:
+    """Return by how much the loss of its class falls when a row leaves that others can do without."""
+    size, cost, weight = classes.sizes[place], classes.costs[place], classes.weights[row]
+    end = _at_an_end(row, place, classes.codes, classes.lowest, classes.ends)
+    if end == 0:
+        return weight * cost
+    return size * cost - (size - weight) * (cost if end == 1 else _cost_without(classes, place, row))
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def _end_the_broken(
     classes: Partition,
     journal: Journal,
@@ -707,7 +763,7 @@ def _end_the_broken(
     locked: Booleans,
     place: int,
     least: int,
-    wide: Integers,
+    hosts: Hosts,
     n_wide: int,
     rng: np.random.Generator,
     begun: int,
@@ -736,7 +792,7 @@ def _end_the_broken(
                 locked,
                 origin,
                 least,
-                wide,
+                hosts,
                 n_wide,
                 rng,
                 n_moves,
@@ -746,7 +802,7 @@ def _end_the_broken(
     return fine, change, n_moves
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def _end(
     classes: Partition,
     journal: Journal,
@@ -755,41 +811,48 @@ def _end(
     locked: Booleans,
     place: int,
     least: int,
-    wide: Integers,
+    hosts: Hosts,
     n_wide: int,
     rng: np.random.Generator,
     n_moves: int,
     allowance: float,
 ) -> tuple[bool, float, int]:
     """Move every row of a class to the class near it, or among some wide ones, that loses least by it."""
-    sizes, costs = classes.sizes, classes.costs
-    codes, lows, highs, class_of = classes.codes, classes.low, classes.high, classes.class_of
+    sizes, costs, class_of, first = classes.sizes, classes.costs, classes.class_of, classes.first
+    codes, lowest, weights, neighbours = classes.codes, classes.lowest, classes.weights, classes.neighbours
     prices, columns, nodes = classes.prices, classes.columns, classes.nodes
-    neighbours, weights, first = classes.neighbours, classes.weights, classes.first
-    n_near = neighbours.shape[1]
+    met, looks, rises = hosts.met, hosts.looks, hosts.rises
     change = 0.0
     while first[place] >= 0:
         row = first[place]
         weight = weights[row]
         best = np.inf
         target = NOBODY
-        for position in range(n_near + min(n_wide, _N_WIDE)):
-            if position < n_near:
-                other = neighbours[row, position]
-                if other < 0:
-                    continue
-                host = class_of[other]
-            else:
-                host = wide[int(rng.random() * n_wide)]
-            if host in (place, target) or locked[host] or sizes[host] < least:
+        now = step * journal.rows.size + n_moves
+        n_met = NONE
+        for position in range(neighbours.shape[1]):
+            met[n_met] = class_of[neighbours[row, position]]
+            n_met += neighbours[row, position] >= 0
+        for _ in range(min(n_wide, _N_WIDE)):
+            met[n_met] = hosts.wide[int(rng.random() * n_wide)]
+            n_met += 1
+        for position in range(n_met):
+            host = met[position]
+            # most are met again and again; of two that lose as little, to rounding, the order decides
+            if looks[host] == now and (host == target or rises[host] > best + _NOTHING):
+                continue
+            looks[host] = now
+            rises[host] = np.inf
+            if host == place or locked[host] or sizes[host] < least:
                 continue
             own = sizes[host] * costs[host]
             limit = (best + own) / (sizes[host] + weight)
             if limit <= costs[host]:
                 continue
-            cost = _cost_with(host, row, lows, highs, codes, limit, prices, columns, nodes)
+            cost = _cost_with(host, row, codes, lowest, limit, prices, columns, nodes)
             if cost < limit:
                 best = (sizes[host] + weight) * cost - own
+                rises[host] = best
                 target = host
         credit = sizes[place] * costs[place]
         if target < 0 or n_moves == journal.rows.size or change + best - credit > allowance:

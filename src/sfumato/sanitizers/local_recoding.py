@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats
+from sfumato.arrays import Codes, Floats, Integers
 from sfumato.errors import ParameterError
 from sfumato.kernels.clustering import Covers, range_costs
 from sfumato.kernels.improving import (
@@ -175,23 +175,26 @@ class _Work:
     def of(cls, space: PointSpace, start: Clusters, rng: np.random.Generator) -> _Work:
         codes = space.points[space.point_of[start.rows]]
         neighbours = _neighbours(codes, space.covers, rng)
-        numbers = np.empty((4, len(codes)), dtype=np.int64)
-        ranges = np.empty((4, *codes.shape), dtype=np.int32)
+        # rows of a class side by side, so that those that are looked at together are near in memory
+        place = np.argsort(start.cluster_of, kind="stable")
+        order = np.empty_like(place)
+        order[place] = np.arange(len(place))
+        n_rows, n_columns = codes.shape
+        numbers = np.empty((4, n_rows), dtype=np.int64)
         classes = Partition(
             *space.covers,
-            codes=codes,
-            weights=start.weights.copy(),
-            neighbours=neighbours,
-            class_of=start.cluster_of.copy(),
+            codes=np.hstack([codes, -codes])[place],
+            weights=start.weights[place],
+            neighbours=np.where(neighbours >= 0, order[neighbours], -1).astype(np.int32)[place],
+            class_of=start.cluster_of[place],
             following=numbers[0],
             preceding=numbers[1],
             first=numbers[2],
             sizes=numbers[3],
-            low=ranges[0],
-            high=ranges[1],
-            costs=np.empty(len(codes)),
-            at_low=ranges[2],
-            at_high=ranges[3],
+            lowest=np.empty((n_rows, 2 * n_columns), dtype=np.int32),
+            costs=np.empty(n_rows),
+            ends=np.empty((n_rows, 2 * n_columns, 3), dtype=np.int32),
+            order=order,
         )
         gather(classes)
         # no row moves twice in a wave, nor in a step, but from a class that ends into one that does too
@@ -201,8 +204,13 @@ class _Work:
     @property
     def clusters(self) -> Clusters:
         """The classes as they are now."""
-        _, cluster_of = np.unique(self.classes.class_of, return_inverse=True)
+        _, cluster_of = np.unique(self._class_of, return_inverse=True)
         return tightened(self.space, cluster_of, self.start.rows, self.start.weights)
+
+    @property
+    def _class_of(self) -> Integers:
+        """The class of each row, in the order of the beginning."""
+        return self.classes.class_of[self.classes.order]
 
     def step(self, model: PrivacyModel, n_steps: int, temperature: float, *, in_waves: bool) -> None:
         """Try some steps; in waves, take those back that break the model."""
@@ -224,11 +232,12 @@ class _Work:
     def _only(self, chosen: Codes) -> Clusters:
         number = np.full(len(self.start.rows), -1)
         number[chosen] = np.arange(len(chosen))
-        cluster_of = number[self.classes.class_of]
+        cluster_of = number[self._class_of]
         rows = np.flatnonzero(cluster_of >= 0)
+        low, negated_high = np.hsplit(self.classes.lowest[chosen], 2)
         return Clusters(
-            self.classes.low[chosen],
-            self.classes.high[chosen],
+            low,
+            -negated_high,
             cluster_of[rows],
             self.start.rows[rows],
             self.start.weights[rows],

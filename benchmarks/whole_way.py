@@ -1,0 +1,153 @@
+"""The whole way from a folder of Parquet files to a verified publication, on the command line.
+
+    python benchmarks/whole_way.py [--records N] [--distinct N] [--engine NAME] [--folder DIR] [--json FILE]
+
+A hundred million made-up people, a million of them different, or as many as is said (`--distinct` as large
+as `--records`: nearly all differ). `sfumato explore` makes Mondrian with k = 50 and measures it; `sfumato
+publish` writes and verifies it. Of each command: seconds of CPU, seconds on the clock, the peak of its
+largest process, and that of all its processes together, where what they share counts for each. The folder is
+made where it is said, or in the place of temporary files, and removed in the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+N_FILES = 20
+SIZES = {"age": 100, "area": 2_000, "day": 365, "sex": 2, "education": 16, "diagnosis": 40}
+NUMBERS = ("age", "day")
+PROJECT = """
+[data]
+path = "people"
+engine = "{engine}"
+
+[attributes]
+age = {{ role = "quasi-identifying", kind = "numeric", hierarchy = {{ intervals = [5, 10, 20] }} }}
+area = {{ role = "quasi-identifying" }}
+day = {{ role = "quasi-identifying", kind = "numeric" }}
+sex = {{ role = "quasi-identifying" }}
+education = {{ role = "quasi-identifying" }}
+diagnosis = {{ role = "sensitive" }}
+
+[[try]]
+sanitizer = "mondrian"
+model = {{ k-anonymity = {{ k = 50 }} }}
+"""
+
+
+def write(folder: Path, n_records: int, n_distinct: int) -> None:
+    """Write people file by file; those that differ are drawn first."""
+    generator = np.random.default_rng(16)
+    space = int(np.prod(list(SIZES.values())))
+    pool = None if n_distinct >= n_records else generator.integers(0, space, n_distinct)
+    folder.mkdir()
+    for part in range(N_FILES):
+        n = n_records // N_FILES
+        key = generator.integers(0, space, n) if pool is None else pool[generator.integers(0, n_distinct, n)]
+        pq.write_table(_people(key), folder / f"{part:02}.parquet", row_group_size=500_000)
+
+
+def _people(key: np.ndarray) -> pa.Table:
+    columns: dict[str, Any] = {}
+    for name, size in SIZES.items():
+        key, code = np.divmod(key, size)
+        values = pa.array([f"{name} {value:04}" for value in range(size)])
+        columns[name] = (
+            code if name in NUMBERS else pa.DictionaryArray.from_arrays(code.astype(np.int32), values)
+        )
+    return pa.table(columns)
+
+
+def run(*arguments: str, folder: Path) -> dict[str, Any]:
+    """Run a command of sfumato, and return what it wrote and what that took."""
+    began = time.perf_counter()
+    with (folder / "said.json").open("wb") as said:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "sfumato", *arguments, "--json"], cwd=folder, stdout=said
+        )
+        together = 0
+        while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            together = max(together, sum(_resident(each) for each in _family(child.pid)))
+            time.sleep(0.5)
+        _, status, used = os.wait4(child.pid, 0)
+    if status:
+        raise SystemExit(f"sfumato {arguments[0]} ended with {os.waitstatus_to_exitcode(status)}")
+    return {
+        "command": arguments[0],
+        "cpu": used.ru_utime + used.ru_stime,
+        "clock": time.perf_counter() - began,
+        "largest-mb": used.ru_maxrss / 1024,
+        "together-mb": together / 1024,
+        "said": json.loads((folder / "said.json").read_text()),
+    }
+
+
+def _family(pid: int) -> list[int]:
+    """Return a process and all that came of it."""
+    found = [pid]
+    for each in found:
+        for children in Path(f"/proc/{each}/task").glob("*/children"):
+            found += [int(child) for child in _text(children).split()]
+    return found
+
+
+def _resident(pid: int) -> int:
+    lines = _text(Path(f"/proc/{pid}/status")).splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmRSS")), 0)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # it ended meanwhile
+        return ""
+
+
+def measured(folder: Path, n_records: int, n_distinct: int, engine: str) -> list[dict[str, Any]]:
+    """Explore and publish, and print what each took."""
+    write(folder / "people", n_records, n_distinct)
+    (folder / "people.toml").write_text(PROJECT.format(engine=engine))
+    print(f"{n_records:,} records  {'CPU s':>8} {'clock s':>8} {'largest MB':>11} {'together MB':>12}")
+    explored = _shown(run("explore", "people.toml", "--workers", "1", "--seed", "0", folder=folder))
+    (chosen,) = explored["said"]["efficient"]
+    rows = [explored, _shown(run("publish", chosen, "published", folder=folder))]
+    return [{**row, "said": None} for row in rows]
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    print(
+        f"{row['command']:<20} {row['cpu']:8.1f} {row['clock']:8.1f} {row['largest-mb']:11,.0f} "
+        f"{row['together-mb']:12,.0f}",
+        flush=True,
+    )
+    return row
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--records", type=int, default=100_000_000)
+    parser.add_argument("--distinct", type=int, default=1_000_000)
+    parser.add_argument("--engine", default="duckdb")
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(dir=given.folder) as place:
+        rows = measured(Path(place), given.records, given.distinct, given.engine)
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=2))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
