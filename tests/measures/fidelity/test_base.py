@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pytest
 
@@ -22,8 +24,7 @@ from sfumato.measures.reasons import NotApplicable
 SCHEMA = Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive")
 
 
-def release(ill: str = "xyxyxy", town: str = "AABBAB") -> Release:
-    ages = [20, 30, 40, 50, 60, 70]
+def release(ill: str = "xyxyxy", town: str = "AABBAB", ages: Sequence[int] = (2, 3, 4, 5, 6, 7)) -> Release:
     return sanitize(pa.table({"age": ages, "town": list(town), "ill": list(ill)}), SCHEMA, AsIs())
 
 
@@ -40,6 +41,8 @@ def test_attributes_must_differ_between_people() -> None:
     assert Propensity().measure(constant)[0].value == 0
     with pytest.raises(NotApplicable, match="compares 2 attributes or more, and 1 differ"):
         CorrelationDifference().measure(constant)
+    with pytest.raises(NotApplicable, match="compares 1 attributes or more, and 0 differ"):
+        Propensity().measure(release("xxxxxx", "AAAAAA", [1] * 6))
     assert CorrelationDifference().measure(release("xxxxxx"))[0].detail["pairs"] == 1
     with pytest.raises(NotApplicable, match="compares 3 attributes or more, and 2 differ"):
         KMarginal().measure(release("xxxxxx"))

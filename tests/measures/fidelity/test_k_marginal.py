@@ -63,8 +63,14 @@ class TestScore:
         (found,) = KMarginal(attributes=1).compared(release, self.TRUE, self.MADE)
         assert found.value == pytest.approx(500 * (2 - 1.5 / 3))
         assert found.detail["worst-marginal"] == "c"
+        assert found.better == "higher"
         # one attribute that is drawn by itself is as it was
         assert found.baseline == 1000
+
+    def test_a_value_that_is_not_released_any_more_is_missed(self) -> None:
+        release = sanitize(*datasets.hospital(), AsIs())
+        (found,) = KMarginal(attributes=1).compared(release, categories(a=[0, 1]), categories(a=[0, 0]))
+        assert found.value == 500
 
     def test_the_baseline_draws_every_attribute_by_itself(self) -> None:
         release = sanitize(*datasets.hospital(), AsIs())

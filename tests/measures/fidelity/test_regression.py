@@ -46,10 +46,13 @@ class TestDesign:
     def test_twelve_categories_count(self) -> None:
         many = np.repeat(np.arange(14), np.arange(14, 0, -1))
         assert _frequent(records(a=many), "a") == list(range(1, 12))
+        # of equally frequent ones the first
+        assert _frequent(records(a=list(range(40)) * 2), "a") == list(range(1, 12))
 
     def test_a_category_to_explain_is_its_commonest_value(self) -> None:
         both = records({"x": [1.0, 2.0, 3.0]}, a=[0, 1, 1], b=[0, 0, 1])
         assert _Design.of(both, ["b", "x"], "a").commonest == 1
+        assert _Design.of(both, [], "a").fitted(both).value.tolist() == pytest.approx([2 / 3])
         design = _Design.of(both, ["a", "b"], "x")
         assert design.commonest is None
         assert design.categories == {"a": [0], "b": [1]}
@@ -113,6 +116,7 @@ class TestOverlap:
         [
             # the other interval is twice as wide, and holds all of the first
             (1.0, 2.0, 0.75),
+            (-1.0, 2.0, 0.75),
             (0.0, 1.0, 1.0),
             # a quarter of 2 · 1.96 away: three quarters of both are common
             (1.959964 / 2, 1.0, 0.75),
@@ -165,8 +169,8 @@ class TestLoss:
         exact = records({"x": self.X, "y": [2.0, 2.0, 6.0, 6.0]})
         with pytest.raises(NotApplicable, match="'y' is explained by the others without error"):
             RegressionLoss().of_target(RELEASE, exact, exact, "y")
-        # of two categories one explains nothing that the other leaves
-        near = records({"x": self.X, "y": [2.0, 2.0, 6.0, 6.0001]})
+        # nothing follows from a number that is the same wherever it is known
+        near = records({"x": self.X, "z": [5.0, NAN, 5.0, 5.0], "y": [2.0, 2.0, 6.0, 6.0001]})
         assert RegressionLoss().of_target(RELEASE, near, near, "y").detail["coefficients"] == 2
 
     def test_the_baseline_draws_every_attribute_by_itself(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def told_sets(cells: Cells, codes: Codes, truth: Column) -> Told:
     assert cells.sets is not None
     sizes = cells.sets.sizes[codes] - 1.0
     distance = np.where(cells.sets.contain(codes, truth.codes), sizes, np.inf)
-    return Told(released_column(cells, truth.kind).take(codes.astype(np.int64)), distance)
+    return Told(replace(released_column(cells, truth.kind), codes=codes), distance)
 
 
 def told_values(predicted: Codes, truth: Column) -> Told:
