@@ -130,8 +130,19 @@ ROOMS = {
     ),
     "attacks": Room(
         ("measures/attacks",),
-        ("src/sfumato/measures/attacks", "tests/measures/attacks"),
-        ("tests/contracts/test_measures.py",),
+        (
+            "src/sfumato/measures/attacks",
+            "tests/measures/attacks/test_attack.py",
+            "tests/measures/attacks/test_attempts.py",
+            "tests/measures/attacks/test_distances.py",
+            "tests/measures/attacks/test_inference.py",
+            "tests/measures/attacks/test_membership.py",
+            "tests/measures/attacks/test_predicates.py",
+            "tests/measures/attacks/test_rates.py",
+            "tests/measures/attacks/test_setting.py",
+            "tests/measures/attacks/test_singling_out.py",
+        ),
+        ("tests/measures/attacks", "tests/contracts/test_measures.py"),
     ),
     "aware": Room(
         ("measures/aware",),
@@ -145,7 +156,18 @@ ROOMS = {
     ),
     "scenario": Room(
         ("measures/scenario", "measures/estimation"),
-        ("tests/measures/scenario/test_expressions.py",),
+        (
+            "tests/measures/scenario/test_anti_utility.py",
+            "tests/measures/scenario/test_expressions.py",
+            "tests/measures/scenario/test_good_utility.py",
+            "tests/measures/scenario/test_knowing_more.py",
+            "tests/measures/scenario/test_nearer_gains.py",
+            "tests/measures/scenario/test_nearness.py",
+            "tests/measures/scenario/test_scenario.py",
+            "tests/measures/estimation/test_estimate.py",
+            "tests/measures/estimation/test_queries.py",
+            "tests/measures/estimation/test_reconstruction.py",
+        ),
         (
             "src/sfumato/measures/scenario",
             "src/sfumato/measures/estimation",
@@ -716,7 +738,7 @@ def _try_room(name: str, tried: Sequence[Mutation], options: argparse.Namespace)
     tests: Iterable[str] = (*room.tests, *room.more) if options.more else room.tests
     if options.own:
         tests = _own_tests(room, {each.module for each in tried})
-    # pytest would rewrite the assertions of a module that is named here: its code could not be changed any more
+    # pytest would rewrite the assertions of a module that is named here, and its code could not be changed
     plain = ["-q", "-p", "no:cacheprovider", "--assert=plain"]
     pytest.main([*plain, *tests], plugins=[Trial(name, tried, options)])
 

@@ -197,6 +197,10 @@ class TestScenarios:
         with pytest.raises(ParameterError, match="the scenario is not known"):
             GoodUtility("s")
 
+    def test_records_of_people_are_judged(self) -> None:
+        assert (GoodUtility.axis, GoodUtility.better, GoodUtility.needs) == ("utility", "lower", "records")
+        assert GoodUtility.judges == ("people", "perturbed")
+
     def test_each_released_row_must_be_known_to_come_from_somebody(self) -> None:
         for lacking in ({"original": None}, {"rows": None}):
             with pytest.raises(NotApplicable, match="which record each released row comes from"):

@@ -130,7 +130,7 @@ def test_predictions_of_whole_numbers_are_rounded(
 ) -> None:
     truth = Column(np.array([0, 1, 0]), ages, "numeric")
     told = told_numbers(np.array([20.6, 29.4, 20.6]), truth)
-    assert values(told.column) == pytest.approx(expected)
+    assert (told.column.kind, values(told.column)) == ("numeric", pytest.approx(expected))
     assert told.distance.tolist() == pytest.approx(distance)
 
 
@@ -153,6 +153,8 @@ class TestCloseness:
         told = Column(np.array([1, 1, 0, 3, 0]), ages, "numeric")
         tree = release().schema.hierarchy("town")
         assert closeness(told, truth, tree).tolist() == pytest.approx([0.8, 1, 0, 1, 0])
+        small = Column(np.array([0, 1]), (0.0, 0.25, 0.5), "numeric")
+        assert closeness(replace(small, codes=np.array([1, 1])), small, tree).tolist() == [0.5, 1]
         # farther than the column is wide is no worse than the farthest
         wide = Column(np.array([0]), (99,), "numeric")
         assert closeness(wide, Column(np.array([0]), ages, "numeric"), tree).tolist() == [0]
@@ -175,12 +177,13 @@ class TestCloseness:
         # of Europe's three towns two are others, of the four of the world three
         assert closeness(told, truth, tree).tolist() == pytest.approx([1, 1 - 2 / 3, 0, 1])
 
-    def test_a_single_category_is_always_right(self) -> None:
-        table = pa.table({"town": ["Paris", "Paris"]})
+    @pytest.mark.parametrize("towns", [("Paris",), ("Paris", "Rome")])
+    def test_of_one_or_two_categories_the_other_is_wrong(self, towns: tuple[str, ...]) -> None:
         schema = sf.Schema((sf.Attribute("town", "quasi-identifying"),))
-        bound = sf.sanitize(table, schema, sf.AsIs()).schema
-        one = Column(np.array([0, 0]), ("Paris",))
-        assert closeness(one, one, bound.hierarchy("town")).tolist() == [1, 1]
+        bound = sf.sanitize(pa.table({"town": towns}), schema, sf.AsIs()).schema
+        truth = Column(np.arange(len(towns)), towns)
+        told = replace(truth, codes=np.zeros(len(towns)))
+        assert closeness(told, truth, bound.hierarchy("town")).tolist() == [1, 0][: len(towns)]
 
 
 def test_a_set_of_numbers_is_one_value_in_the_middle_of_those_known() -> None:

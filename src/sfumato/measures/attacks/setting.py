@@ -174,7 +174,7 @@ def _made_anew(release: Release, seed: int) -> tuple[Release, Table]:
     if release.recipe is None:
         raise NotApplicable("the release was not made by a recipe that could be run again")
     n_strangers = min(round(LEFT_OUT * table.n_people), MOST_STRANGERS)
-    if n_strangers < 1 or table.n_people - n_strangers < 2:
+    if n_strangers < 1:
         raise NotApplicable("there are too few people to leave some out")
     rng = np.random.default_rng([seed, n_strangers])
     _, staying = drawn_people(table, n_strangers, rng)

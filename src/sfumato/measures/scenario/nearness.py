@@ -124,13 +124,12 @@ def closeness(predicted: Column, truth: Column, hierarchy: Hierarchy) -> Floats:
         known = values[~np.isnan(values)]
         width = float(known.max() - known.min()) if len(known) else 0.0
         far = _difference(_numbers(predicted), _numbers(truth))
-        return np.clip(1 - far / width, 0.0, 1.0) if width > 0 else (far == 0).astype(np.float64)
-    far = np.full(len(truth.codes), hierarchy.n_leaves - 1.0)
+        return np.maximum(1 - far / width, 0.0) if width > 0 else (far == 0).astype(np.float64)
+    far = np.empty(len(truth.codes))
     for level in range(hierarchy.height, -1, -1):
         nodes = hierarchy.node_of[level]
         together = nodes[predicted.codes] == nodes[truth.codes]
         far[together] = hierarchy.sizes[level][nodes[truth.codes[together]]] - 1.0
-    far[predicted.codes == truth.codes] = 0.0
     return 1 - far / max(hierarchy.n_leaves - 1, 1)
 
 
