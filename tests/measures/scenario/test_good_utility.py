@@ -142,6 +142,7 @@ DECLINES: dict[str, _Decline | None] = {
     "useless": _Decline(0, 0, 0.0),
     "better": _Decline(10, 12, 0.05),
     "hardly": _Decline(10, 10.5, 0.05),
+    "small": _Decline(0.5, 0.25, 0.0),
 }
 
 
@@ -180,12 +181,14 @@ class TestMeasurement:
     ) -> None:
         with pytest.raises(NotApplicable, match="no miner has any good utility for 'ill' on the original"):
             self.taken(monkeypatch, ("useless", "never"))
+        assert self.taken(monkeypatch, ("useless", "small")).value == 0.5
 
     def test_an_attribute_that_is_not_sensitive_and_several_are_none(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert self.taken(monkeypatch, ("good",), "age").attribute is None
-        assert self.taken(monkeypatch, ("good",), ("ill", "age")).attribute is None
+        several = self.taken(monkeypatch, ("good",), ("ill", "age"))
+        assert (several.attribute, several.detail["target"]) == (None, "ill, age")
 
 
 class TestScenarios:
