@@ -143,57 +143,59 @@ def one_attribute(sets: list[list[int]], values: list[int], weights: list[int], 
     return Estimate(np.array(weights)[order], (spread,), np.arange(len(sets)), mixtures)
 
 
-def test_a_coarse_cell_follows_the_finer_ones() -> None:
-    # of the exact records three quarters have code 0: so have those of which nothing is known
-    estimate = one_attribute([[0], [1], [0, 1]], [0, 0, 0], [300_000, 100_000, 40_000], 2)
-    found = joint(maximum_entropy_estimate(estimate))[:, 0]
-    assert found == pytest.approx([330_000, 110_000], rel=1e-4)
+class TestByHand:
+    def test_a_coarse_cell_follows_the_finer_ones(self) -> None:
+        # of the exact records three quarters have code 0: so have those of which nothing is known
+        estimate = one_attribute([[0], [1], [0, 1]], [0, 0, 0], [300_000, 100_000, 40_000], 2)
+        found = joint(maximum_entropy_estimate(estimate))[:, 0]
+        assert found == pytest.approx([330_000, 110_000], rel=1e-4)
 
+    def test_overlapping_cells_are_told_apart(self) -> None:
+        # hardly any record is exactly 0 or 2, so those of {0, 1} and of {1, 2} must be where both meet
+        estimate = one_attribute([[0, 1], [1, 2], [0], [2]], [0] * 4, [400_000, 600_000, 100, 100], 3)
+        found = joint(maximum_entropy_estimate(estimate))[:, 0]
+        assert found[1] > 0.95 * 1_000_000
 
-def test_overlapping_cells_are_told_apart() -> None:
-    # hardly any record is exactly 0 or 2, so those of {0, 1} and of {1, 2} must be where both meet
-    estimate = one_attribute([[0, 1], [1, 2], [0], [2]], [0] * 4, [400_000, 600_000, 100, 100], 3)
-    found = joint(maximum_entropy_estimate(estimate))[:, 0]
-    assert found[1] > 0.95 * 1_000_000
+    def test_sensitive_values_have_distributions_of_their_own(self) -> None:
+        sets = [[0], [1], [0, 1], [0], [1], [0, 1]]
+        estimate = one_attribute(
+            sets, [0, 0, 0, 1, 1, 1], [900_000, 100_000, 1000, 100_000, 900_000, 1000], 2
+        )
+        found = joint(maximum_entropy_estimate(estimate))
+        assert found[:, 0] == pytest.approx([900_900, 100_100], rel=1e-3)
+        assert found[:, 1] == pytest.approx([100_100, 900_900], rel=1e-3)
 
+    def test_an_attribute_that_needs_too_much_is_not_told_apart(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(maximum_entropy, "_LARGEST", 1)
+        sets = [[0], [1], [0, 1], [0], [1], [0, 1]]
+        estimate = one_attribute(
+            sets, [0, 0, 0, 1, 1, 1], [900_000, 100_000, 1000, 100_000, 900_000, 1000], 2
+        )
+        found = joint(maximum_entropy_estimate(estimate))
+        assert found[:, 0] == pytest.approx([900_500, 100_500], rel=1e-3)
 
-def test_sensitive_values_have_distributions_of_their_own() -> None:
-    sets = [[0], [1], [0, 1], [0], [1], [0, 1]]
-    estimate = one_attribute(sets, [0, 0, 0, 1, 1, 1], [900_000, 100_000, 1000, 100_000, 900_000, 1000], 2)
-    found = joint(maximum_entropy_estimate(estimate))
-    assert found[:, 0] == pytest.approx([900_900, 100_100], rel=1e-3)
-    assert found[:, 1] == pytest.approx([100_100, 900_900], rel=1e-3)
+    def test_groups_that_differ_tell_who_has_what(self) -> None:
+        # one group of mostly a with mostly x, one of mostly b with mostly y: a goes with x in both
+        labels = np.array([0, 1, 0, 1])
+        spread = Spread(labels, np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 2)
+        counts = np.array([9000.0, 1000.0, 1000.0, 9000.0])
+        mixtures = Mixtures(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), counts, 2)
+        weights = np.array([9000, 1000, 1000, 9000])
+        estimate = Estimate(weights, (spread,), np.array([0, 0, 1, 1]), mixtures)
+        uniform, found = joint(estimate), joint(maximum_entropy_estimate(estimate))
+        assert uniform[0, 0] == pytest.approx(8200)
+        assert found[0, 0] > 9500
+        assert found.sum(axis=0) == pytest.approx([10_000, 10_000])
+        assert found.sum(axis=1) == pytest.approx([10_000, 10_000])
 
-
-def test_an_attribute_that_needs_too_much_is_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maximum_entropy, "_LARGEST", 1)
-    sets = [[0], [1], [0, 1], [0], [1], [0, 1]]
-    estimate = one_attribute(sets, [0, 0, 0, 1, 1, 1], [900_000, 100_000, 1000, 100_000, 900_000, 1000], 2)
-    found = joint(maximum_entropy_estimate(estimate))
-    assert found[:, 0] == pytest.approx([900_500, 100_500], rel=1e-3)
-
-
-def test_groups_that_differ_tell_who_has_what() -> None:
-    # one group of mostly a with mostly x, one of mostly b with mostly y: a goes with x in both
-    labels = np.array([0, 1, 0, 1])
-    spread = Spread(labels, np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 2)
-    counts = np.array([9000.0, 1000.0, 1000.0, 9000.0])
-    mixtures = Mixtures(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), counts, 2)
-    weights = np.array([9000, 1000, 1000, 9000])
-    estimate = Estimate(weights, (spread,), np.array([0, 0, 1, 1]), mixtures)
-    uniform, found = joint(estimate), joint(maximum_entropy_estimate(estimate))
-    assert uniform[0, 0] == pytest.approx(8200)
-    assert found[0, 0] > 9500
-    assert found.sum(axis=0) == pytest.approx([10_000, 10_000])
-    assert found.sum(axis=1) == pytest.approx([10_000, 10_000])
-
-
-def test_groups_that_are_alike_tell_nothing() -> None:
-    labels = np.array([0, 1, 0, 1])
-    spread = Spread(labels, np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 2)
-    mixtures = Mixtures(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([6.0, 4.0, 6.0, 4.0]), 2)
-    estimate = Estimate(np.array([5, 5, 5, 5]), (spread,), np.array([0, 0, 1, 1]), mixtures)
-    assert joint(maximum_entropy_estimate(estimate)) == pytest.approx(joint(estimate))
+    def test_groups_that_are_alike_tell_nothing(self) -> None:
+        labels = np.array([0, 1, 0, 1])
+        spread = Spread(labels, np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 2)
+        mixtures = Mixtures(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([6.0, 4.0, 6.0, 4.0]), 2)
+        estimate = Estimate(np.array([5, 5, 5, 5]), (spread,), np.array([0, 0, 1, 1]), mixtures)
+        assert joint(maximum_entropy_estimate(estimate)) == pytest.approx(joint(estimate))
 
 
 IMPROVED: dict[str, tuple[Any, float]] = {
