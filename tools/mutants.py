@@ -155,7 +155,7 @@ ROOMS = {
         ("tests/contracts/test_measures.py",),
     ),
     "scenario": Room(
-        ("measures/scenario", "measures/estimation"),
+        ("measures/scenario",),
         (
             "tests/measures/scenario/test_anti_utility.py",
             "tests/measures/scenario/test_control.py::test_every_person_stays_or_leaves",
@@ -163,22 +163,25 @@ ROOMS = {
             "tests/measures/scenario/test_control.py::TestByHand",
             "tests/measures/scenario/test_control.py::TestCells",
             "tests/measures/scenario/test_expressions.py",
+            "tests/measures/scenario/test_formulas.py",
             "tests/measures/scenario/test_good_utility.py",
             "tests/measures/scenario/test_nearer_gains.py",
             "tests/measures/scenario/test_nearness.py",
             "tests/measures/scenario/test_scenario.py",
+        ),
+        ("src/sfumato/measures/scenario", "tests/measures/scenario"),
+    ),
+    "estimation": Room(
+        ("measures/estimation",),
+        (
+            "src/sfumato/measures/estimation",
             "tests/measures/estimation/test_estimate.py",
             "tests/measures/estimation/test_maximum_entropy.py::TestByHand",
             "tests/measures/estimation/test_populations.py",
             "tests/measures/estimation/test_queries.py",
             "tests/measures/estimation/test_reconstruction.py",
         ),
-        (
-            "src/sfumato/measures/scenario",
-            "src/sfumato/measures/estimation",
-            "tests/measures/scenario",
-            "tests/measures/estimation",
-        ),
+        ("tests/measures/estimation",),
     ),
     "receiving": Room(
         ("receiving",), ("src/sfumato/receiving", "tests/receiving"), ("tests/cli/test_ask.py",)
