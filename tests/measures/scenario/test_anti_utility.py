@@ -78,7 +78,8 @@ class TestMeasurement:
         assert found.detail["average-sum"] == 2.5
         assert (found.detail["exact"], found.detail["nearer"]) == (0.75, 0)
         assert (found.detail["attributes"], found.detail["unfinished"]) == ("ill", "one-rule")
-        assert found.attribute == "ill"
+        assert (found.attribute, found.axis, found.better) == ("ill", "privacy", "lower")
+        assert AntiUtility.guards == "attribute"
         # the release tells every illness anyway; whoever says what the first miner says is right of three
         assert (found.detail["told-anyway"], found.baseline) == (1, 0.75)
 
@@ -113,7 +114,7 @@ class TestMeasurement:
         # 20 and 22 are released as their middle, 21; 31 and 35 as 33. 22 is predicted of the first two
         scenario = attack("majority", names=("age",), reduction="released = 33", guesses="values")
         (found,) = AntiUtility(scenario).measure(release(1))
-        assert found.value == 0.5
+        assert (found.value, found.detail["exact"], found.detail["nearer"]) == (0.5, 0.5, 0.5)
         scenario = attack("majority", names=("age",), reduction="abs(released - true)", guesses="values")
         (found,) = AntiUtility(scenario).measure(release(1))
         assert found.detail["worst-sum"] == 1 + 1 + 2 + 2

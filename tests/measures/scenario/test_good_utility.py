@@ -84,6 +84,22 @@ class TestUtility:
             other.mixed.tolist(),
         )
 
+    @pytest.mark.parametrize(("n_rows", "is_kept"), [(1999, False), (2000, True)])
+    def test_what_could_be_read_off_single_rows_is_not_kept(
+        self, n_rows: int, is_kept: bool, predicted: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        keys: list[Any] = []
+
+        def computed(key: Any, compute: Any) -> Any:
+            keys.append(key)
+            return compute()
+
+        monkeypatch.setattr(good_utility, "kept", computed)
+        table = pa.table({"age": range(n_rows), "ill": ["a", "b"] * (n_rows // 2) + ["a"] * (n_rows % 2)})
+        original = sf.sanitize(table, SCHEMA, sf.AsIs())
+        _utility_of_original(original, "ill", "majority", Scenario(), np.ones(n_rows))
+        assert [key is not None for key in keys] == [is_kept]
+
     def test_several_add_up(self) -> None:
         one, other = _Utility(2, 4, np.array([1.0, 2.0])), _Utility(3, 9, np.array([10.0, 0.0]))
         both = _together([one, other])

@@ -35,6 +35,7 @@ role = "identifying"
 def test_weights_are_a_formula_a_number_or_a_function() -> None:
     assert weights_of("if(sex = 'f' and age > 55, 10, 1)", PEOPLE).tolist() == [1, 10, 1]
     assert weights_of(2, PEOPLE).tolist() == [2, 2, 2]
+    assert weights_of(2, PEOPLE).dtype == np.float64
     assert weights_of(lambda table: np.arange(table.n_rows), PEOPLE).tolist() == [0, 1, 2]
 
 
@@ -92,7 +93,7 @@ def test_every_end_of_what_is_allowed_is_allowed() -> None:
     assert weights_of(0, PEOPLE).tolist() == [0, 0, 0]
     for of in ("values", "released", "both"):
         assert Adversary(guesses=cast(Any, of)).guesses == of
-    for error in ("equal", "distance", "predicted", lambda predicted, true: true):
+    for error in ("equal", "distance", "predicted", "predicted = 'x'", lambda predicted, true: true):
         assert User(error=error).error == error
     for reduction in ("nearer", "exact", "distance", "released"):
         assert Adversary(reduction=reduction).reduction == reduction
