@@ -165,6 +165,7 @@ ROOMS = {
             "tests/measures/scenario/test_expressions.py",
             "tests/measures/scenario/test_formulas.py",
             "tests/measures/scenario/test_good_utility.py",
+            "tests/measures/scenario/test_knowing_more.py::test_what_is_wrong_is_said_in_one_line",
             "tests/measures/scenario/test_nearer_gains.py",
             "tests/measures/scenario/test_nearness.py",
             "tests/measures/scenario/test_scenario.py",

@@ -38,8 +38,8 @@ SCHEMA = sf.Schema(
     )
 )
 PEOPLE = {"age": [20, 22, 31, 35], "ill": list("abab"), "job": list("xxyy")}
-# what two miners say of the illness of the four people: three of them right, and two
-SAID = {"majority": [0, 1, 0, 0], "naive-bayes": [1, 1, 1, 1]}
+# what miners say of the illness of the four people: right of three of them, of two and of all
+SAID = {"majority": [0, 1, 0, 0], "naive-bayes": [1, 1, 1, 1], "random-tree": [0, 1, 0, 1]}
 
 
 def release(level: int = 0) -> sf.Release:
@@ -123,6 +123,16 @@ class TestMeasurement:
         (found,) = AntiUtility(attack("naive-bayes", "majority", fusion=False)).measure(release())
         assert set(found.detail["miners"]) == {"naive-bayes", "majority"}
 
+    def test_without_anybody_who_says_the_same_of_all_there_is_no_baseline(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def without(release: sf.Release, name: str, miners: Any, scenario: Scenario) -> Any:
+            return said(release, name, [each for each in miners if each != "majority"], scenario)
+
+        monkeypatch.setattr(mining, "predictions", without)
+        (found,) = AntiUtility(attack("naive-bayes")).measure(release())
+        assert (found.value, found.baseline) == (0.5, None)
+
     def test_one_miner_at_least_must_come_to_an_end(self, handed_in: None) -> None:
         with pytest.raises(NotApplicable, match="no miner finished for 'ill', 'job'; raise time-limit"):
             AntiUtility(attack("one-rule", names=("ill", "job"))).measure(release())
@@ -152,14 +162,18 @@ class TestSums:
         assert astuple(gain.added(some)) == (4 + 5, 4, 20, 4 + 50, 4 + 25)
 
     def test_the_best_attribute_counts_piece_by_piece(self) -> None:
-        ones, nothing = np.ones(2), np.zeros(2)
-        one = _Gain(np.array([0, 0]), np.array([1, 2]), np.array([0.2, 0.9]), nothing, np.array([1.0, 0]))
-        other = _Gain(np.array([0, 0]), np.array([2, 1]), np.array([0.5, 0.1]), np.array([0.0, 1]), ones)
-        found = _most([one, other])
-        assert (found.rows.tolist(), found.weights.tolist()) == ([0, 0, 0], [1, 1, 1])
-        assert found.worth.tolist() == [0.5, 0.9, 0.9]
-        assert found.exact.tolist() == [0, 0, 1]
-        assert found.nearer.tolist() == [1, 1, 1]
+        two, three, nothing = np.array([0, 1]), np.array([0, 0, 1]), np.zeros(3)
+        # the records of the first row in one piece, and in two
+        one = _Gain(two, np.array([2, 1]), np.array([0.2, 0.9]), nothing[:2], np.array([1.0, 0]))
+        other = _Gain(
+            three, np.ones(3), np.array([0.5, 0.1, 0.1]), np.array([0.0, 1, 0]), np.array([0.0, 0, 1])
+        )
+        for gains in ([one, other], [other, one]):
+            found = _most(gains)
+            assert (found.rows.tolist(), found.weights.tolist()) == ([0, 0, 1], [1, 1, 1])
+            assert found.worth.tolist() == [0.5, 0.2, 0.9]
+            assert found.exact.tolist() == [0, 1, 0]
+            assert found.nearer.tolist() == [1, 1, 1]
 
     def test_what_some_attribute_tells_anyway_is_added_up(self) -> None:
         weights = np.array([1.0, 2, 4, 8])
@@ -181,11 +195,20 @@ class TestControl:
         return _compared(self.control(), ["ill"], scenario, of_row)
 
     @pytest.fixture(autouse=True)
-    def mined(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(Control, "mine", lambda self, *facts: said(*facts))
+    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """Return the names of the miners that are asked."""
+        names: list[str] = []
+
+        def mine(control: Control, *facts: Any) -> Any:
+            names.extend(facts[2])
+            return said(*facts)
+
+        monkeypatch.setattr(Control, "mine", mine)
+        return names
 
     def test_both_kinds_of_people_are_shares_of_all_of_them(self) -> None:
-        found = self.compared("majority", "naive-bayes")
+        # what one is right of, members or strangers, and what all are right of is no difference between them
+        found = self.compared("naive-bayes", "random-tree", "majority")
         # right of the three members, of whom four stay, and of one of two strangers of three who leave
         assert (found["members"], found["control"]) == (3 / 4, 1 / 3)
         assert found["control-miner"] == "majority"
@@ -200,7 +223,7 @@ class TestControl:
         with pytest.raises(NotApplicable, match="nobody in the control group matters"):
             self.compared("majority", weights=weights)
 
-    def test_miners_must_know_what_released_values_stand_for(self) -> None:
+    def test_miners_must_know_what_released_values_stand_for(self, asked: list[str]) -> None:
         assert _knows_meanings("naive-bayes")
         assert not _knows_meanings("one-rule")
         with pytest.raises(NotApplicable, match="only how they are written"):
@@ -208,6 +231,7 @@ class TestControl:
         with pytest.raises(NotApplicable, match="only how they are written"):
             self.compared("majority", cells="labels")
         assert self.compared("one-rule", "majority")["control-miner"] == "majority"
+        assert set(asked) == {"majority"}
 
     def test_there_is_none_where_none_is_wanted_or_possible(self, monkeypatch: pytest.MonkeyPatch) -> None:
         scenario = attack("majority")

@@ -207,6 +207,14 @@ class TestMeasurement:
         assert (several.attribute, several.detail["target"]) == (None, "ill, age")
 
 
+def test_a_miner_is_compared_with_itself_on_the_original(predicted: None) -> None:
+    (found,) = GoodUtility(Scenario(user=User("ill", miners=("majority", "one-rule")))).measure(release())
+    assert (found.detail["original"], found.detail["released"], found.value) == (3, 3, 0)
+    assert found.detail["unfinished"] == "one-rule"
+    # which of the three equal people are right is not known of either: 2/3 within the row, twice
+    assert found.interval == pytest.approx((0, 1.959964 * math.sqrt(4 / 3) / 3))
+
+
 class TestScenarios:
     def test_a_scenario_may_be_plain_data_and_has_a_name(self) -> None:
         assert GoodUtility({"name": "s", "folds": 3}) == GoodUtility(Scenario("s", folds=3))
