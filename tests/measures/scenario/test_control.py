@@ -243,6 +243,11 @@ def test_a_stranger_is_written_like_the_smallest_class_around(
         found = control_group(sanitize(table, schema, Mondrian(KAnonymity(min(k, table.n_records)))), HALF)
     except NotApplicable:
         return
+    check_strangers(found, table, schema)
+
+
+def check_strangers(found: Control, table: Table, schema: Schema) -> int:
+    """Every stranger has the cells of the smallest class around, if there is one; return how many have."""
     both, n_second = found.both, int((found.members > 0).sum())
     names = schema.quasi_identifiers
 
@@ -258,7 +263,7 @@ def test_a_stranger_is_written_like_the_smallest_class_around(
     def volume(sets: list[frozenset[int]]) -> int:
         return int(np.prod([len(each) for each in sets]))
 
-    classes = [written(row) for row in range(n_second)]
+    n_covered, classes = 0, [written(row) for row in range(n_second)]
     for row in range(n_second, both.n_rows):
         assert both.rows is not None
         values = [int(table[name].codes[both.rows[row]]) for name in names]
@@ -266,6 +271,8 @@ def test_a_stranger_is_written_like_the_smallest_class_around(
         if around:
             assert written(row) in around
             assert volume(written(row)) == min(map(volume, around))
+            n_covered += 1
+    return n_covered
 
 
 def test_noise_is_fresh_for_those_who_stay_and_as_released_for_those_who_leave(hospital: Bound) -> None:
@@ -301,6 +308,7 @@ class TestByHand:
         found = control_group(release, Scenario(control=share))
         assert (found.staying.sum(), found.leaving.sum()) == (n_people - n_left_out, n_left_out)
         assert (found.members.sum(), found.strangers.sum()) == (n_people - n_left_out, n_left_out)
+        assert found.members.dtype == found.strangers.dtype == np.int64
         assert release.original is not None
         assert found.both.rows is not None
         assert found.both.original is release.original
@@ -316,8 +324,19 @@ class TestByHand:
             control_group(few(n_people), Scenario(control=share))
 
     def test_so_many_tell_enough(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        # as the pages of the attacks say
+        assert control.MOST_STRANGERS == 10_000
         monkeypatch.setattr(control, "MOST_STRANGERS", 3)
         assert control_group(few(20), HALF).leaving.sum() == 3
+
+    def test_a_stranger_is_written_like_one_of_several_classes_around(self) -> None:
+        rng = np.random.default_rng(0)
+        people = {name: rng.integers(0, 30, 40).tolist() for name in ("age", "size")}
+        table, schema = Schema.of(age="quasi-identifying", size="quasi-identifying").bind(
+            Table.from_arrow(people)
+        )
+        release = sanitize(table, schema, Clustering(KAnonymity(4)), seed=1)
+        assert check_strangers(control_group(release, Scenario(control=0.4)), table, schema) > 5
 
     def test_another_seed_leaves_out_others(self) -> None:
         found = [control_group(few(20), replace(HALF, seed=seed)).leaving.tolist() for seed in (0, 0, 1)]
@@ -444,7 +463,7 @@ class TestCells:
     def test_a_stranger_gets_the_cell_of_the_row_that_is_named(self) -> None:
         one, other = self.sets(("1", "2-3"), [0], [1, 2]), self.sets(("1-2", "1"), [0, 1], [0])
         assert self.shown(control._joined(one, other, np.array([1, -1]))) == ["1", "2-3", "2-3", "1"]
-        assert self.shown(control._joined(one, other, np.array([-1, 0]))) == ["1", "2-3", "1-2", "1"]
+        assert self.shown(control._joined(one, other, np.array([0, -1]))) == ["1", "2-3", "1", "1"]
 
     def test_noisy_numbers_are_put_together(self) -> None:
         one, other = (
