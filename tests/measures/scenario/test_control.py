@@ -42,6 +42,7 @@ from sfumato.measures.scenario import control
 from sfumato.measures.scenario.control import Control, control_group
 from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
+from sfumato.release import without_rows
 
 Bound = tuple[Table, Schema]
 HALF = Scenario(control=0.5)
@@ -337,6 +338,12 @@ class TestByHand:
         )
         release = sanitize(table, schema, Clustering(KAnonymity(4)), seed=1)
         assert check_strangers(control_group(release, Scenario(control=0.4)), table, schema) > 5
+
+    def test_every_class_may_be_around_a_stranger(self) -> None:
+        four = few(4)
+        assert control._covering_rows(four, four)["age"].tolist() == [0, 1, 2, 3]
+        last = without_rows(four, np.array([True, True, True, False]))
+        assert control._covering_rows(last, four)["age"].tolist() == [-1, -1, -1, 0]
 
     def test_another_seed_leaves_out_others(self) -> None:
         found = [control_group(few(20), replace(HALF, seed=seed)).leaving.tolist() for seed in (0, 0, 1)]

@@ -120,7 +120,7 @@ class TestWhereItIsComputed:
         assert ages.tolist() == pytest.approx([31, 60, 70, math.nan], nan_ok=True)
         assert sexes.tolist() == ["f", "m", None]
         numbers = Column(np.array([0]), (1, 2), "categorical")
-        assert domain_values(numbers).tolist() == ["1", "2"]
+        assert (domain_values(numbers).tolist(), domain_values(numbers).dtype) == (["1", "2"], object)
 
 
 def test_it_tells_which_columns_it_speaks_of() -> None:
