@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import AttackRisk, Inference, Linkability, Membership
+from sfumato import AttackRisk, Inference, Linkability, Membership, SinglingOut
 from sfumato.measures.attacks.attack import AttackTried, Outcome, attempted, worst
 from sfumato.measures.attacks.rates import advantage, rate, risk
 from sfumato.measures.attacks.setting import Listed, Setting, drawn_people, setting_of
@@ -94,6 +95,12 @@ class TestInference:
         # an attribute that is not sensitive is no attribute of the measurement
         (age,) = Inference(miners=(), attribute="age", known=("ill", "pay")).tried(where)
         assert (age.attribute, age.detail["known"]) == (None, "ill, pay")
+
+    def test_what_is_not_released_is_not_guessed(self) -> None:
+        where = setting({**self.ILL, "pay": [1, 2, 3, 4]}, None)
+        cells = {name: each for name, each in where.release.cells.items() if name != "ill"}
+        part = replace(where, release=replace(where.release, cells=cells))
+        assert [each.attribute for each in Inference(miners=()).tried(part)] == ["pay"]
 
     def test_without_a_sensitive_attribute_there_is_nothing_to_guess(self) -> None:
         with pytest.raises(NotApplicable, match="no attribute is sensitive"):
@@ -200,6 +207,18 @@ def test_an_attack_that_gets_nothing_is_not_the_worst() -> None:
     assert risks["inference of ill"] == 0
     assert 0 < max(risks.values()) < 1
     assert found.value == max(risks.values()) == risks[found.detail["worst"]]
+    attacks = {"singling-out": SinglingOut(), "membership": Membership()}
+    (worst,) = attacks[found.detail["worst"]].tried(where)
+    assert found.interval == worst.interval
+
+
+def test_what_is_known_is_dealt_out_to_two_sources() -> None:
+    where = setting({"age": [1, 2]}, None)
+    linkability = next(
+        each for each in AttackRisk(tuple("abcde"))._attacks(where) if each.name == "linkability"
+    )
+    assert isinstance(linkability, Linkability)
+    assert (linkability.known, linkability.other) == (("a", "c", "e"), ("b", "d"))
 
 
 class TestAttempts:

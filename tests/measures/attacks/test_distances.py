@@ -12,7 +12,14 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, ParameterError
 from sfumato.measures.attacks import distances
-from sfumato.measures.attacks.distances import Compared, SeenRelease, known_attributes, people_column, sight
+from sfumato.measures.attacks.distances import (
+    Compared,
+    SeenRelease,
+    known_attributes,
+    people_column,
+    places_among,
+    sight,
+)
 from sfumato.measures.attacks.setting import Listed
 from sfumato.measures.reasons import NotApplicable
 
@@ -90,6 +97,20 @@ def test_a_column_of_one_number_has_no_width() -> None:
     table = pa.table({"age": [20, 20], "town": ["Paris", "Rome"], "ill": ["a", "b"]})
     compared = sight(sf.sanitize(table, SCHEMA, sf.AsIs()), ("age",)).attributes[0]
     assert far(compared) == [[0], [1], [1], [1]]
+    # numbers are as far apart as they differ then, up to 1
+    near = sf.Table.from_arrow({"age": [20.5]})["age"]
+    assert compared.far(near, near.codes).tolist() == [[0.5]]
+
+
+def test_places_are_numbers_even_where_every_value_is_known() -> None:
+    town = seen(0, 1).attributes[1]
+    assert town.ranges.low.dtype == town.ranges.high.dtype == np.float64
+    assert places_among(("Tokyo", "Paris"), OTHERS["town"]).tolist() == pytest.approx(
+        [1 if town == "Paris" else 0 if town == "Tokyo" else np.nan for town in OTHERS["town"].domain],
+        nan_ok=True,
+    )
+    known = sf.Table.from_arrow({"town": ["Paris"]})["town"]
+    assert places_among(("Tokyo", "Paris"), known).dtype == np.float64
 
 
 def test_rows_that_look_alike_are_one_box() -> None:

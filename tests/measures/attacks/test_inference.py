@@ -54,6 +54,7 @@ class TestSecret:
         ]
         assert secret.predicts == "number"
         assert secret.named(np.array([1, 2])).tolist() == [1, 2]
+        assert secret.named(np.array([1, 2])).dtype == _Secret.of(release(), "ill").values.dtype == np.float64
 
     def test_a_category_is_right_or_not(self) -> None:
         secret = _Secret.of(release(), "ill")
