@@ -12,7 +12,9 @@ import pytest
 
 import sfumato as sf
 from sfumato import AttackRisk, Inference, Linkability, Membership, SinglingOut
+from sfumato.errors import ParameterError
 from sfumato.measures.attacks.attack import AttackTried, Outcome, attempted, worst
+from sfumato.measures.attacks.linkability import _nearest_records
 from sfumato.measures.attacks.rates import advantage, rate, risk
 from sfumato.measures.attacks.setting import Listed, Setting, drawn_people, setting_of
 from sfumato.measures.reasons import NotApplicable
@@ -142,7 +144,7 @@ class TestLinkability:
             pytest.approx(1 / 3),
         ]
         assert found.value == 1
-        assert found.detail["known"] == "age | size"
+        assert (found.detail["known"], found.detail["attacker"]) == ("age | size", "nearest records")
 
     @pytest.mark.parametrize(
         ("known", "other", "told"),
@@ -163,9 +165,30 @@ class TestLinkability:
         where = setting({"age": [1, 2, 3, 4], "ill": list("abcd")}, None)
         (found,) = Linkability(("age",), other=("ill",), neighbours=2).tried(where)
         assert found.detail["guessing"] == pytest.approx(5 / 6)
+        # everybody's own record is nearest to both, whatever the second nearest are
+        assert found.detail["attacked"] == 1
         # more neighbours than records are all of them
         (all_of_them,) = Linkability(("age",), other=("ill",), neighbours=9).tried(where)
         assert all_of_them.detail["guessing"] == 1
+
+    def test_four_quasi_identifiers_are_dealt_out_in_turn(self) -> None:
+        schema = sf.Schema.of(dict.fromkeys("abcd", "quasi-identifying"))
+        release = sf.sanitize(pa.table({name: [1, 2] for name in "abcd"}), schema, sf.AsIs())
+        assert Linkability()._sources(release) == (("a", "c"), ("b", "d"))
+
+    def test_records_are_numbered_row_by_row(self) -> None:
+        schema = sf.Schema((ATTRIBUTES["age"],))
+        release = sf.sanitize(pa.table({"age": [10, 10, 20, 30]}), schema, sf.AsIs())
+        people = listed(sf.Table.from_arrow({"age": [10, 20, 30]}), 0)
+        for drawn, expected in ((0.0, [0, 2, 3]), (0.9, [1, 2, 3])):
+            found = _nearest_records(release, ("age",), people, np.full((3, 1), drawn))
+            assert (found.ravel().tolist(), found.dtype) == (expected, np.int64)
+
+    def test_somebody_is_near_and_known_from_one_source(self) -> None:
+        with pytest.raises(ParameterError, match="neighbours must be at least 1, not 0"):
+            Linkability(neighbours=0)
+        with pytest.raises(ParameterError, match="'age' is both in known and in other"):
+            Linkability(("age",), other=("age",))
 
     def test_one_quasi_identifier_is_no_two_sources(self) -> None:
         with pytest.raises(NotApplicable, match="one quasi-identifier only"):

@@ -11,6 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato import Membership
+from sfumato.measures.attacks import membership
 from sfumato.measures.attacks.distances import sight
 from sfumato.measures.attacks.membership import (
     _as_table,
@@ -55,7 +56,8 @@ def test_a_set_is_thinned_out_over_its_values() -> None:
 def test_a_record_fits_if_it_is_not_off_by_a_hundred_thousandth() -> None:
     seen = sight(release([0, 1_000_000]), ("age",))
     # numbers are compared to some seven digits of the width
-    assert _fits(seen, listed([0.0, 5.0, 20.0, 999_995.0])).tolist() == [True, True, False, True]
+    found = _fits(seen, listed([0.0, 5.0, 20.0, 999_995.0]))
+    assert (found.tolist(), found.dtype) == ([True, True, False, True], np.bool_)
 
 
 def test_those_of_the_trial_stand_for_people_in_general_where_nobody_else_does() -> None:
@@ -101,6 +103,41 @@ def test_the_threshold_is_found_in_the_trial_and_used_for_all() -> None:
     assert density.judged.control is not None
     assert density.judged.control.value == 0
     assert (density.trial.n_tries, density.judged.n_tries) == (2, 2)
+    # nobody is told who is just at the threshold
+    assert density.trial.control is not None
+    assert (density.trial.attacked.value, density.trial.control.value) == (0.5, 0)
+
+
+def test_who_judges_does_not_find_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def threshold(*parts: np.ndarray) -> float:
+        asked.extend(len(each) for each in parts)
+        return 0.0
+
+    monkeypatch.setattr(membership, "best_threshold", threshold)
+    setting = where([0, 100, 90, 80], [0.0, 1.0, 2.0, 3.0, 4.0], None, n_trial=2)
+    assert setting.outside is not None
+    list(_attempts(setting, setting.outside, sight(setting.release, ("age",))))
+    assert asked == [2, 2]
+
+
+def test_where_nobody_in_general_is_a_released_record_says_all() -> None:
+    names = ("a", "b", "c", "d")
+    made = sf.sanitize(
+        pa.table({name: ["x", "y"] for name in names}),
+        sf.Schema.of(dict.fromkeys(names, "quasi-identifying")),
+        sf.AsIs(),
+    )
+    assert made.original is not None
+    everybody = Listed(made.original, np.arange(2))
+    others = sf.Table.from_arrow({name: ["x"] for name in names})
+    setting = Setting(made, everybody, Listed(others, np.arange(1)), others, "by hand")
+    inside, _ = _ratios(setting, Listed(others, np.arange(1)), sight(made, names))
+    # a person who differs in four attributes is too far away to count at all
+    assert inside[1] > 1e9
+    (told,) = Membership().tried(setting)
+    assert told.detail["known"] == "a, b, c, d"
 
 
 def test_somebody_must_be_known_who_is_not_in_the_data() -> None:
@@ -120,6 +157,9 @@ def test_somebody_must_be_known_who_is_not_in_the_data() -> None:
         ([1.0, 1.0, 3.0, 3.0], [1.0, 2.0], 2.0),
         # one of three inside against none is less than two of three against one of four
         ([1.0, 5.0, 7.0], [1.0, 1.0, 1.0, 6.0], 1.0),
+        # of one person inside, or outside, it is said or not
+        ([2.0], [1.0, 3.0], 1.0),
+        ([1.0, 2.0, 2.0, 2.0, 5.0], [3.0], 3.0),
         ([1.0, 2.0], [], 1.0),
         ([], [1.0], 1.0),
         ([], [], 1.0),
