@@ -207,6 +207,15 @@ def test_attacks_that_cannot_be_tried_are_named_with_the_reason() -> None:
     assert "not-tried" not in one.detail
 
 
+def test_where_no_attack_can_be_tried_every_reason_is_told() -> None:
+    of_a_group: Any = "some group"
+    where = replace(setting({"age": [1, 2]}, None), group=of_a_group)
+    with pytest.raises(
+        NotApplicable, match=r"^singling-out: .*; linkability: .*; membership: nobody is known"
+    ):
+        AttackRisk(miners=()).tried(where)
+
+
 def test_every_attacker_is_told_what_is_known() -> None:
     where = setting({"age": [1, 2], "pay": [3, 4], "ill": ["a", "b"]}, None)
     attacks = {

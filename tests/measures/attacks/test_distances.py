@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.cells import Cells
 from sfumato.errors import DataError, ParameterError
 from sfumato.measures.attacks import distances
 from sfumato.measures.attacks.distances import (
@@ -76,6 +77,14 @@ def test_a_number_that_stands_for_itself_is_its_own_set() -> None:
     age = seen(0, 0).attributes[0]
     assert age.sizes.tolist() == [1, 1, 1, 1, 1]
     assert far(age)[1] == pytest.approx([2 / 3, 1 / 3, 0, 1 / 3, 1], abs=1e-6)
+
+
+def test_a_noisy_number_is_compared_as_it_is() -> None:
+    noisy = Compared("age", SCHEMA, Cells(np.array([0, 1]), ("19.5", "24.5"), (19.5, 24.5)))
+    assert noisy.sizes.tolist() == [1, 1]
+    assert (noisy.ranges.low.tolist(), noisy.ranges.high.tolist()) == ([19.5, 24.5], [19.5, 24.5])
+    # of a width of 5; nothing is known of who has no age
+    assert far(noisy) == approximately([[0.1, 0.9], [0.5, 0.5], [1, 0.1], [1, 1]])
 
 
 def test_categories_are_in_a_set_or_not() -> None:

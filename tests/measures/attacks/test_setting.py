@@ -109,6 +109,16 @@ def test_nothing_that_was_made_anew_is_no_release(monkeypatch: pytest.MonkeyPatc
     nothing = replace(made, weights=np.zeros(made.n_rows, dtype=np.int64))
     monkeypatch.setattr(setting, "made_again", lambda *facts: nothing)
     assert setting_of(made, None, 10, 0).told == "none: no record is left when the release is made again"
+    one = replace(made, weights=np.arange(made.n_rows) == 0)
+    monkeypatch.setattr(setting, "made_again", lambda *facts: one)
+    assert setting_of(made, None, 10, 1).told.startswith("6 people")
+
+
+def test_of_equal_people_some_stay_and_some_leave() -> None:
+    made = sf.sanitize(pa.table({"age": [1] * 20, "town": ["A"] * 20}), SCHEMA, sf.AsIs())
+    found = setting_of(made, None, 1000, 0)
+    assert found.outside is not None
+    assert (found.release.n_records, found.outside.table.n_records) == (16, 4)
 
 
 class TestGroups:

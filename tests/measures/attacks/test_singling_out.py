@@ -10,6 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato import SinglingOut
+from sfumato.measures.attacks import singling_out
 from sfumato.measures.attacks.distances import sight
 from sfumato.measures.attacks.rates import rate
 from sfumato.measures.attacks.setting import Listed, Setting
@@ -70,6 +71,8 @@ def test_one_three_and_all_attributes_are_combined() -> None:
         assert each.judged.attacked == rate(12, 12)
         assert 0 <= each.judged.guessing.value < 1
     two = {name: people[name] for name in "ab"}
+    (told,) = SinglingOut().tried(where(two, None))
+    assert told.detail["known"] == "a, b"
     assert list(attempts(where(two, None), *two)) == [
         "rare and extreme values",
         "combinations of 2 attributes",
@@ -106,8 +109,29 @@ class TestControlRate:
         stretch = max(scaled.middle / plain.middle, 1)
         assert found.reach == max(scaled.reach, plain.reach * stretch)
 
+    def test_what_few_people_tell_of_many_is_in_doubt_by_as_much_as_it_is_stretched(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(singling_out, "chance_of_one", lambda *facts: 0.9)
+        found = _control_rate(np.array([1, 0, 0, 0]), (1000, 10), 8)
+        seen, expected = rate(1, 8), rate(3.6, 8)
+        assert found.value == expected.value == 3.6 / 8
+        assert found.reach == pytest.approx(seen.reach * expected.middle / seen.middle)
+        assert found.reach > expected.reach
+        # where less is expected than was seen it is not surer than what was seen
+        monkeypatch.setattr(singling_out, "chance_of_one", lambda *facts: 0.1)
+        found = _control_rate(np.array([1, 1, 1, 0]), (1000, 10), 8)
+        assert found.reach == rate(3, 8).reach > rate(0.4, 8).reach
+
 
 class TestChanceOfOne:
+    def test_many_people_are_no_trouble(self) -> None:
+        # half of the predicates are true of half of the people: of one of two, half of the time
+        assert chance_of_one(np.array([0, 1000]), 2000, 2) == pytest.approx(0.25, abs=0.01)
+
+    def test_what_is_rarer_than_can_be_seen_may_be_true_of_one_of_many(self) -> None:
+        assert chance_of_one(np.array([0] * 199 + [1]), 10, 10_000) > 0.05
+
     @pytest.mark.parametrize(("count", "n_people", "expected"), [(50, 1, 0.5), (50, 2, 0.5), (25, 2, 0.375)])
     def test_it_is_n_w_by_who_else_is_not(self, count: int, n_people: int, expected: float) -> None:
         counts = np.full(200, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -183,7 +183,7 @@ def _made_anew(release: Release, seed: int) -> tuple[Release, Table]:
     if second.n_records < 1:
         raise NotApplicable("no record is left when the release is made again")
     strangers = table.part(leaving, (table.weights - staying)[leaving])
-    return replace(second, earlier=()), strangers
+    return second, strangers
 
 
 def read_people(path: str) -> Table:
