@@ -242,7 +242,9 @@ class TestNodes:
         types = {
             **dict.fromkeys(("attribute_of", "codes_of_node", "nodes_of_code"), np.int32),
             **dict.fromkeys(("code_starts", "first_code", "node_starts"), np.int64),
-            "depths": np.int16, "last_nodes": np.int32, "supports": np.int64,
+            "depths": np.int16,
+            "last_nodes": np.int32,
+            "supports": np.int64,
         }
         for name, dtype in types.items():
             array = {**vars(nodes), **vars(found)}[name]
