@@ -35,7 +35,7 @@ def test_unless_something_is_given_a_thousand_people_are_attacked_by_their_quasi
     assert kind(people=1).people == 1
     for name, least in (("people", 1), ("seed", 0)):
         with pytest.raises(ParameterError, match=f"{name} must be at least {least}, not {least - 1}"):
-            kind(**{name: least - 1})
+            kind(**{name: least - 1})  # type: ignore[arg-type]
 
 
 def test_some_ask_for_more() -> None:

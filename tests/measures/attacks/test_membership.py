@@ -57,7 +57,8 @@ def test_a_record_fits_if_it_is_not_off_by_a_hundred_thousandth() -> None:
     seen = sight(release([0, 1_000_000]), ("age",))
     # numbers are compared to some seven digits of the width
     found = _fits(seen, listed([0.0, 5.0, 20.0, 999_995.0]))
-    assert (found.tolist(), found.dtype) == ([True, True, False, True], np.bool_)
+    assert found.dtype == np.bool_
+    assert found.tolist() == [True, True, False, True]
 
 
 def test_those_of_the_trial_stand_for_people_in_general_where_nobody_else_does() -> None:

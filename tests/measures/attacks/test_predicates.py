@@ -246,7 +246,12 @@ class TestBatches:
         table = pa.table({"town": ["A"] * 99 + ["B"], "ill": ["a"] * 100})
         drawn: list[int] = []
         of_rows = predicates._of_rows
-        monkeypatch.setattr(predicates, "_of_rows", lambda *facts: drawn.extend(facts[1]) or of_rows(*facts))
+
+        def noted(crowd: Crowd, rows: Any, *facts: Any) -> Predicates:
+            drawn.extend(rows)
+            return of_rows(crowd, rows, *facts)
+
+        monkeypatch.setattr(predicates, "_of_rows", noted)
         found = learned(
             sight(sf.sanitize(table, schema, sf.AsIs()), ("town",)), 1, 9, np.random.default_rng(0)
         )

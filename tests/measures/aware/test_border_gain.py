@@ -91,9 +91,9 @@ def test_what_is_told_of_an_attribute_is_a_sum_over_records() -> None:
     assert ends.expected == pytest.approx((6 * 0.5 + 4 * 0.3) / 10)
     assert ends.gain == -0.12
     # by the shares alone what lies between is guessed; of two records that are both ends none lies there
-    assert ends.right_guesses() == (pytest.approx(1 / 10), pytest.approx(7 / 10))
+    assert ends.right_guesses() == pytest.approx((1 / 10, 7 / 10))
     # each half of the rows has the second place most often
-    assert ends.by_place() == (pytest.approx(7 / 10), pytest.approx(1 / 3))
+    assert ends.by_place() == pytest.approx((7 / 10, 1 / 3))
 
 
 def test_the_commonest_value_between_the_ends_is_found() -> None:

@@ -184,7 +184,7 @@ class TestClasses:
             assert found.shares == [pytest.approx([1, 0]), pytest.approx([2 / 3, 1 / 3])]
 
     def test_a_class_in_one_part_has_nothing_to_deal_out(self) -> None:
-        found = _Divided((4,), (0, 2), (3, 1)).dealt_out(None, 0)  # type: ignore[arg-type]
+        found = _Divided((4,), (0, 2), (3, 1)).dealt_out(None, 0)
         assert found == _Kept(1.0, [[0.75, 0.25]])
 
 

@@ -162,7 +162,7 @@ class TestByHand:
 
     def test_labels_of_all_attributes_stand_behind_one_another(self) -> None:
         other = Spread.of_codes(np.array([1, 0]), 2)
-        estimate = Estimate(np.ones(2), (SPREAD, other), np.zeros(2), MIXTURES)
+        estimate = Estimate(np.ones(2), (SPREAD, other), np.array([0, 0]), MIXTURES)
         starts, firsts, codes, masses, totals, runs = estimate.all_labels
         assert (starts.tolist(), firsts.tolist()) == ([0, 1, 3, 4, 5], [0, 2, 4])
         assert (codes.tolist(), masses.tolist(), totals.tolist()) == (
@@ -187,7 +187,7 @@ class TestByHand:
         nodes = AttributeNodes.of([[each.astype(np.int32) for each in of] for of in sets], [3, 2])
         # 0; 0 and the second code of the other; 0 or 2; that and the first; the second
         depths, last = np.array([1, 2, 1, 2, 1]), np.array([0, 3, 1, 2, 3])
-        found = list(estimate.in_populations(Populations(nodes, depths, last, np.ones(5))))
+        found = list(estimate.in_populations(Populations(nodes, depths, last, depths)))
         assert [len(each) for each in found] == sizes
         # of the eight a quarter is 0, and has the second code; the five are 2 with the first
         eight, five = np.array([0.25, 0, 0.75]), np.array([0, 1.0, 0])

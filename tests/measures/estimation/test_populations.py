@@ -257,7 +257,7 @@ class TestNodes:
         same = AttributeNodes.of([[np.array([1, 2])], [np.array([0])]], [4, 2])
         numbers, one_of_each = same.alike(0)
         assert (numbers.tolist(), one_of_each.tolist()) == ([0, 1, 1, 0], [0, 1])
-        assert (numbers.dtype, one_of_each.dtype) == (np.int32, np.int32)
+        assert numbers.dtype == one_of_each.dtype == np.int32
         numbers, one_of_each = same.alike(1)
         assert (numbers.tolist(), one_of_each.tolist()) == ([0, 1], [0, 1])
 
@@ -276,7 +276,7 @@ class TestNodes:
 
     def test_conjunctions_follow_from_the_order_of_the_populations(self) -> None:
         depths, last = np.array([1, 2, 2, 1, 2]), np.array([0, 2, 3, 1, 3])
-        found = Populations(self.nodes(), depths, last, np.ones(5))
+        found = Populations(self.nodes(), depths, last, depths)
         assert found.conjunctions() == [(0,), (0, 2), (0, 3), (1,), (1, 3)]
 
 

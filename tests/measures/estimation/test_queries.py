@@ -116,7 +116,10 @@ class TestByHand:
 
     def test_some_queries_are_taken_whole(self) -> None:
         queries = Queries(
-            np.array([[0], [1]]), np.array([[0], [3]]), np.arange(5) % 2, np.array([[1, 0], [0, 1]])
+            np.array([[0], [1]]),
+            np.array([[0], [3]]),
+            np.arange(5) % 2 == 1,
+            np.array([[True, False], [False, True]]),
         )
         some = queries.take(np.array([1]))
         assert (some.attributes.tolist(), some.starts.tolist()) == ([[1]], [[3]])

@@ -211,8 +211,9 @@ class TestByHand:
     def test_survey_weights_say_how_many_people_a_record_counts_for(self) -> None:
         made = release(AsIs())
         assert counted_as(made).tolist() == made.weights.tolist()
-        counts = np.arange(6) + 0.5
-        original = replace(made.original, survey_weights=counts)  # type: ignore[type-var]
+        assert made.original is not None
+        counts = np.array([0.5, 1.5, 2.5, 3.5, 4.5, 5.5])
+        original = replace(made.original, survey_weights=counts)
         weighted = replace(made, original=original)
         assert counted_as(weighted).tolist() == counts.tolist()
         estimate = uniform_estimate(weighted, "ill")

@@ -86,7 +86,7 @@ def test_the_difference_is_the_mean_over_all_pairs_and_the_worst_is_named() -> N
     )
     true = SingleValues(true.codes, {"x": np.array([0.0, 0, 2, 2]), "y": np.array([2.0, 2, 0, 0])}, {})
     numbers = np.array([0.0, 2, 0, 4])
-    made = SingleValues(true.codes | {"b": np.array([0, 1, 0, 1])}, {"x": numbers, "y": numbers}, {})
+    made = SingleValues({**true.codes, "b": np.array([0, 1, 0, 1])}, {"x": numbers, "y": numbers}, {})
     (found,) = CorrelationDifference().compared(release, true, made)
     # everything goes together in the original, x and y against each other; in the release they go together,
     # a explains 1 of 11 parts of their variance, b 9 of them, and a says nothing of b

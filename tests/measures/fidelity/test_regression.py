@@ -56,7 +56,7 @@ class TestDesign:
         design = _Design.of(both, ["a", "b"], "x")
         assert design.commonest is None
         assert design.categories == {"a": [0], "b": [1]}
-        assert _Design.of(both, ["x", "a"], "b").numbers == {"x": (2.0, pytest.approx((2 / 3) ** 0.5))}
+        assert _Design.of(both, ["x", "a"], "b").numbers["x"] == pytest.approx((2.0, (2 / 3) ** 0.5))
 
     def test_a_line_and_its_errors_are_scipys(self) -> None:
         from scipy import stats

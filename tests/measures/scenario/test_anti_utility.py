@@ -166,7 +166,11 @@ class TestSums:
         # the records of the first row in one piece, and in two
         one = _Gain(two, np.array([2, 1]), np.array([0.2, 0.9]), nothing[:2], np.array([1.0, 0]))
         other = _Gain(
-            three, np.ones(3), np.array([0.5, 0.1, 0.1]), np.array([0.0, 1, 0]), np.array([0.0, 0, 1])
+            three,
+            np.array([1, 1, 1]),
+            np.array([0.5, 0.1, 0.1]),
+            np.array([0.0, 1, 0]),
+            np.array([0.0, 0, 1]),
         )
         for gains in ([one, other], [other, one]):
             found = _most(gains)

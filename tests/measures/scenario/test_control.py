@@ -398,7 +398,12 @@ class TestByHand:
         assert release.recipe is not None
         assert release.original is not None
         asked: list[Any] = []
-        monkeypatch.setattr(control, "made", lambda *facts: asked.append(facts) or release)
+
+        def made(*facts: Any) -> Release:
+            asked.append(facts)
+            return release
+
+        monkeypatch.setattr(control, "made", made)
         assert control.made_again(release, release.original) is release
         assert asked == [(release.original, release.schema, replace(release.recipe, seed=next_seed))]
         unseeded = replace(release, recipe=replace(release.recipe, seed=None))
@@ -429,7 +434,8 @@ class TestByHand:
 
         def predicted(*facts: Any, **limits: Any) -> Any:
             asked.append((*facts, limits))
-            return Predictions("ill", facts[2], "category", (), *np.zeros((3, 0), dtype=np.int64), 2, 0.0)
+            none = np.zeros(0, dtype=np.int64)
+            return Predictions("ill", facts[2], "category", (), none, none, none, 2, 0.0)
 
         monkeypatch.setattr(control, "predict_from_all", predicted)
         found = control_group(few(8), HALF)

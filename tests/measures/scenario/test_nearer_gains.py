@@ -24,7 +24,11 @@ SCHEMA = sf.Schema(
     )
 )
 # all ages are released as [20, 30): one class of four in the one town, and one of two in the other
-PEOPLE = {"age": [20, 21, 22, 23, 20, 21], "town": list("AAAABB"), "ill": list("aabbaa")}
+PEOPLE: dict[str, list[Any]] = {
+    "age": [20, 21, 22, 23, 20, 21],
+    "town": list("AAAABB"),
+    "ill": list("aabbaa"),
+}
 
 
 def release() -> sf.Release:
@@ -156,7 +160,11 @@ def test_a_smaller_label_in_the_place_of_a_larger_one_may_join_classes(
 
     def said(release: sf.Release, name: str, miners: Any, scenario: Scenario) -> Any:
         labels, codes = release.cells[name].labels, np.array([1, 0, 0, 0, 0, 0])
-        return [Predictions(name, "majority", "category", labels, np.arange(6), np.ones(6), codes, 2, 0)], []
+        return [
+            Predictions(
+                name, "majority", "category", labels, np.arange(6), np.arange(6) // 6 + 1, codes, 2, 0
+            )
+        ], []
 
     monkeypatch.setattr(mining, "predictions", said)
     adversary = Adversary(("age",), miners=("majority",), guesses="released")
