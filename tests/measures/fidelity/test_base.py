@@ -31,6 +31,7 @@ def release(ill: str = "xyxyxy", town: str = "AABBAB", ages: Sequence[int] = (2,
 @pytest.mark.parametrize("kind", [CorrelationDifference, KMarginal, Propensity, RegressionLoss, TransferLoss])
 def test_a_seed_is_0_or_more(kind: type[KMarginal]) -> None:
     assert kind() == kind(seed=0)
+    assert (kind.axis, kind.better) == ("utility", "higher" if kind is KMarginal else "lower")
     with pytest.raises(ParameterError, match="seed must be at least 0, not -1"):
         kind(seed=-1)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato import AsIs, Attribute, FullDomain, Hierarchy, KAnonymity, Release, Schema, sanitize
+from sfumato import Anatomy, AsIs, Attribute, FullDomain, Hierarchy, KAnonymity, Release, Schema, sanitize
 from sfumato.measures.fidelity import records
 from sfumato.measures.fidelity.records import compared_attributes, original_records, released_records
 from sfumato.measures.reasons import NotApplicable
@@ -54,6 +54,19 @@ def test_a_released_value_is_read_as_one_that_it_may_stand_for() -> None:
     assert {towns[3] for towns in said} == {"Tokyo"}
     assert read[0].numbers["age"].tolist() == pytest.approx([20, 20, 30, NAN], nan_ok=True)
     assert read[0].sizes == {"town": 3, "age": 3}
+
+
+def test_of_a_group_the_sensitive_values_alone_are_dealt_out_anew() -> None:
+    people = {"age": list(range(8)), "town": ["Paris"] * 8, "ill": list("abababab")}
+    made = sanitize(pa.table(people), SCHEMA, Anatomy(2), seed=1)
+    assert made.group_of is not None
+    own = made.cells["ill"].codes.tolist()
+    read = [released_records(made, ("age", "ill"), seed) for seed in range(8)]
+    for each in read:
+        assert each.codes["age"].tolist() == made.cells["age"].codes.tolist()
+        pairs = zip(made.group_of.tolist(), each.codes["ill"].tolist(), strict=True)
+        assert sorted(pairs) == sorted(zip(made.group_of.tolist(), own, strict=True))
+    assert any(each.codes["ill"].tolist() != own for each in read)
 
 
 def test_of_many_records_two_hundred_thousand_are_drawn() -> None:

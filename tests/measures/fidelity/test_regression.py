@@ -48,6 +48,7 @@ class TestDesign:
         assert _frequent(records(a=many), "a") == list(range(1, 12))
         # of equally frequent ones the first
         assert _frequent(records(a=list(range(40)) * 2), "a") == list(range(1, 12))
+        assert _frequent(records(a=[*range(60), *range(0, 60, 2)]), "a") == list(range(2, 24, 2))
 
     def test_a_category_to_explain_is_its_commonest_value(self) -> None:
         both = records({"x": [1.0, 2.0, 3.0]}, a=[0, 1, 1], b=[0, 0, 1])
