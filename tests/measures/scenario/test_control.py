@@ -344,6 +344,9 @@ class TestByHand:
         assert control._covering_rows(four, four)["age"].tolist() == [0, 1, 2, 3]
         last = without_rows(four, np.array([True, True, True, False]))
         assert control._covering_rows(last, four)["age"].tolist() == [-1, -1, -1, 0]
+        # of numbers with noise there are no classes to be in
+        noisy = few(4, Laplace(1.0))
+        assert control._covering_rows(noisy, noisy) == {}
 
     def test_another_seed_leaves_out_others(self) -> None:
         found = [control_group(few(20), replace(HALF, seed=seed)).leaving.tolist() for seed in (0, 0, 1)]
