@@ -88,9 +88,10 @@ def test_a_node_is_released_for_every_class_that_reaches_below_two_of_its_childr
     assert {"x", "y", "*"} & set(found)
 
 
-def test_a_set_is_released_for_the_classes_that_begin_and_end_with_it() -> None:
+@pytest.mark.parametrize("how", [Mondrian(KAnonymity(3)), LocalRecoding(KAnonymity(3), cells="sets")])
+def test_a_set_is_released_for_the_classes_that_begin_and_end_with_it(how: Any) -> None:
     flat = Schema((SCHEMA["age"], Attribute("place", "quasi-identifying")))
-    made = release(Mondrian(KAnonymity(3)), flat)
+    made = release(how, flat)
     sets, domain = made.cells["place"].sets, made.cells["place"].domain
     assert sets is not None
     found = ranges_of(made, "place")
