@@ -128,6 +128,15 @@ def test_of_too_many_values_and_of_a_free_attribute_any_range_may_be_released(
     assert not any(ranges_of(replace(made, recipe=free), "place").values())
 
 
+def test_fewer_people_than_attributes_have_ranges_of_each() -> None:
+    names = ("a", "b", "c")
+    schema = Schema.of(dict.fromkeys(names, "quasi-identifying"))
+    made = sanitize(Table.from_arrow({name: ["x", "y"] for name in names}), schema, Mondrian(KAnonymity(2)))
+    for name in names:
+        (found,) = ranges_of(made, name).values()
+        assert found == {("x", "y")}
+
+
 def test_only_a_recipe_with_borders_says_how_covers_are_made() -> None:
     assert not is_covering(release(AsIs()))
     assert not is_covering(release(FullDomain({"age": 0}, KAnonymity(1))))
