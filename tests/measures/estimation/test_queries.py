@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sfumato import Schema, Table
+from sfumato.measures.estimation import queries as module
 from sfumato.measures.estimation.queries import (
     Queries,
     TooFewQueries,
@@ -161,6 +162,23 @@ class TestByHand:
             for size, begin in zip(line, begins, strict=True):
                 assert found.accepted[begin : begin + size].sum() == math.ceil(size / 2)
         assert set(found.values.sum(axis=1).tolist()) == {3}
+
+    def test_the_selectivity_is_that_of_all_attributes_together_unless_of_each(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        table = Table.from_arrow({"a": ["x", "y"], "s": ["u", "v"]})
+        bound = Schema.of(a="quasi-identifying", s="sensitive").bind(table)
+        shares: list[float] = []
+
+        def drawn(columns: Any, n_queries: int, dimensions: int, share: float, rng: Any) -> Queries:
+            shares.append(share)
+            return _draw(columns, n_queries, dimensions, 1.0, rng)
+
+        monkeypatch.setattr(module, "_draw", drawn)
+        facts = (*bound, "s", true_estimate(*bound, "s"), 3, 1, 0.25, 0)
+        for given in ((), ("joint",), ("each",)):
+            satisfied_queries(*facts, *given)  # type: ignore[arg-type]
+        assert shares == [0.5, 0.5, 0.25]
 
     def test_so_many_rounds_are_drawn_and_so_many_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         table = Table.from_arrow({"a": ["x", "y"], "s": ["u", "v"]})
