@@ -32,6 +32,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import Infeasible
+from sfumato.kernels.fitting import fit_codes, fit_values
 from sfumato.measures.estimation import maximum_entropy
 from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
 from sfumato.measures.estimation.maximum_entropy import maximum_entropy_estimate
@@ -185,7 +186,6 @@ class TestByHand:
 
     def test_a_class_of_twenty_five_is_followed_by_half(self, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[Any] = []
-        fit_codes = maximum_entropy.fit_codes
 
         def fitted(*facts: Any) -> Any:
             asked.append(facts)
@@ -202,7 +202,6 @@ class TestByHand:
 
     def test_groups_are_fitted_in_as_many_rounds(self, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[Any] = []
-        fit_values = maximum_entropy.fit_values
 
         def fitted(*facts: Any) -> Any:
             asked.append(facts)

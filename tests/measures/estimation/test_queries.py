@@ -177,7 +177,7 @@ class TestByHand:
         monkeypatch.setattr(module, "_draw", drawn)
         facts = (*bound, "s", true_estimate(*bound, "s"), 3, 1, 0.25, 0)
         for given in ((), ("joint",), ("each",)):
-            satisfied_queries(*facts, *given)  # type: ignore[arg-type]
+            satisfied_queries(*facts, *given)
         assert shares == [0.5, 0.5, 0.25]
 
     def test_so_many_rounds_are_drawn_and_so_many_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
