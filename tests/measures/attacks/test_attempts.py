@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +11,10 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import AttackRisk, Inference, Linkability, Membership
+from sfumato import AttackRisk, Inference, Linkability, Membership, SinglingOut
+from sfumato.errors import ParameterError
 from sfumato.measures.attacks.attack import AttackTried, Outcome, attempted, worst
+from sfumato.measures.attacks.linkability import _nearest_records
 from sfumato.measures.attacks.rates import advantage, rate, risk
 from sfumato.measures.attacks.setting import Listed, Setting, drawn_people, setting_of
 from sfumato.measures.reasons import NotApplicable
@@ -95,6 +98,12 @@ class TestInference:
         (age,) = Inference(miners=(), attribute="age", known=("ill", "pay")).tried(where)
         assert (age.attribute, age.detail["known"]) == (None, "ill, pay")
 
+    def test_what_is_not_released_is_not_guessed(self) -> None:
+        where = setting({**self.ILL, "pay": [1, 2, 3, 4]}, None)
+        cells = {name: each for name, each in where.release.cells.items() if name != "ill"}
+        part = replace(where, release=replace(where.release, cells=cells))
+        assert [each.attribute for each in Inference(miners=()).tried(part)] == ["pay"]
+
     def test_without_a_sensitive_attribute_there_is_nothing_to_guess(self) -> None:
         with pytest.raises(NotApplicable, match="no attribute is sensitive"):
             list(Inference(miners=()).tried(setting({"age": [1, 2]}, None)))
@@ -135,7 +144,7 @@ class TestLinkability:
             pytest.approx(1 / 3),
         ]
         assert found.value == 1
-        assert found.detail["known"] == "age | size"
+        assert (found.detail["known"], found.detail["attacker"]) == ("age | size", "nearest records")
 
     @pytest.mark.parametrize(
         ("known", "other", "told"),
@@ -156,9 +165,31 @@ class TestLinkability:
         where = setting({"age": [1, 2, 3, 4], "ill": list("abcd")}, None)
         (found,) = Linkability(("age",), other=("ill",), neighbours=2).tried(where)
         assert found.detail["guessing"] == pytest.approx(5 / 6)
+        # everybody's own record is nearest to both, whatever the second nearest are
+        assert found.detail["attacked"] == 1
         # more neighbours than records are all of them
         (all_of_them,) = Linkability(("age",), other=("ill",), neighbours=9).tried(where)
         assert all_of_them.detail["guessing"] == 1
+
+    def test_four_quasi_identifiers_are_dealt_out_in_turn(self) -> None:
+        schema = sf.Schema.of(dict.fromkeys("abcd", "quasi-identifying"))
+        release = sf.sanitize(pa.table({name: [1, 2] for name in "abcd"}), schema, sf.AsIs())
+        assert Linkability()._sources(release) == (("a", "c"), ("b", "d"))
+
+    def test_records_are_numbered_row_by_row(self) -> None:
+        schema = sf.Schema((ATTRIBUTES["age"],))
+        release = sf.sanitize(pa.table({"age": [10, 10, 20, 30]}), schema, sf.AsIs())
+        people = listed(sf.Table.from_arrow({"age": [10, 20, 30]}), 0)
+        for drawn, expected in ((0.0, [0, 2, 3]), (0.9, [1, 2, 3])):
+            found = _nearest_records(release, ("age",), people, np.full((3, 1), drawn))
+            assert found.dtype == np.int64
+            assert found.ravel().tolist() == expected
+
+    def test_somebody_is_near_and_known_from_one_source(self) -> None:
+        with pytest.raises(ParameterError, match="neighbours must be at least 1, not 0"):
+            Linkability(neighbours=0)
+        with pytest.raises(ParameterError, match="'age' is both in known and in other"):
+            Linkability(("age",), other=("age",))
 
     def test_one_quasi_identifier_is_no_two_sources(self) -> None:
         with pytest.raises(NotApplicable, match="one quasi-identifier only"):
@@ -175,6 +206,15 @@ def test_attacks_that_cannot_be_tried_are_named_with_the_reason() -> None:
     # of one known attribute nothing can be linked, and nothing is sensitive
     assert set(one.detail["attacks"]) == {"singling-out", "membership"}
     assert "not-tried" not in one.detail
+
+
+def test_where_no_attack_can_be_tried_every_reason_is_told() -> None:
+    of_a_group: Any = "some group"
+    where = replace(setting({"age": [1, 2]}, None), group=of_a_group)
+    with pytest.raises(
+        NotApplicable, match=r"^singling-out: .*; linkability: .*; membership: nobody is known"
+    ):
+        AttackRisk(miners=()).tried(where)
 
 
 def test_every_attacker_is_told_what_is_known() -> None:
@@ -200,6 +240,18 @@ def test_an_attack_that_gets_nothing_is_not_the_worst() -> None:
     assert risks["inference of ill"] == 0
     assert 0 < max(risks.values()) < 1
     assert found.value == max(risks.values()) == risks[found.detail["worst"]]
+    attacks = {"singling-out": SinglingOut(), "membership": Membership()}
+    (worst,) = attacks[found.detail["worst"]].tried(where)
+    assert found.interval == worst.interval
+
+
+def test_what_is_known_is_dealt_out_to_two_sources() -> None:
+    where = setting({"age": [1, 2]}, None)
+    linkability = next(
+        each for each in AttackRisk(tuple("abcde"))._attacks(where) if each.name == "linkability"
+    )
+    assert isinstance(linkability, Linkability)
+    assert (linkability.known, linkability.other) == (("a", "c", "e"), ("b", "d"))
 
 
 class TestAttempts:

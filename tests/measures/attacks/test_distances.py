@@ -10,9 +10,17 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.cells import Cells
 from sfumato.errors import DataError, ParameterError
 from sfumato.measures.attacks import distances
-from sfumato.measures.attacks.distances import Compared, SeenRelease, known_attributes, people_column, sight
+from sfumato.measures.attacks.distances import (
+    Compared,
+    SeenRelease,
+    known_attributes,
+    people_column,
+    places_among,
+    sight,
+)
 from sfumato.measures.attacks.setting import Listed
 from sfumato.measures.reasons import NotApplicable
 
@@ -71,6 +79,14 @@ def test_a_number_that_stands_for_itself_is_its_own_set() -> None:
     assert far(age)[1] == pytest.approx([2 / 3, 1 / 3, 0, 1 / 3, 1], abs=1e-6)
 
 
+def test_a_noisy_number_is_compared_as_it_is() -> None:
+    noisy = Compared("age", SCHEMA, Cells(np.array([0, 1]), ("19.5", "24.5"), (19.5, 24.5)))
+    assert noisy.sizes.tolist() == [1, 1]
+    assert (noisy.ranges.low.tolist(), noisy.ranges.high.tolist()) == ([19.5, 24.5], [19.5, 24.5])
+    # of a width of 5; nothing is known of who has no age
+    assert far(noisy) == approximately([[0.1, 0.9], [0.5, 0.5], [1, 0.1], [1, 1]])
+
+
 def test_categories_are_in_a_set_or_not() -> None:
     town = seen(0, 1).attributes[1]
     assert town.cells.labels == ("Europe", "Asia")
@@ -90,6 +106,20 @@ def test_a_column_of_one_number_has_no_width() -> None:
     table = pa.table({"age": [20, 20], "town": ["Paris", "Rome"], "ill": ["a", "b"]})
     compared = sight(sf.sanitize(table, SCHEMA, sf.AsIs()), ("age",)).attributes[0]
     assert far(compared) == [[0], [1], [1], [1]]
+    # numbers are as far apart as they differ then, up to 1
+    near = sf.Table.from_arrow({"age": [20.5]})["age"]
+    assert compared.far(near, near.codes).tolist() == [[0.5]]
+
+
+def test_places_are_numbers_even_where_every_value_is_known() -> None:
+    town = seen(0, 1).attributes[1]
+    assert town.ranges.low.dtype == town.ranges.high.dtype == np.float64
+    assert places_among(("Tokyo", "Paris"), OTHERS["town"]).tolist() == pytest.approx(
+        [1 if town == "Paris" else 0 if town == "Tokyo" else np.nan for town in OTHERS["town"].domain],
+        nan_ok=True,
+    )
+    known = sf.Table.from_arrow({"town": ["Paris"]})["town"]
+    assert places_among(("Tokyo", "Paris"), known).dtype == np.float64
 
 
 def test_rows_that_look_alike_are_one_box() -> None:

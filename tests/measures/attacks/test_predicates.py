@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,14 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.cells import Cells, ValueSets
+from sfumato.measures.attacks import predicates
 from sfumato.measures.attacks.distances import SeenRelease, sight
 from sfumato.measures.attacks.predicates import (
     Crowd,
     Predicates,
     _bounded,
+    _medians,
     at_random,
     learned,
     people_crowd,
@@ -157,3 +161,99 @@ def test_somebody_with_several_records_counts_once() -> None:
     )
     # u and v are at most 35, u and v have 30, w alone is above
     assert crowd.count(asked).tolist() == [2, 2, 1, 0]
+
+
+def medians() -> list[float]:
+    """Return the least age and the least pay that half of those known reach."""
+    return [
+        float(known[(len(known) - 1) // 2])
+        for name in ("age", "pay")
+        for known in [sorted(value for value in people()[name] if value is not None)]
+    ]
+
+
+def test_numbers_have_a_median_and_categories_none() -> None:
+    release = seen()
+    found = _medians(release, released_crowd(release)).tolist()
+    assert found == pytest.approx([*medians(), np.nan], nan_ok=True)
+
+
+def test_numbers_that_are_made_up_are_asked_to_be_as_rare_or_rarer_too() -> None:
+    found = at_random(seen(), 3, 200, np.random.default_rng(0))
+    for place, median in enumerate(medians()):
+        least, most = found.least[:, place], found.most[:, place]
+        above, below = np.isfinite(least), np.isfinite(most)
+        assert not (above & below).any()
+        assert (least[above] > median).all()
+        assert (most[below] <= median).all()
+        assert min(above.sum(), below.sum()) > 50
+
+
+def test_a_category_that_one_record_has_is_asked_for_once() -> None:
+    schema = sf.Schema.of(town="quasi-identifying", ill="sensitive")
+    table = pa.table({"town": ["A", "A", "B"], "ill": ["a", "b", "a"]})
+    found = rare_values(sight(sf.sanitize(table, schema, sf.AsIs()), ("town",)), 9, np.random.default_rng(0))
+    assert (found.least.tolist(), found.most.tolist()) == ([[1]], [[1]])
+
+
+def test_the_extremes_of_sets_are_the_last_to_begin_and_the_first_to_end() -> None:
+    schema = sf.Schema((sf.Attribute("age", "quasi-identifying", "numeric"),))
+    plain = sf.sanitize(pa.table({"age": [20, 21, 22, 23]}), schema, sf.AsIs())
+    sets = ValueSets(np.array([0, 2, 4]), np.array([0, 2, 1, 3]), np.array([2, 2]), 4)
+    ages = Cells(np.array([0, 1]), ("20-22", "21-23"), plain.cells["age"].domain, sets)
+    two = replace(plain, cells={"age": ages}, weights=np.array([1, 1]), rows=np.array([0, 1]))
+    found = rare_values(sight(two, ("age",)), 9, np.random.default_rng(0))
+    asked = {(a, b) for a, b in zip(found.least.ravel().tolist(), found.most.ravel().tolist(), strict=True)}
+    assert asked == {(20, 22), (21, 23), (21, np.inf), (-np.inf, 22)}
+
+
+def test_people_who_differ_in_nothing_that_is_known_are_one_row() -> None:
+    table = sf.Table.from_arrow(
+        {**people(4), "age": [20, 20, 30, 30], "pay": [1, 1, 2, 3], "town": ["x"] * 4}
+    )
+    release = sight(sf.sanitize(pa.table(people()), SCHEMA, sf.AsIs()), ("age", "pay"))
+    crowd = people_crowd(release, table)
+    assert (crowd.weights.tolist(), crowd.low.tolist()) == ([2, 1, 1], [[20, 1], [30, 2], [30, 3]])
+
+
+class TestBatches:
+    """How many batches are drawn when each brings so many new predicates."""
+
+    def n_batches(self, monkeypatch: pytest.MonkeyPatch, brings: list[int], n_wanted: int = 10_000) -> int:
+        left, asked = iter(brings), []
+
+        def with_more(found: Predicates, crowd: Crowd, candidates: Predicates) -> Predicates:
+            asked.append(len(candidates))
+            more = np.zeros((len(found) + next(left, 0), 3))
+            return Predicates(more, more)
+
+        monkeypatch.setattr(predicates, "_with_more", with_more)
+        learned(seen(), 1, n_wanted, np.random.default_rng(0))
+        assert set(asked) == {4096}
+        return len(asked)
+
+    def test_three_in_vain_are_the_last(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.n_batches(monkeypatch, [4, 4, 4]) == 3
+        # more than four of four thousand are not in vain
+        assert self.n_batches(monkeypatch, [5, 4, 4, 5, 4, 4, 4]) == 7
+
+    def test_enough_are_enough(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.n_batches(monkeypatch, [5, 5, 5, 5], n_wanted=10) == 2
+        assert self.n_batches(monkeypatch, [50] * 100) == 60
+
+    def test_records_are_drawn_as_often_as_there_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        schema = sf.Schema.of(town="quasi-identifying", ill="sensitive")
+        table = pa.table({"town": ["A"] * 99 + ["B"], "ill": ["a"] * 100})
+        drawn: list[int] = []
+        of_rows = predicates._of_rows
+
+        def noted(crowd: Crowd, rows: Any, *facts: Any) -> Predicates:
+            drawn.extend(rows)
+            return of_rows(crowd, rows, *facts)
+
+        monkeypatch.setattr(predicates, "_of_rows", noted)
+        found = learned(
+            sight(sf.sanitize(table, schema, sf.AsIs()), ("town",)), 1, 9, np.random.default_rng(0)
+        )
+        assert len(found) == 1
+        assert np.mean(drawn) == pytest.approx(0.01, abs=0.01)

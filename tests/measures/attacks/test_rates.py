@@ -37,3 +37,17 @@ def test_whoever_says_the_same_of_everybody_has_no_advantage() -> None:
 def test_without_tries_anything_may_be_true() -> None:
     found = risk(rate(0, 0), rate(0, 0))
     assert (found.value, found.low, found.high) == (0, 0, 1)
+
+
+def test_the_interval_of_an_advantage_comes_from_those_of_both_rates() -> None:
+    inside, outside = rate(60, 100), rate(20, 100)
+    found = advantage(inside, outside)
+    middle, reach = inside.middle - outside.middle, math.hypot(inside.reach, outside.reach)
+    assert (found.value, found.low, found.high) == pytest.approx((0.4, middle - reach, middle + reach))
+    assert 0 < found.low < found.value < found.high < 1
+    # it holds the value, and lies from 0 to 1
+    sure = advantage(rate(1, 1), rate(0, 1000))
+    assert sure.value == sure.high == 1
+    assert advantage(rate(3, 3), rate(0, 3)).high == 1
+    none = advantage(rate(10, 100), rate(30, 100))
+    assert (none.value, none.low, none.high) == (0, 0, 0)

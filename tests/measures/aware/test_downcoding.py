@@ -13,6 +13,7 @@ import pytest
 from sfumato import (
     Attribute,
     Clustering,
+    Downcoding,
     FullDomain,
     Hierarchy,
     KAnonymity,
@@ -25,6 +26,10 @@ from sfumato import (
     measure,
     sanitize,
 )
+from sfumato.cells import Cells, ValueSets
+from sfumato.measures.aware.covers import CoveredRanges
+from sfumato.measures.aware.downcoding import _n_ends, _Placed, _ruled_out, _Whereabouts
+from sfumato.measures.reasons import NotApplicable
 from sfumato.sanitizers.borders import Borders
 from sfumato.sanitizers.clusters import PointSpace
 
@@ -130,6 +135,67 @@ def test_a_recipe_that_did_not_make_the_release_leads_to_false_conclusions() -> 
     tight, grid = (sanitize(table, schema, Mondrian(KAnonymity(4), borders=b)) for b in BORDERS)
     mistaken = replace(grid, recipe=tight.recipe)
     assert measure(mistaken, ["downcoding"])[0].detail["false"] > 0
+
+
+def covered(starts: list[int], low: list[int], high: list[int]) -> CoveredRanges:
+    return CoveredRanges(np.array(starts), np.array(low), np.array(high))
+
+
+def test_where_the_smallest_and_the_largest_can_be_is_known_of_each_released_value() -> None:
+    sets = ValueSets(np.array([0, 3, 5]), np.array([0, 1, 2, 3, 4]), np.array([3, 2]), 5)
+    cells = Cells(np.array([0, 1]), ("x", "y"), (10, 11, 12, 13, 14), sets)
+    # the first is released for ranges from 0 or 1 to 1 or 2, of the second nothing is known
+    told = _Whereabouts.of(cells, covered([0, 2, 2], [0, 1], [1, 2]))
+    assert [each.tolist() for each in told.lowest] == [[0, 3], [1, 4]]
+    assert [each.tolist() for each in told.highest] == [[1, 3], [2, 4]]
+    nothing = _Whereabouts.of(cells, covered([0, 0, 0], [], []))
+    assert [each.tolist() for each in (*nothing.lowest, *nothing.highest)] == [[0, 3], [2, 4]] * 2
+
+
+def test_ends_of_ranges_are_counted_once() -> None:
+    assert _n_ends(covered([0, 2, 2, 3], [0, 1, 4], [1, 2, 4])).tolist() == [3, 0, 1]
+
+
+def placed(n: list[int], width: list[int], at_ends: list[int]) -> _Placed:
+    some = np.array(n)
+    return _Placed(some > 0, some > 0, some, some, some / 2, np.array(width), np.array(at_ends))
+
+
+def test_combinations_are_ruled_out_in_classes_of_two() -> None:
+    first, second = placed([2, 0, 2], [4, 1, 4], [2, 1, 2]), placed([0, 0, 0], [2, 1, 2], [2, 1, 2])
+    # of the first class half of eight combinations, of the second there is one, the third is too large
+    assert _ruled_out([first, second], np.array([2, 2, 3])) == pytest.approx(0.5 * 2 / 5)
+    assert _ruled_out([placed([0], [1], [1])], np.array([2])) == 0
+
+
+def test_what_cannot_be_known_or_says_nothing() -> None:
+    table, schema = datasets.hospital()
+    release = sanitize(table, schema, Mondrian(KAnonymity(4)))
+    for lacking in ("rows", "original", "recipe"):
+        with pytest.raises(NotApplicable, match="it is not known how the release was made"):
+            Downcoding().measure(replace(release, **{lacking: None}))
+    (taken,) = Downcoding().measure(sanitize(table, schema, SuppressQuasiIdentifiers()))
+    assert taken.detail == {"exactly": 0, "false": 0, "smaller": 0, "ruled-out": 0}
+
+
+def test_an_attribute_that_tells_more_counts_in_each_class() -> None:
+    ages = [1, 2, 3, 11, 12, 13]
+    people = {"age": ages, "town": ["a", "a", "a", "b", "b", "c"]}
+    schema = Schema((Attribute("age", "quasi-identifying"), Attribute("town", "quasi-identifying")))
+    (taken,) = measure(sanitize(Table.from_arrow(people), schema, Mondrian(KAnonymity(3))), ["downcoding"])
+    # two of each three by their ages, on one of three values; the towns would add nothing to that
+    assert taken.value == taken.detail["exactly"] == 4 / 6
+    assert taken.detail["smaller"] == pytest.approx(2 / 3)
+    assert (taken.detail["ruled-out"], taken.detail["false"]) == (0, 0)
+
+
+def test_exact_values_place_nobody_in_a_smaller_cell() -> None:
+    schema = Schema((Attribute("age", "quasi-identifying"),))
+    (taken,) = measure(
+        sanitize(Table.from_arrow({"age": [1, 1, 5, 5]}), schema, Mondrian(KAnonymity(2))), ["downcoding"]
+    )
+    assert taken.value == 0
+    assert set(taken.detail.values()) == {0.0}
 
 
 TINY = [(1, "a"), (2, "b"), (7, "c"), (9, "d"), (4, "a"), (6, "b")]

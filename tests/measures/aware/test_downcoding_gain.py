@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,15 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.measures.aware.downcoding_gain import chances_of_counts, likeliest
+from sfumato.measures.aware import downcoding_gain
+from sfumato.measures.aware.downcoding_gain import (
+    _ReleasedClasses,
+    _spans,
+    chances_of_counts,
+    likeliest,
+    shares_in_cells,
+)
+from sfumato.measures.reasons import NotApplicable
 
 Range = tuple[int, int]
 
@@ -166,3 +175,94 @@ def test_a_round_interval_does_not_tell_the_ends() -> None:
 @pytest.mark.parametrize("how", [FullDomain({"place": 1}, KAnonymity(2)), SuppressQuasiIdentifiers()])
 def test_one_level_for_all_is_no_smallest_cover(how: Any) -> None:
     assert measure(sanitize(*rare_siblings(), how), ["downcoding-gain"])[0].value == 0
+
+
+class TestClasses:
+    """Four classes of one attribute: two of size 3 and one of size 2 in one cell, and one in another."""
+
+    CLASSES = _ReleasedClasses(
+        np.array([1, 1, 1, 0]),
+        np.array([3, 2, 3, 3]),
+        np.array([0, 0, 1, 2, 2, 3]),
+        np.array([5, 7, 6, 5, 9, 6]),
+        np.array([2, 1, 2, 1, 2, 3]),
+    )
+
+    def test_values_are_counted_class_by_class(self) -> None:
+        # a value beyond the cell is not counted
+        assert self.CLASSES.counts(1, 3, 5, 7).tolist() == [[2, 0, 1], [1, 0, 0]]
+        assert self.CLASSES.counts(1, 2, 5, 7).tolist() == [[0, 2, 0]]
+        assert self.CLASSES.counts(0, 3, 6, 7).tolist() == [[3, 0]]
+        assert self.CLASSES.counts(1, 3, 6, 9).tolist() == [[0, 1, 0, 0], [0, 0, 0, 2]]
+
+    def test_they_are_found_in_a_release(self) -> None:
+        people = {"age": [1, 2, 2, 3, 11, 11, 12, 13], "town": ["A"] * 4 + ["B"] * 4}
+        schema = Schema((Attribute("age", "quasi-identifying"), Attribute("town", "quasi-identifying")))
+        release = sanitize(Table.from_arrow(people), schema, Mondrian(KAnonymity(4)), seed=1)
+        found = _ReleasedClasses.of(release, "age")
+        assert found.sizes.tolist() == [4, 4]
+        assert found.cells.tolist() == [release.cells["age"].codes[0], release.cells["age"].codes[-1]]
+        pairs = zip(found.class_of.tolist(), found.values.tolist(), found.amounts.tolist(), strict=True)
+        assert list(pairs) == [(0, 0, 1), (0, 1, 2), (0, 2, 1), (1, 3, 2), (1, 4, 1), (1, 5, 1)]
+
+
+def ages_in_one_class(ages: list[int]) -> Any:
+    schema = Schema((Attribute("age", "quasi-identifying"),))
+    return sanitize(Table.from_arrow({"age": ages}), schema, Mondrian(KAnonymity(len(ages))), seed=1)
+
+
+def test_records_of_classes_that_are_too_large_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = ages_in_one_class([1, 2, 2, 3])
+    assert DowncodingGain().measure(release)[0].detail["share-wide"] == 1
+    for most, is_counted in ((4, True), (3, False)):
+        monkeypatch.setattr(downcoding_gain, "_MOST_RECORDS", most)
+        (taken,) = DowncodingGain().measure(release)
+        assert bool(taken.detail) == is_counted
+    assert (taken.value, taken.baseline) == (0, 0)
+
+
+def test_how_common_values_are_is_known_from_several_sides(tmp_path: Path) -> None:
+    release = ages_in_one_class([1, 2, 2, 3])
+    assert DowncodingGain()._shares(release, "age").tolist() == [0.25, 0.5, 0.25]
+    csv.write_csv(pa.table({"age": [1, 1, 1, 3, 9]}), tmp_path / "others.csv")
+    # three of 1 and one of 3 are known of, each counted once more; nobody here is 9
+    known = DowncodingGain(control=str(tmp_path / "others.csv"))._shares(release, "age")
+    assert known.tolist() == pytest.approx([4 / 7, 1 / 7, 2 / 7])
+    assert shares_in_cells(release, "age").tolist() == pytest.approx([1 / 3] * 3)
+    exact = sanitize(
+        Table.from_arrow({"age": [1, 1, 5, 5, 5, 5]}),
+        Schema((Attribute("age", "quasi-identifying"),)),
+        Mondrian(KAnonymity(2)),
+    )
+    one, other = shares_in_cells(exact, "age").tolist()
+    assert 1 < other / one < 2.01
+
+
+def test_the_gain_is_told_with_what_it_is_a_gain_of() -> None:
+    people = {"age": [1, 2, 2, 3] + [2] * 12, "town": ["A"] * 4 + ["B"] * 12}
+    schema = Schema((Attribute("age", "quasi-identifying"), Attribute("town", "quasi-identifying")))
+    release = sanitize(Table.from_arrow(people), schema, Mondrian(KAnonymity(4)), seed=1)
+    (taken,) = DowncodingGain().measure(release)
+    assert (taken.value, taken.detail["attribute"], taken.detail["gain"]) == (0.5, "age", {"age": 0.5})
+    # of sixteen people four are in a cell of several ages
+    assert taken.detail["share-wide"] == 4 / 16
+    for lacking in ("rows", "original", "recipe"):
+        with pytest.raises(NotApplicable, match="it is not known how the release was made"):
+            DowncodingGain().measure(replace(release, **{lacking: None}))
+
+
+def test_what_the_cell_has_none_of_is_taken_for_even() -> None:
+    assert chances_of_counts(np.zeros(2), 1, None).tolist() == [[0.5], [0.5]]
+    assert DowncodingGain() == DowncodingGain("original", None)
+
+
+def test_spans_add_up_to_the_ranges() -> None:
+    first, last, signs = _spans(3, None)
+    assert (first.tolist(), last.tolist(), signs.tolist()) == ([0], [2], [1])
+    assert [each.tolist() for each in _spans(3, as_arrays([(0, 2)]))] == [
+        [0, 0, 1, 1],
+        [1, 2, 1, 2],
+        [-1, 1, 1, -1],
+    ]
+    none = np.zeros(0, dtype=np.int64)
+    assert [each.tolist() for each in _spans(2, (none, none))] == [[0], [1], [1]]

@@ -28,8 +28,8 @@ from sfumato import (
     sanitize,
 )
 from sfumato.columns import Limit
-from sfumato.errors import Infeasible, PolicyNotMet
-from sfumato.measures.aware.minimality import Counts, dealt_out, multinomial
+from sfumato.errors import Infeasible, ParameterError, PolicyNotMet
+from sfumato.measures.aware.minimality import Counts, MinimalityRisk, _Divided, _Kept, dealt_out, multinomial
 from sfumato.models.base import PrivacyModel
 
 SCHEMA = Schema((Attribute("group", "quasi-identifying"), Attribute("illness", "sensitive")))
@@ -169,6 +169,71 @@ def test_ways_are_counted_as_by_listing_them(sizes: list[int], first: int, limit
     if n_ways:
         of_first = sum(size * each[0] for size, each in zip(sizes, shares, strict=True))
         assert of_first == pytest.approx(counts[0])
+
+
+class TestClasses:
+    DIVIDED = _Divided((1, 3), (0, 2), (3, 1))
+
+    def test_a_class_knows_its_size_and_its_commonest_value(self) -> None:
+        assert (self.DIVIDED.n_records, self.DIVIDED.commonest) == (4, 0.75)
+
+    def test_what_is_believed_is_what_is_left_when_some_part_failed(self) -> None:
+        # half of the ways keep the model, and in those the part of one never has the second value
+        kept = _Kept(0.5, [[1.0, 0.0], [2 / 3, 1 / 3]])
+        believed = kept.believed(self.DIVIDED, 1.0)
+        assert believed[0] == pytest.approx([(0.75 - 0.5) / 0.5, 0.25 / 0.5])
+        assert believed[1] == pytest.approx([(0.75 - 0.5 * 2 / 3) / 0.5, (0.25 - 0.5 / 3) / 0.5])
+        # the less likely the others keep it, the less is told of this one
+        weaker = kept.believed(self.DIVIDED, 0.5)
+        assert weaker[0] == pytest.approx([(0.75 - 0.25) / 0.75, 0.25 / 0.75])
+        assert _Kept(1.0, [[1.0, 0.0], [0.0, 1.0]]).believed(self.DIVIDED, 1.0) == [[0.75, 0.25]] * 2
+
+    @pytest.mark.parametrize(("limit", "is_counted"), [(16, True), (15, False)])
+    def test_so_many_ways_are_counted(self, limit: int, is_counted: bool) -> None:
+        class Judge:
+            def keeps(self, values: Counts, part: Counts) -> bool:
+                assert values == (0, 2)
+                # nobody may be alone with the second value
+                return part != (0, 1)
+
+        found = self.DIVIDED.dealt_out(Judge(), limit)  # type: ignore[arg-type]
+        assert (found is not None) == is_counted
+        if found is not None:
+            # in three of four ways the second value is among the three
+            assert found.chance == 0.75
+            assert found.shares == [pytest.approx([1, 0]), pytest.approx([2 / 3, 1 / 3])]
+
+    def test_a_class_in_one_part_has_nothing_to_deal_out(self) -> None:
+        found = _Divided((4,), (0, 2), (3, 1)).dealt_out(None, 0)
+        assert found == _Kept(1.0, [[0.75, 0.25]])
+
+
+def test_two_classes_that_may_both_have_failed_tell_less_of_each() -> None:
+    """Below each of two levels lie two groups: brute force over all worlds in which one group fails."""
+    tree = Hierarchy.nested({"x": ["q1", "q2"], "y": ["q3", "q4"]})
+    schema = Schema((Attribute("group", "quasi-identifying", hierarchy=tree), SCHEMA["illness"]))
+    table = people(q1=["HIV", "HIV"], q2=["flu"] * 3, q3=["HIV"], q4=["flu"] * 3)
+    found = taken(table, HALF, schema)
+    # two of five have HIV, the first two of them in one group, and one of four, the first in one by itself
+    with_hiv = [0] * 9
+    n_worlds = 0
+    for first in itertools.combinations(range(5), 2):
+        for second in range(5, 9):
+            fails = first == (0, 1) or first[0] > 1 or second == 5
+            n_worlds += fails
+            for person in (*first, second):
+                with_hiv[person] += fails
+    shares = [n / n_worlds for n in with_hiv]
+    assert found.value == pytest.approx(max(*shares, *(1 - share for share in shares)))
+    assert found.detail["attribute"] == "group"
+    assert found.detail["share-enumerated"] == 1
+
+
+def test_ways_are_at_least_one() -> None:
+    assert MinimalityRisk() == MinimalityRisk(ways=20_000)
+    assert MinimalityRisk(ways=1).ways == 1
+    with pytest.raises(ParameterError, match="ways must be at least 1, not 0"):
+        MinimalityRisk(ways=0)
 
 
 AGES = Schema((Attribute("age", "quasi-identifying", "numeric"), SCHEMA["illness"]))

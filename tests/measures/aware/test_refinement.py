@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.measures.aware.refinement import ReleasedClass, State, Values, refine
+from sfumato.measures.aware.refinement import Refined, ReleasedClass, State, Values, refine
 
 # four values in two pairs; the second attribute has two values
 LEVELS = [np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]), np.array([[0, 1], [0, 0]])]
@@ -86,3 +86,16 @@ def test_values_are_ruled_out_that_others_who_are_left_would_have_completed() ->
     assert [each.state for each in classes] == [5]
     (most,) = refine(classes, STATES, LEVELS, 3).most
     assert set(most) == {2}
+
+
+def test_what_no_record_can_have_is_not_possible() -> None:
+    found = Refined((((0,), (1,), (2,)), ((3,),)), ((0, 2, 1), (4,)))
+    assert found.possible == (((1,), (2,)), ((3,),))
+
+
+def test_no_more_than_all_and_no_fewer_than_none_have_a_combination() -> None:
+    levels = [np.array([[0, 1], [0, 0]])]
+    # one record is one or the other, though two of each would have been too few to release
+    assert refine([ReleasedClass(1, (0,), 1)], [(0,), (1,)], levels, 3).most == ((1, 1),)
+    # five records of which no two are alike cannot be of two kinds
+    assert refine([ReleasedClass(1, (0,), 5)], [(0,), (1,)], levels, 2).most == ((0, 0),)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.measures.estimation import estimate as module
 from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
-from sfumato.measures.estimation.populations import AttributeNodes
+from sfumato.measures.estimation.populations import AttributeNodes, Populations
 
 CODES = (3, 4, 2)
 VALUES = 3
@@ -97,3 +98,98 @@ def test_a_label_that_lies_in_a_node_lies_in_it_exactly(estimate: Estimate) -> N
     assert np.diff(starts).tolist() == [spread.n_labels for spread in estimate.spreads]
     assert (shares == 1.0).all()
     assert labels.tolist() == [label for spread in estimate.spreads for label in range(spread.n_labels)]
+
+
+def frozen_as(arrays: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Every array has its type, whatever was given, and cannot be written to."""
+    for name, dtype in expected.items():
+        assert arrays[name].dtype == dtype, name
+        assert not arrays[name].flags.writeable, name
+
+
+# two units: the first is 0 or 1 (three times as likely), the second is 2; both with the first mixture
+SPREAD = Spread([1, 0], [0, 1, 3], [2, 0, 1], [2, 1, 3], 3)  # type: ignore[arg-type]
+MIXTURES = Mixtures([0, 2, 3], [0, 2, 1], [1, 3, 5], 3)  # type: ignore[arg-type]
+
+
+class TestByHand:
+    def test_arrays_are_of_one_type_and_read_only(self) -> None:
+        types = {"label_of": np.int32, "starts": np.int64, "codes": np.int32, "masses": np.float64}
+        frozen_as(vars(SPREAD), types)
+        frozen_as(vars(MIXTURES), {"starts": np.int64, "values": np.int32, "counts": np.float64})
+        estimate = Estimate([4, 6], (SPREAD,), [0, 1], MIXTURES)  # type: ignore[arg-type]
+        frozen_as(vars(estimate), {"weights": np.float64, "mixture_of": np.int64})
+        assert not any(each.flags.writeable for each in (estimate.labels, estimate.overall, SPREAD.totals))
+
+    def test_labels_have_masses(self) -> None:
+        assert (SPREAD.n_labels, SPREAD.totals.tolist()) == (2, [2, 4])
+        assert SPREAD.take(np.array([1, 1, 0])).label_of.tolist() == [0, 0, 1]
+        exact = Spread.of_codes(np.array([2, 0]), 3)
+        assert exact.label_of.tolist() == [2, 0]
+        assert [exact.starts.tolist(), exact.codes.tolist(), exact.masses.tolist()] == [
+            [0, 1, 2, 3],
+            [0, 1, 2],
+            [1, 1, 1],
+        ]
+
+    def test_one_more_label_may_be_anything(self) -> None:
+        more = SPREAD.with_anything()
+        assert more.label_of.tolist() == [1, 0, 2]
+        assert more.starts.tolist() == [0, 1, 3, 6]
+        assert (more.codes.tolist(), more.masses.tolist()) == ([2, 0, 1, 0, 1, 2], [2, 1, 3, 1, 1, 1])
+        assert more.n_codes == 3
+
+    def test_mixtures_of_several_attributes_stand_beside_one_another(self) -> None:
+        other = Mixtures(np.array([0, 1, 3]), np.array([1, 0, 1]), np.array([4.0, 2, 3]), 2)
+        both = Mixtures.beside([MIXTURES, other])
+        # the values of the second attribute are numbered from 3
+        assert both.starts.tolist() == [0, 3, 6]
+        assert both.values.tolist() == [0, 2, 4, 1, 3, 4]
+        assert both.counts.tolist() == [1, 3, 4, 5, 2, 3]
+        assert (both.n_values, both.first_values, MIXTURES.first_values) == (5, (0, 3, 5), (0, 3))
+        assert both.totals.tolist() == MIXTURES.totals.tolist() == [4, 5]
+
+    def test_each_unit_has_the_values_of_its_mixture(self) -> None:
+        estimate = Estimate(
+            np.array([8, 4, 10]), (SPREAD.take(np.array([0, 1, 1])),), np.array([0, 0, 1]), MIXTURES
+        )
+        units, places, amounts = estimate.entries
+        assert units.tolist() == [0, 0, 1, 1, 2]
+        assert places.tolist() == [0, 1, 0, 1, 2]
+        assert amounts.tolist() == [2, 6, 1, 3, 10]
+        assert estimate.overall.tolist() == [3, 10, 9]
+        assert estimate.n_units == 3
+
+    def test_labels_of_all_attributes_stand_behind_one_another(self) -> None:
+        other = Spread.of_codes(np.array([1, 0]), 2)
+        estimate = Estimate(np.ones(2), (SPREAD, other), np.array([0, 0]), MIXTURES)
+        starts, firsts, codes, masses, totals, runs = estimate.all_labels
+        assert (starts.tolist(), firsts.tolist()) == ([0, 1, 3, 4, 5], [0, 2, 4])
+        assert (codes.tolist(), masses.tolist(), totals.tolist()) == (
+            [2, 0, 1, 0, 1],
+            [2, 1, 3, 1, 1],
+            [2, 4, 1, 1],
+        )
+        assert len(runs) == 4
+        assert estimate.labels.tolist() == [[1, 0], [1, 0]]
+
+    @pytest.mark.parametrize(
+        ("block", "least", "sizes"), [(1 << 17, 32, [5]), (6, 1, [2, 2, 1]), (6, 3, [3, 2])]
+    )
+    def test_populations_are_counted_in_blocks_of_any_size(
+        self, block: int, least: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "_BLOCK", block)
+        monkeypatch.setattr(module, "_LEAST_LINES", least)
+        other = Spread.of_codes(np.array([1, 0]), 2)
+        estimate = Estimate(np.array([8.0, 5.0]), (SPREAD, other), np.array([0, 1]), MIXTURES)
+        sets = [[np.array([0]), np.array([0, 2])], [np.array([0]), np.array([1])]]
+        nodes = AttributeNodes.of([[each.astype(np.int32) for each in of] for of in sets], [3, 2])
+        # 0; 0 and the second code of the other; 0 or 2; that and the first; the second
+        depths, last = np.array([1, 2, 1, 2, 1]), np.array([0, 3, 1, 2, 3])
+        found = list(estimate.in_populations(Populations(nodes, depths, last, depths)))
+        assert [len(each) for each in found] == sizes
+        # of the eight a quarter is 0, and has the second code; the five are 2 with the first
+        eight, five = np.array([0.25, 0, 0.75]), np.array([0, 1.0, 0])
+        expected = [2 * eight, 2 * eight, 2 * eight + 5 * five, 5 * five, 8 * eight]
+        assert np.concatenate(found) == pytest.approx(np.array(expected))

@@ -32,6 +32,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import Infeasible
+from sfumato.kernels.fitting import fit_codes, fit_values
 from sfumato.measures.estimation import maximum_entropy
 from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
 from sfumato.measures.estimation.maximum_entropy import maximum_entropy_estimate
@@ -143,57 +144,113 @@ def one_attribute(sets: list[list[int]], values: list[int], weights: list[int], 
     return Estimate(np.array(weights)[order], (spread,), np.arange(len(sets)), mixtures)
 
 
-def test_a_coarse_cell_follows_the_finer_ones() -> None:
-    # of the exact records three quarters have code 0: so have those of which nothing is known
-    estimate = one_attribute([[0], [1], [0, 1]], [0, 0, 0], [300_000, 100_000, 40_000], 2)
-    found = joint(maximum_entropy_estimate(estimate))[:, 0]
-    assert found == pytest.approx([330_000, 110_000], rel=1e-4)
+class TestByHand:
+    def test_a_coarse_cell_follows_the_finer_ones(self) -> None:
+        # of the exact records three quarters have code 0: so have those of which nothing is known
+        estimate = one_attribute([[0], [1], [0, 1]], [0, 0, 0], [300_000, 100_000, 40_000], 2)
+        found = joint(maximum_entropy_estimate(estimate))[:, 0]
+        assert found == pytest.approx([330_000, 110_000], rel=1e-4)
 
+    def test_overlapping_cells_are_told_apart(self) -> None:
+        # hardly any record is exactly 0 or 2, so those of {0, 1} and of {1, 2} must be where both meet
+        estimate = one_attribute([[0, 1], [1, 2], [0], [2]], [0] * 4, [400_000, 600_000, 100, 100], 3)
+        found = joint(maximum_entropy_estimate(estimate))[:, 0]
+        assert found[1] > 0.95 * 1_000_000
 
-def test_overlapping_cells_are_told_apart() -> None:
-    # hardly any record is exactly 0 or 2, so those of {0, 1} and of {1, 2} must be where both meet
-    estimate = one_attribute([[0, 1], [1, 2], [0], [2]], [0] * 4, [400_000, 600_000, 100, 100], 3)
-    found = joint(maximum_entropy_estimate(estimate))[:, 0]
-    assert found[1] > 0.95 * 1_000_000
+    def test_sensitive_values_have_distributions_of_their_own(self) -> None:
+        sets = [[0], [1], [0, 1], [0], [1], [0, 1]]
+        estimate = one_attribute(
+            sets, [0, 0, 0, 1, 1, 1], [900_000, 100_000, 1000, 100_000, 900_000, 1000], 2
+        )
+        found = joint(maximum_entropy_estimate(estimate))
+        assert found[:, 0] == pytest.approx([900_900, 100_100], rel=1e-3)
+        assert found[:, 1] == pytest.approx([100_100, 900_900], rel=1e-3)
 
+    def test_an_attribute_that_needs_too_much_is_not_told_apart(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(maximum_entropy, "_LARGEST", 1)
+        sets = [[0], [1], [0, 1], [0], [1], [0, 1]]
+        estimate = one_attribute(
+            sets, [0, 0, 0, 1, 1, 1], [900_000, 100_000, 1000, 100_000, 900_000, 1000], 2
+        )
+        found = joint(maximum_entropy_estimate(estimate))
+        assert found[:, 0] == pytest.approx([900_500, 100_500], rel=1e-3)
 
-def test_sensitive_values_have_distributions_of_their_own() -> None:
-    sets = [[0], [1], [0, 1], [0], [1], [0, 1]]
-    estimate = one_attribute(sets, [0, 0, 0, 1, 1, 1], [900_000, 100_000, 1000, 100_000, 900_000, 1000], 2)
-    found = joint(maximum_entropy_estimate(estimate))
-    assert found[:, 0] == pytest.approx([900_900, 100_100], rel=1e-3)
-    assert found[:, 1] == pytest.approx([100_100, 900_900], rel=1e-3)
+    def test_a_coarse_attribute_is_read_beside_an_exact_one(self) -> None:
+        coarse = one_attribute([[0], [1], [0, 1]], [0, 0, 0], [300_000, 100_000, 40_000], 2)
+        exact = Spread.of_codes(np.zeros(3, dtype=np.int32), 1)
+        both = Estimate(coarse.weights, (*coarse.spreads, exact), coarse.mixture_of, coarse.mixtures)
+        found = joint(maximum_entropy_estimate(both))[:, 0, 0]
+        assert found == pytest.approx([330_000, 110_000], rel=1e-4)
 
+    def test_a_class_of_twenty_five_is_followed_by_half(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[Any] = []
 
-def test_an_attribute_that_needs_too_much_is_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maximum_entropy, "_LARGEST", 1)
-    sets = [[0], [1], [0, 1], [0], [1], [0, 1]]
-    estimate = one_attribute(sets, [0, 0, 0, 1, 1, 1], [900_000, 100_000, 1000, 100_000, 900_000, 1000], 2)
-    found = joint(maximum_entropy_estimate(estimate))
-    assert found[:, 0] == pytest.approx([900_500, 100_500], rel=1e-3)
+        def fitted(*facts: Any) -> Any:
+            asked.append(facts)
+            return fit_codes(*facts)
 
+        monkeypatch.setattr(maximum_entropy, "fit_codes", fitted)
+        maximum_entropy_estimate(one_attribute([[0], [1], [0, 1]], [0, 0, 0], [25, 75, 225], 2))
+        (facts,) = asked
+        amounts, followed = (dict(zip(facts[2].tolist(), each.tolist(), strict=True)) for each in facts[4:6])
+        assert amounts == {0: 25, 1: 75, 2: 225}
+        assert followed == pytest.approx({0: 12.5, 1: 56.25, 2: 202.5})
+        # rounds, and the records of doubt
+        assert facts[-3:] == (20, 100.0, 50.0)
 
-def test_groups_that_differ_tell_who_has_what() -> None:
-    # one group of mostly a with mostly x, one of mostly b with mostly y: a goes with x in both
-    labels = np.array([0, 1, 0, 1])
-    spread = Spread(labels, np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 2)
-    counts = np.array([9000.0, 1000.0, 1000.0, 9000.0])
-    mixtures = Mixtures(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), counts, 2)
-    weights = np.array([9000, 1000, 1000, 9000])
-    estimate = Estimate(weights, (spread,), np.array([0, 0, 1, 1]), mixtures)
-    uniform, found = joint(estimate), joint(maximum_entropy_estimate(estimate))
-    assert uniform[0, 0] == pytest.approx(8200)
-    assert found[0, 0] > 9500
-    assert found.sum(axis=0) == pytest.approx([10_000, 10_000])
-    assert found.sum(axis=1) == pytest.approx([10_000, 10_000])
+    def test_groups_are_fitted_in_as_many_rounds(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[Any] = []
 
+        def fitted(*facts: Any) -> Any:
+            asked.append(facts)
+            return fit_values(*facts)
 
-def test_groups_that_are_alike_tell_nothing() -> None:
-    labels = np.array([0, 1, 0, 1])
-    spread = Spread(labels, np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 2)
-    mixtures = Mixtures(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([6.0, 4.0, 6.0, 4.0]), 2)
-    estimate = Estimate(np.array([5, 5, 5, 5]), (spread,), np.array([0, 0, 1, 1]), mixtures)
-    assert joint(maximum_entropy_estimate(estimate)) == pytest.approx(joint(estimate))
+        monkeypatch.setattr(maximum_entropy, "fit_values", fitted)
+        spread = Spread(np.array([0, 1, 0]), np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 2)
+        mixtures = Mixtures(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([6.0, 2.0, 4.0]), 2)
+        estimate = Estimate(np.array([4, 4, 4]), (spread,), np.array([0, 0, 1]), mixtures)
+        maximum_entropy_estimate(estimate)
+        (facts,) = asked
+        labels, _, of_profile, profile_of, weights, starts, values, places, amounts, totals, prior = facts[
+            :11
+        ]
+        assert (labels.tolist(), of_profile.tolist(), profile_of.tolist()) == ([[0, 1]], [8, 4], [0, 1, 0])
+        assert (weights.tolist(), starts.tolist()) == ([4, 4, 4], [0, 2, 4, 5])
+        assert (values.tolist(), places.tolist()) == ([0, 1, 0, 1, 1], [0, 1, 0, 1, 2])
+        assert (amounts.tolist(), totals.tolist()) == ([3, 1, 3, 1, 4], [6, 2, 4])
+        assert (prior.tolist(), facts[11:]) == ([0.5, 0.5], (20, 100.0))
+
+    def test_units_with_the_same_exact_values_are_one(self) -> None:
+        spread = Spread.of_codes(np.array([1, 0, 1]), 2)
+        mixtures = Mixtures(np.arange(4), np.array([0, 1, 2]), np.ones(3), 3)
+        found = maximum_entropy_estimate(Estimate(np.array([4, 5, 6]), (spread,), np.arange(3), mixtures))
+        assert (found.n_units, found.weights.tolist(), found.mixture_of.tolist()) == (2, [10, 5], [0, 1])
+        assert found.spreads[0].label_of.tolist() == [1, 0]
+        assert (found.mixtures.values.tolist(), found.mixtures.counts.tolist()) == ([0, 2, 1], [4, 6, 5])
+        assert found.mixtures.starts.tolist() == [0, 2, 3]
+
+    def test_groups_that_differ_tell_who_has_what(self) -> None:
+        # one group of mostly a with mostly x, one of mostly b with mostly y: a goes with x in both
+        labels = np.array([0, 1, 0, 1])
+        spread = Spread(labels, np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 2)
+        counts = np.array([9000.0, 1000.0, 1000.0, 9000.0])
+        mixtures = Mixtures(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), counts, 2)
+        weights = np.array([9000, 1000, 1000, 9000])
+        estimate = Estimate(weights, (spread,), np.array([0, 0, 1, 1]), mixtures)
+        uniform, found = joint(estimate), joint(maximum_entropy_estimate(estimate))
+        assert uniform[0, 0] == pytest.approx(8200)
+        assert found[0, 0] > 9500
+        assert found.sum(axis=0) == pytest.approx([10_000, 10_000])
+        assert found.sum(axis=1) == pytest.approx([10_000, 10_000])
+
+    def test_groups_that_are_alike_tell_nothing(self) -> None:
+        labels = np.array([0, 1, 0, 1])
+        spread = Spread(labels, np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 2)
+        mixtures = Mixtures(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([6.0, 4.0, 6.0, 4.0]), 2)
+        estimate = Estimate(np.array([5, 5, 5, 5]), (spread,), np.array([0, 0, 1, 1]), mixtures)
+        assert joint(maximum_entropy_estimate(estimate)) == pytest.approx(joint(estimate))
 
 
 IMPROVED: dict[str, tuple[Any, float]] = {

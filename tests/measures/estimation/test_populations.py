@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sfumato import AsIs, Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
 from sfumato.caching import forget
 from sfumato.measures.estimation import populations
-from sfumato.measures.estimation.populations import Populations, large_populations
+from sfumato.measures.estimation.populations import AttributeNodes, Populations, alike_in, large_populations
 
 Bound = tuple[Table, Schema]
 Conjunction = tuple[frozenset[Any] | None, ...]
@@ -212,3 +212,76 @@ def test_the_populations_of_adult(adult: Bound) -> None:
     assert sorted(found.supports.tolist()) == sorted(supports)
     assert len(found) == 2668
     assert len(large_populations(table, schema, 0.001)) == 127_998
+
+
+class TestNodes:
+    """Two attributes of three codes and of two; of the first {0}, {0, 2}, of the second {0}, {1}."""
+
+    SETS = ([[0], [0, 2]], [[0], [1]])
+
+    def nodes(self) -> AttributeNodes:
+        return AttributeNodes.of([[np.array(each) for each in of] for of in self.SETS], [3, 2])
+
+    def test_they_are_numbered_through(self) -> None:
+        nodes = self.nodes()
+        assert len(nodes) == 4
+        assert nodes.attribute_of.tolist() == [0, 0, 1, 1]
+        assert [nodes.codes(node).tolist() for node in range(4)] == [[0], [0, 2], [0], [1]]
+        assert (nodes.code_starts.tolist(), nodes.codes_of_node.tolist()) == (
+            [0, 1, 3, 4, 5],
+            [0, 0, 2, 0, 1],
+        )
+        assert nodes.first_code.tolist() == [0, 3, 5]
+        # of the first attribute 0 is in both, 1 in none and 2 in the second
+        assert nodes.node_starts.tolist() == [0, 2, 2, 3, 4, 5]
+        assert nodes.nodes_of_code.tolist() == [0, 1, 1, 2, 3]
+
+    def test_arrays_are_of_one_type_and_read_only(self) -> None:
+        nodes, some = self.nodes(), [1, 2]
+        found = Populations(nodes, some, some, some)  # type: ignore[arg-type]
+        types = {
+            **dict.fromkeys(("attribute_of", "codes_of_node", "nodes_of_code"), np.int32),
+            **dict.fromkeys(("code_starts", "first_code", "node_starts"), np.int64),
+            "depths": np.int16,
+            "last_nodes": np.int32,
+            "supports": np.int64,
+        }
+        for name, dtype in types.items():
+            array = {**vars(nodes), **vars(found)}[name]
+            assert (array.dtype, array.flags.writeable) == (dtype, False), name
+        assert (len(found), found.most_attributes) == (2, None)
+
+    def test_codes_in_the_same_nodes_are_alike(self) -> None:
+        numbers, one_of_each = self.nodes().alike(0)
+        assert (numbers.tolist(), one_of_each.tolist()) == ([0, 1, 2], [0, 1, 2])
+        same = AttributeNodes.of([[np.array([1, 2])], [np.array([0])]], [4, 2])
+        numbers, one_of_each = same.alike(0)
+        assert (numbers.tolist(), one_of_each.tolist()) == ([0, 1, 1, 0], [0, 1])
+        assert numbers.dtype == one_of_each.dtype == np.int32
+        numbers, one_of_each = same.alike(1)
+        assert (numbers.tolist(), one_of_each.tolist()) == ([0, 1], [0, 1])
+
+    def test_every_code_may_be_a_node(self) -> None:
+        found = AttributeNodes.single_codes([2, 3])
+        assert found.attribute_of.tolist() == [0, 0, 1, 1, 1]
+        assert [found.codes(node).tolist() for node in range(5)] == [[0], [1], [0], [1], [2]]
+        assert (found.first_code.tolist(), found.node_starts.tolist()) == ([0, 2, 5], [0, 1, 2, 3, 4, 5])
+        assert found.nodes_of_code.tolist() == [0, 1, 2, 3, 4]
+
+    def test_rows_in_the_same_nodes_are_put_together(self) -> None:
+        same = AttributeNodes.of([[np.array([1, 2])], [np.array([0])]], [4, 2])
+        row_of, codes = alike_in(same, [np.array([0, 3, 1, 2, 1]), np.array([0, 0, 1, 1, 0])])
+        assert row_of.tolist() == [0, 0, 1, 1, 2]
+        assert codes.tolist() == [[0, 1, 1], [0, 1, 0]]
+
+    def test_conjunctions_follow_from_the_order_of_the_populations(self) -> None:
+        depths, last = np.array([1, 2, 2, 1, 2]), np.array([0, 2, 3, 1, 3])
+        found = Populations(self.nodes(), depths, last, depths)
+        assert found.conjunctions() == [(0,), (0, 2), (0, 3), (1,), (1, 3)]
+
+
+def test_nothing_is_large_enough_where_everybody_is_different() -> None:
+    table, schema = Schema.of(q="quasi-identifying", s="sensitive").bind(
+        Table.from_arrow({"q": ["a", "b", "c"], "s": ["x", "y", "z"]})
+    )
+    assert (len(large_populations(table, schema, 0.5)), len(large_populations(table, schema, 0.3))) == (0, 3)

@@ -9,8 +9,17 @@ import numpy as np
 import pytest
 
 from sfumato import Schema, Table
-from sfumato.measures.estimation.queries import Queries, TooFewQueries, satisfied_queries
+from sfumato.measures.estimation import queries as module
+from sfumato.measures.estimation.queries import (
+    Queries,
+    TooFewQueries,
+    _draw,
+    _joined,
+    _some_codes,
+    satisfied_queries,
+)
 from sfumato.measures.estimation.reconstruction import true_estimate
+from sfumato.table import Column
 
 Bound = tuple[Table, Schema]
 
@@ -95,3 +104,98 @@ def test_every_attribute_is_asked_about(adult: Bound) -> None:
     assert counts.sum() == 600
     assert counts.min() > 60
     assert all(len(set(line)) == 3 for line in queries.attributes.tolist())
+
+
+class TestByHand:
+    def test_arrays_are_of_one_type_and_read_only(self) -> None:
+        queries = Queries([[0]], [[0]], [1, 0], [[1, 0]])  # type: ignore[arg-type]
+        types = {"attributes": np.int32, "starts": np.int64, "accepted": np.bool_, "values": np.bool_}
+        for name, dtype in types.items():
+            array = vars(queries)[name]
+            assert (array.dtype, array.flags.writeable) == (dtype, False), name
+        assert len(queries) == 1
+
+    def test_some_queries_are_taken_whole(self) -> None:
+        queries = Queries(
+            np.array([[0], [1]]),
+            np.array([[0], [3]]),
+            np.arange(5) % 2 == 1,
+            np.array([[True, False], [False, True]]),
+        )
+        some = queries.take(np.array([1]))
+        assert (some.attributes.tolist(), some.starts.tolist()) == ([[1]], [[3]])
+        assert some.values.tolist() == [[False, True]]
+        both = _joined([queries, some])
+        assert both.attributes.tolist() == [[0], [1], [1]]
+        # what the second part accepts stands behind what the first does
+        assert both.starts.tolist() == [[0], [3], [8]]
+        assert both.accepted.tolist() == [False, True, False, True, False] * 2
+        assert len(both.values) == 3
+        assert _joined([queries, some, some]).starts.tolist() == [[0], [3], [8], [13]]
+
+    @pytest.mark.parametrize(("share", "n_accepted"), [(0.2, 1), (0.21, 2), (0.4, 2), (0.999, 5), (1.5, 5)])
+    def test_a_share_of_the_values_is_accepted(self, share: float, n_accepted: int) -> None:
+        rng = np.random.default_rng(0)
+        numbers, words = (
+            Column(np.array([0]), (1, 2, 3, 4, 5), "numeric"),
+            Column(np.array([0]), tuple("abcde")),
+        )
+        drawn = [_some_codes(numbers, share, rng).tolist() for _ in range(60)]
+        # neighbours, and any of them
+        assert {tuple(each) for each in drawn} == {
+            tuple(range(first, first + n_accepted)) for first in range(5 - n_accepted + 1)
+        }
+        chosen = [_some_codes(words, share, rng).tolist() for _ in range(60)]
+        assert {len(set(each)) for each in chosen} == {n_accepted}
+        assert set().union(*chosen) == set(range(5))
+
+    def test_queries_ask_about_different_attributes_each_with_room_of_its_own(self) -> None:
+        columns = [Column(np.array([0]), tuple(range(size)), "numeric") for size in (2, 3, 4, 5)]
+        found = _draw(columns, 7, 2, 0.5, np.random.default_rng(1))
+        assert (found.attributes.shape, found.values.shape) == ((7, 2), (7, 5))
+        assert all(len(set(line)) == 2 for line in found.attributes.tolist())
+        sizes = [[(2, 3, 4)[each] for each in line] for line in found.attributes.tolist()]
+        assert len(found.accepted) == sum(map(sum, sizes))
+        starts = np.cumsum([0, *(size for line in sizes for size in line)])[:-1].reshape(7, 2)
+        assert found.starts.tolist() == starts.tolist()
+        for line, begins in zip(sizes, starts, strict=True):
+            for size, begin in zip(line, begins, strict=True):
+                assert found.accepted[begin : begin + size].sum() == math.ceil(size / 2)
+        assert set(found.values.sum(axis=1).tolist()) == {3}
+
+    def test_the_selectivity_is_that_of_all_attributes_together_unless_of_each(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        table = Table.from_arrow({"a": ["x", "y"], "s": ["u", "v"]})
+        bound = Schema.of(a="quasi-identifying", s="sensitive").bind(table)
+        shares: list[float] = []
+
+        def drawn(columns: Any, n_queries: int, dimensions: int, share: float, rng: Any) -> Queries:
+            shares.append(share)
+            return _draw(columns, n_queries, dimensions, 1.0, rng)
+
+        monkeypatch.setattr(module, "_draw", drawn)
+        facts = (*bound, "s", true_estimate(*bound, "s"), 3, 1, 0.25, 0)
+        for given in ((), ("joint",), ("each",)):
+            satisfied_queries(*facts, *given)
+        assert shares == [0.5, 0.5, 0.25]
+
+    def test_so_many_rounds_are_drawn_and_so_many_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        table = Table.from_arrow({"a": ["x", "y"], "s": ["u", "v"]})
+        bound = Schema.of(a="quasi-identifying", s="sensitive").bind(table)
+        asked: list[int] = []
+        truth = true_estimate(*bound, "s")
+
+        def answers(queries: Queries, estimate: Any) -> Any:
+            asked.append(len(queries))
+            # one more is satisfied each time
+            return (np.arange(len(queries)) == 0).astype(np.float64)
+
+        monkeypatch.setattr(Queries, "answers", answers)
+        queries, found, redrawn = satisfied_queries(*bound, "s", truth, 3, 1, 0.5, 0)
+        assert (asked, redrawn, len(queries), found.tolist()) == ([3, 2, 1], 2 + 1, 3, [1, 1, 1])
+        assert not found.flags.writeable
+        asked.clear()
+        with pytest.raises(TooFewQueries, match=r"only 100 of 101 queries .* after drawing 100 times"):
+            satisfied_queries(*bound, "s", truth, 101, 1, 0.5, 0)
+        assert len(asked) == 100

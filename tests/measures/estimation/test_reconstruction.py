@@ -13,6 +13,7 @@ from sfumato import (
     Attribute,
     Bucketize,
     FullDomain,
+    Hierarchy,
     Intervals,
     KAnonymity,
     Laplace,
@@ -24,15 +25,19 @@ from sfumato import (
     Table,
     sanitize,
 )
-from sfumato.cells import Cells
+from sfumato.cells import Cells, ValueSets
 from sfumato.measures.estimation.estimate import Estimate
 from sfumato.measures.estimation.reconstruction import (
     Unreadable,
     blind_estimate,
+    counted_as,
+    nearest_codes,
     reconstructed,
     true_estimate,
     uniform_estimate,
+    uniform_estimate_of_all,
 )
+from sfumato.table import Column
 
 SCHEMA = Schema(
     (
@@ -171,3 +176,93 @@ def test_where_all_sensitive_values_are_withheld_the_classes_are_one_group() -> 
     found = uniform_estimate(release(SuppressSensitive()), "ill")
     assert found.mixtures.counts.tolist() == pytest.approx([2.0, 2.0, 2.0])
     assert set(found.mixture_of.tolist()) == {0}
+
+
+class TestByHand:
+    def test_several_sensitive_attributes_are_read_beside_one_another(self) -> None:
+        schema = Schema((*SCHEMA.attributes, Attribute("job", "sensitive")))
+        people = {**PEOPLE, "job": ["x", "x", "y", "y", "x", "y"]}
+        made = sanitize(Table.from_arrow(people), schema, FullDomain({"age": 1, "sex": 1}, KAnonymity(3)))
+        both = uniform_estimate_of_all(made, ["ill", "job"])
+        ill, job = (uniform_estimate(made, name) for name in ("ill", "job"))
+        assert both.overall.tolist() == pytest.approx([*ill.overall, *job.overall])
+        assert both.mixtures.first_values == (0, 3, 5)
+        assert uniform_estimate_of_all(made, ["job"]).overall.tolist() == job.overall.tolist()
+
+    def test_quasi_identifiers_alone_have_one_value_for_everybody(self) -> None:
+        mixtures = uniform_estimate(release(AsIs()), None).mixtures
+        assert (mixtures.starts.tolist(), mixtures.values.tolist(), mixtures.counts.tolist()) == (
+            [0, 1],
+            [0],
+            [6],
+        )
+
+    def test_what_is_left_when_everything_is_withheld(self) -> None:
+        made = release(AsIs())
+        assert made.original is not None
+        blind = blind_estimate(true_estimate(made.original, made.schema, "ill"))
+        assert (blind.weights.tolist(), blind.mixture_of.tolist()) == ([6], [0])
+        assert [spread.label_of.tolist() for spread in blind.spreads] == [[0], [0]]
+        assert blind.spreads[0].codes.tolist() == [0, 1, 2, 3]
+        assert blind.spreads[0].masses.tolist() == [1, 1, 1, 1]
+        told = dict(zip(made.original["ill"].domain, blind.overall.tolist(), strict=True))
+        assert told == {"flu": 3, "ague": 1, "gout": 2}
+
+    def test_survey_weights_say_how_many_people_a_record_counts_for(self) -> None:
+        made = release(AsIs())
+        assert counted_as(made).tolist() == made.weights.tolist()
+        assert made.original is not None
+        counts = np.array([0.5, 1.5, 2.5, 3.5, 4.5, 5.5])
+        original = replace(made.original, survey_weights=counts)
+        weighted = replace(made, original=original)
+        assert counted_as(weighted).tolist() == counts.tolist()
+        estimate = uniform_estimate(weighted, "ill")
+        assert estimate.weights.sum() == pytest.approx(18)
+        # the people of each illness are those that its records stand for
+        ills = [made.cells["ill"].labels[code] for code in made.cells["ill"].codes]
+        expected = [
+            sum(n for ill, n in zip(ills, counts, strict=True) if ill == name)
+            for name in original["ill"].domain
+        ]
+        assert estimate.overall.tolist() == pytest.approx(expected)
+        withheld = uniform_estimate(replace(release(SuppressSensitive()), original=original), "ill")
+        assert withheld.overall.tolist() == pytest.approx([6, 6, 6])
+
+    def test_a_missing_number_is_no_number_to_be_near_to(self) -> None:
+        column = Column(np.array([0]), (10, 20, None), "numeric")
+        noisy = Cells(np.arange(3), ("9", "16", ""), (9, 16, None))
+        assert nearest_codes("age", noisy, column).tolist() == [0, 1, 2]
+        assert nearest_codes("age", noisy, column).dtype == np.int32
+        known = Column(np.array([0]), (10, 20), "numeric")
+        assert nearest_codes("age", Cells(np.arange(2), ("15", "15.1"), (15, 15.1)), known).tolist() == [0, 1]
+
+    @pytest.mark.parametrize("domain", [("a", "b"), (None, None), ("x", 1)])
+    def test_words_are_near_to_no_number(self, domain: Any) -> None:
+        column = Column(np.array([0]), (10, 20), "numeric")
+        with pytest.raises(Unreadable, match="'age' are neither"):
+            nearest_codes("age", Cells(np.arange(2), ("a", "b"), domain), column)
+
+    def test_a_generalized_sensitive_value_may_be_any_that_it_stands_for(self) -> None:
+        tree = Hierarchy.nested({"cold": ["flu", "ague"], "other": ["gout"]})
+        schema = Schema(
+            (Attribute("age", "quasi-identifying", "numeric"), Attribute("ill", "sensitive", hierarchy=tree))
+        )
+        table, _ = schema.bind(
+            Table.from_arrow({"age": [1, 1, 2, 2], "ill": ["flu", "gout", "ague", "ague"]})
+        )
+        plain = sanitize(table, schema, AsIs())
+        codes = {value: code for code, value in enumerate(table["ill"].domain)}
+        members = np.array([codes["flu"], codes["ague"], codes["gout"]])
+        sets = ValueSets(np.array([0, 2, 3]), members, np.array([2, 1]), 3)
+        shown = [1 if table["ill"].domain[code] == "gout" else 0 for code in plain.cells["ill"].codes]
+        cells = Cells(np.array(shown), ("cold", "other"), table["ill"].domain, sets)
+        made = replace(plain, cells={**plain.cells, "ill": cells})
+        mixtures = uniform_estimate(made, "ill").mixtures
+        found = [
+            {
+                table["ill"].domain[v]: n
+                for v, n in zip(mixtures.values[a:b], mixtures.counts[a:b], strict=True)
+            }
+            for a, b in zip(mixtures.starts[:-1], mixtures.starts[1:], strict=True)
+        ]
+        assert found == [{"flu": 0.5, "ague": 0.5, "gout": 1}, {"flu": 1, "ague": 1}]

@@ -35,11 +35,14 @@ from sfumato import (
     read_release,
     sanitize,
 )
+from sfumato.cells import Cells, ValueSets
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.scenario import control
 from sfumato.measures.scenario.control import Control, control_group
+from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
+from sfumato.release import without_rows
 
 Bound = tuple[Table, Schema]
 HALF = Scenario(control=0.5)
@@ -241,6 +244,11 @@ def test_a_stranger_is_written_like_the_smallest_class_around(
         found = control_group(sanitize(table, schema, Mondrian(KAnonymity(min(k, table.n_records)))), HALF)
     except NotApplicable:
         return
+    check_strangers(found, table, schema)
+
+
+def check_strangers(found: Control, table: Table, schema: Schema) -> int:
+    """Every stranger has the cells of the smallest class around, if there is one; return how many have."""
     both, n_second = found.both, int((found.members > 0).sum())
     names = schema.quasi_identifiers
 
@@ -256,7 +264,7 @@ def test_a_stranger_is_written_like_the_smallest_class_around(
     def volume(sets: list[frozenset[int]]) -> int:
         return int(np.prod([len(each) for each in sets]))
 
-    classes = [written(row) for row in range(n_second)]
+    n_covered, classes = 0, [written(row) for row in range(n_second)]
     for row in range(n_second, both.n_rows):
         assert both.rows is not None
         values = [int(table[name].codes[both.rows[row]]) for name in names]
@@ -264,6 +272,8 @@ def test_a_stranger_is_written_like_the_smallest_class_around(
         if around:
             assert written(row) in around
             assert volume(written(row)) == min(map(volume, around))
+            n_covered += 1
+    return n_covered
 
 
 def test_noise_is_fresh_for_those_who_stay_and_as_released_for_those_who_leave(hospital: Bound) -> None:
@@ -282,3 +292,218 @@ def test_of_a_large_table_only_so_many_are_left_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(control, "MOST_STRANGERS", 50)
     found = control_group(sanitize(*people(2000, learnable=True), AsIs()), Scenario())
     assert int(found.leaving.sum()) == 50
+
+
+def few(n_people: int, how: Any = None, seed: int = 4) -> Release:
+    """Return a release of people each of whom has an age of their own."""
+    ages = list(range(20, 20 + n_people))
+    table = Table.from_arrow({"age": ages, "ill": ["abcd"[age % 4] for age in ages]})
+    age = Attribute("age", "quasi-identifying", "numeric", Intervals((10,)))
+    return sanitize(table, Schema((age, Attribute("ill", "sensitive"))), how or AsIs(), seed=seed)
+
+
+class TestByHand:
+    @pytest.mark.parametrize(("n_people", "share", "n_left_out"), [(3, 0.4, 1), (4, 0.5, 2), (12, 0.2, 2)])
+    def test_so_many_are_left_out(self, n_people: int, share: float, n_left_out: int) -> None:
+        release = few(n_people)
+        found = control_group(release, Scenario(control=share))
+        assert (found.staying.sum(), found.leaving.sum()) == (n_people - n_left_out, n_left_out)
+        assert (found.members.sum(), found.strangers.sum()) == (n_people - n_left_out, n_left_out)
+        assert found.members.dtype == found.strangers.dtype == np.int64
+        assert release.original is not None
+        assert found.both.rows is not None
+        assert found.both.original is release.original
+        # each row of the second release and each stranger has the cells of the original row
+        for row, code in zip(found.both.rows, found.both.cells["age"].codes, strict=True):
+            assert found.both.cells["age"].labels[code] == str(20 + row)
+        assert found.both.weights.tolist() == [1] * n_people
+        assert found.both.recipe is None
+
+    @pytest.mark.parametrize(("n_people", "share"), [(12, 0.04), (2, 0.5), (1, 0.5)])
+    def test_of_few_none_can_be_left_out(self, n_people: int, share: float) -> None:
+        with pytest.raises(NotApplicable, match="too few people for a control group"):
+            control_group(few(n_people), Scenario(control=share))
+
+    def test_so_many_tell_enough(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        # as the pages of the attacks say
+        assert control.MOST_STRANGERS == 10_000
+        monkeypatch.setattr(control, "MOST_STRANGERS", 3)
+        assert control_group(few(20), HALF).leaving.sum() == 3
+
+    def test_a_stranger_is_written_like_one_of_several_classes_around(self) -> None:
+        rng = np.random.default_rng(0)
+        people = {name: rng.integers(0, 30, 40).tolist() for name in ("age", "size")}
+        table, schema = Schema.of(age="quasi-identifying", size="quasi-identifying").bind(
+            Table.from_arrow(people)
+        )
+        release = sanitize(table, schema, Clustering(KAnonymity(4)), seed=1)
+        assert check_strangers(control_group(release, Scenario(control=0.4)), table, schema) > 5
+
+    def test_every_class_may_be_around_a_stranger(self) -> None:
+        four = few(4)
+        assert control._covering_rows(four, four)["age"].tolist() == [0, 1, 2, 3]
+        last = without_rows(four, np.array([True, True, True, False]))
+        assert control._covering_rows(last, four)["age"].tolist() == [-1, -1, -1, 0]
+        # of numbers with noise there are no classes to be in
+        noisy = few(4, Laplace(1.0))
+        assert control._covering_rows(noisy, noisy) == {}
+
+    def test_another_seed_leaves_out_others(self) -> None:
+        found = [control_group(few(20), replace(HALF, seed=seed)).leaving.tolist() for seed in (0, 0, 1)]
+        assert found[0] == found[1] != found[2]
+
+    @pytest.mark.parametrize("lacking", ["recipe", "original", "rows"])
+    def test_the_recipe_and_the_records_must_be_known(self, lacking: str) -> None:
+        with pytest.raises(NotApplicable, match="not made by a recipe that could be run again"):
+            control_group(replace(few(8), **{lacking: None}), HALF)
+
+    def test_two_records_must_be_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        four = few(8).original
+        assert four is not None
+        second = control.made_again(few(8), four.part(np.arange(4), np.ones(4, dtype=np.int64)))
+        for lacking in ({"weights": np.array([1, 0, 0, 0])}, {"rows": None}):
+            monkeypatch.setattr(
+                control, "made_again", lambda *facts, lacking=lacking: replace(second, **lacking)
+            )
+            with pytest.raises(NotApplicable, match="too few records are left"):
+                control_group(few(8), HALF)
+        monkeypatch.setattr(
+            control, "made_again", lambda *facts: replace(second, weights=np.array([1, 1, 0, 0]))
+        )
+        assert control_group(few(8), HALF).members.sum() == 2
+
+    def test_suppressed_people_stay_or_leave_unseen(self) -> None:
+        # ages 20 to 31: two of them are in a class of their own and suppressed
+        release = few(12, FullDomain({"age": 1}, KAnonymity(3), suppression=1.0))
+        assert release.n_suppressed == 2
+        found = control_group(release, HALF)
+        assert found.leaving.sum() == found.staying.sum() == 6
+        assert found.strangers.sum() == found.leaving[:10].sum()
+
+    def test_of_a_group_all_records_are_shown(self) -> None:
+        release = few(16, Anatomy(2))
+        found = control_group(release, Scenario(control=0.25))
+        n_second = found.both.n_rows - release.n_rows
+        assert found.both.group_of is not None
+        assert found.strangers[n_second:].sum() == 4
+        assert set(found.strangers[n_second:].tolist()) == {0, 1}
+        # the groups of the two releases are different ones
+        assert not set(found.both.group_of[:n_second]) & set(found.both.group_of[n_second:])
+        assert release.group_of is not None
+        apart = found.both.group_of[n_second:] - release.group_of
+        assert set(apart.tolist()) == {int(found.both.group_of[:n_second].max()) + 1}
+
+    @pytest.mark.parametrize(("seed", "next_seed"), [(4, 5), (0, 1)])
+    def test_it_is_made_by_the_same_recipe_with_the_next_seed(
+        self, seed: int, next_seed: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        release = few(8, seed=seed)
+        assert release.recipe is not None
+        assert release.original is not None
+        asked: list[Any] = []
+
+        def made(*facts: Any) -> Release:
+            asked.append(facts)
+            return release
+
+        monkeypatch.setattr(control, "made", made)
+        assert control.made_again(release, release.original) is release
+        assert asked == [(release.original, release.schema, replace(release.recipe, seed=next_seed))]
+        unseeded = replace(release, recipe=replace(release.recipe, seed=None))
+        control.made_again(unseeded, release.original)
+        assert asked[1][2].seed == 1
+
+    @pytest.mark.parametrize(
+        ("trouble", "words"),
+        [
+            (Infeasible("k is too large", 1), "without the control group the release cannot be made: k is"),
+            (ParameterError("no such level"), "the release cannot be made again: no such level"),
+        ],
+    )
+    def test_why_it_cannot_be_made_is_told(
+        self, trouble: Exception, words: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fails(*facts: Any) -> Release:
+            raise trouble
+
+        monkeypatch.setattr(control, "made", fails)
+        release = few(8)
+        assert release.original is not None
+        with pytest.raises(NotApplicable, match=words):
+            control.made_again(release, release.original)
+
+    def test_miners_see_the_members_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[Any] = []
+
+        def predicted(*facts: Any, **limits: Any) -> Any:
+            asked.append((*facts, limits))
+            none = np.zeros(0, dtype=np.int64)
+            return Predictions("ill", facts[2], "category", (), none, none, none, 2, 0.0)
+
+        monkeypatch.setattr(control, "predict_from_all", predicted)
+        found = control_group(few(8), HALF)
+        scenario = Scenario(seed=3, time_limit=9.0, cells="labels")
+        done, lacking = found.mine(found.both, "ill", ["majority", "one-rule"], scenario)
+        assert [each.miner for each in done] == ["majority", "one-rule"]
+        assert lacking == []
+        limits = {"seed": 3, "time_limit": 9.0, "cells": "labels"}
+        assert asked == [
+            (found.both, "ill", each, found.members, limits) for each in ("majority", "one-rule")
+        ]
+
+
+class TestCells:
+    def sets(self, labels: tuple[str, ...], *members: list[int]) -> Cells:
+        """Return cells of one row for each label."""
+        starts = np.cumsum([0, *map(len, members)])
+        sizes = np.array([len(each) for each in members])
+        sets = ValueSets(starts, np.concatenate(members), sizes, 3)
+        return Cells(np.arange(len(labels)), labels, (1, 2, 3), sets)
+
+    def shown(self, cells: Cells) -> list[Any]:
+        return [cells.labels[code] for code in cells.codes]
+
+    def test_equal_labels_are_one_and_every_label_keeps_its_set(self) -> None:
+        one, other = self.sets(("1", "2-3"), [0], [1, 2]), self.sets(("1-2", "1"), [0, 1], [0])
+        found = control._joined(one, other, None)
+        assert self.shown(found) == ["1", "2-3", "1-2", "1"]
+        assert found.sets is not None
+        assert sorted(found.labels) == ["1", "1-2", "2-3"]
+        members = {
+            label: found.sets.members[found.sets.starts[code] : found.sets.starts[code + 1]].tolist()
+            for code, label in enumerate(found.labels)
+        }
+        assert members == {"1": [0], "2-3": [1, 2], "1-2": [0, 1]}
+        assert found.sets.n_leaves == 3
+
+    def test_a_stranger_gets_the_cell_of_the_row_that_is_named(self) -> None:
+        one, other = self.sets(("1", "2-3"), [0], [1, 2]), self.sets(("1-2", "1"), [0, 1], [0])
+        assert self.shown(control._joined(one, other, np.array([1, -1]))) == ["1", "2-3", "2-3", "1"]
+        assert self.shown(control._joined(one, other, np.array([0, -1]))) == ["1", "2-3", "1", "1"]
+
+    def test_noisy_numbers_are_put_together(self) -> None:
+        one, other = (
+            Cells(np.array([0, 1]), ("5", "7"), (5, 7)),
+            Cells(np.array([1, 0]), ("7", "9"), (7, 9)),
+        )
+        found = control._joined(one, other, None)
+        assert (self.shown(found), found.labels, found.domain) == (
+            ["5", "7", "9", "7"],
+            ("5", "7", "9"),
+            (5, 7, 9),
+        )
+        assert found.sets is None
+
+    def test_what_differs_in_kind_cannot_be_put_together(self) -> None:
+        sets, numbers = self.sets(("1",), [0]), Cells(np.array([0]), ("5",), (5,))
+        words = Cells(np.array([0]), ("5",))
+        elsewhere = replace(sets, domain=(1, 2, 4))
+        for one, other in (
+            (sets, numbers),
+            (numbers, sets),
+            (numbers, words),
+            (words, numbers),
+            (sets, elsewhere),
+        ):
+            with pytest.raises(NotApplicable, match="stand for differs when the release is made again"):
+                control._joined(one, other, None)

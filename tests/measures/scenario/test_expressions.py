@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato import Table
 from sfumato.errors import ParameterError
-from sfumato.measures.scenario.expressions import Expression
+from sfumato.measures.scenario.expressions import Expression, _aligned, _Operand, domain_values
 from sfumato.measures.scenario.formulas import DEEPEST, LONGEST
 from sfumato.table import Column
 
@@ -59,6 +59,20 @@ def of(text: str, columns: Any = None) -> list[float]:
         ("if(if(children > 1, sex, `marital-status`) = 'single', 1, 0)", [1, 0, 0, 0]),
         ("  1e3  ", [1000] * 4),
         ("children == 2", [0, 1, 0, 0]),
+        # what is not chosen, or decided already, may divide by zero
+        ("if(children = 0, 0, 8 / children)", [0, 4, 2, 8]),
+        ("children = 0 or 4 / children < 1", [1, 0, 0, 0]),
+        ("children != 0 and 4 / children < 1", [0, 0, 0, 0]),
+        ("children <= 2", [1, 1, 0, 1]),
+        ("children / 2", [0, 1, 2, 0.5]),
+        ("children / -1 + 5", [5, 3, 1, 4]),
+        # a missing age equals no known one
+        ("age = 31", [1, 0, 0, 0]),
+        ("age != 31", [0, 1, 1, 1]),
+        ("'f' in ('f', 'm')", [1, 1, 1, 1]),
+        ("sex not in ('f')", [0, 0, 1, 1]),
+        ("age not in (31, 60)", [0, 0, 1, 1]),
+        ("'f' = sex", [1, 1, 0, 0]),
     ],
 )
 def test_it_computes_what_it_says(text: str, results: list[float]) -> None:
@@ -68,6 +82,45 @@ def test_it_computes_what_it_says(text: str, results: list[float]) -> None:
 def test_what_depends_on_one_column_is_computed_for_its_values_alone() -> None:
     long = Column(np.zeros(100_000, dtype=np.int32), (3,), "numeric")
     assert Expression("1 / (age - 2)").evaluate({"age": long}).sum() == 100_000
+
+
+class TestWhereItIsComputed:
+    """For the values of one column, for each row, or once."""
+
+    CODES = np.array([0, 1, 0], dtype=np.int32)
+
+    def operand(self, n_values: int, codes: Any = None) -> _Operand:
+        return _Operand(np.arange(n_values, dtype=float), np.zeros(n_values, dtype=np.bool_), codes)
+
+    def test_what_depends_on_one_column_stays_with_its_values(self) -> None:
+        column, constant = self.operand(2, self.CODES), self.operand(1)
+        for operands in ([column, constant], [constant, column], [column, column], [column]):
+            values, undefined, codes = _aligned(operands)
+            assert codes is self.CODES
+            assert {len(each) for each in (*values, *undefined)} == {2}
+        assert _aligned([constant, constant])[2] is None
+
+    @pytest.mark.parametrize("n_rows", [2, 3])
+    def test_what_depends_on_several_is_computed_for_each_row(self, n_rows: int) -> None:
+        one, other = (np.arange(n_rows, dtype=np.int32) % 2 for _ in range(2))
+        for operands in (
+            [self.operand(2, one), self.operand(2, other)],
+            [self.operand(2, one), self.operand(n_rows)],
+            [self.operand(n_rows), self.operand(1)],
+        ):
+            values, undefined, codes = _aligned(operands)
+            assert codes is None
+            assert {len(each) for each in (*values, *undefined)} == {n_rows}
+        assert _aligned([self.operand(2, one), self.operand(n_rows)])[0][0].tolist() == one.tolist()
+
+    def test_numbers_and_texts_with_missing_ones_are_values(self) -> None:
+        ages, sexes = domain_values(PEOPLE["age"]), domain_values(PEOPLE["sex"])
+        assert (ages.dtype, sexes.dtype) == (np.float64, object)
+        assert domain_values(PEOPLE["children"]).dtype == np.float64
+        assert ages.tolist() == pytest.approx([31, 60, 70, math.nan], nan_ok=True)
+        assert sexes.tolist() == ["f", "m", None]
+        numbers = Column(np.array([0]), (1, 2), "categorical")
+        assert (domain_values(numbers).tolist(), domain_values(numbers).dtype) == (["1", "2"], object)
 
 
 def test_it_tells_which_columns_it_speaks_of() -> None:
@@ -97,6 +150,27 @@ def test_equal_formulas_are_equal() -> None:
         ("1 / children", "divides by zero, or grows too large, in 1 of 4 rows"),
         ("1 / (children - children)", "in 4 of 4 rows"),
         ("1 / children > 2", "divides by zero"),
+        ("children / children", "in 1 of 4 rows"),
+        ("if(1 / children > 0, 1, 2)", "in 1 of 4 rows"),
+        ("if(children = 0, 8 / children, 0)", "in 1 of 4 rows"),
+        ("if(children = 0, 7, 1 / (children - 2))", "in 1 of 4 rows"),
+        ("1 / children > 2 and sex = 'f'", "in 1 of 4 rows"),
+        ("1 / children > 2 or sex = 'f'", "in 1 of 4 rows"),
+        ("children >= 0 and 1 / children > 2", "in 1 of 4 rows"),
+        ("children < 0 or 1 / children > 2", "in 1 of 4 rows"),
+        ("1 / children in (1, 2)", "in 1 of 4 rows"),
+        ("-(1 / children) + 1", "in 1 of 4 rows"),
+        ("children = 1 or age", "'or' joins comparisons"),
+        ("sex and age > 1", "'and' joins comparisons"),
+        ("1 and age > 1", "'and' joins comparisons"),
+        ("not sex", "'not' joins comparisons"),
+        ("if(sex, 1, 2)", "begins with a comparison"),
+        ("sex in (1)", "a text is compared with a number"),
+        ("sex < 1", "^< and > needs numbers"),
+        ("1 >= sex", "^< and > needs numbers"),
+        ("sex * 2", r"^'\*' needs numbers"),
+        ("if(age > 1, sex, sex)", "gives text"),
+        ("x", "no attribute 'x'; there are age, sex, marital-status, children"),
         ("", "expected a number"),
         ("age +", "at the end"),
         ("age 5", "an operator or the end"),
@@ -120,6 +194,42 @@ def test_what_is_wrong_is_said_in_one_line(text: str, words: str) -> None:
     with pytest.raises(ParameterError, match=words) as caught:
         of(text)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1", "number"),
+        ("n", "number"),
+        ("x", "any"),
+        ("t = 'a'", "truth"),
+        ("n != 1", "truth"),
+        ("n in (1, 2)", "truth"),
+        ("n < 1", "truth"),
+        ("n >= 1", "truth"),
+        ("n + 1", "number"),
+        ("abs(n)", "number"),
+        ("-(n = 1)", "number"),
+        ("not n < 1", "truth"),
+        ("n in (1) and t = 'a' or n > 2", "truth"),
+        ("not x", "truth"),
+        ("if(n = 1, 1, 2)", "number"),
+        ("if(x, n = 2, n = 3)", "truth"),
+        ("if(n in (1), n = 2, 5)", "number"),
+        ("if(n = 1, x, 5)", "any"),
+        ("if(n = 1, 5, x)", "any"),
+        ("x = 'a' and x = 1", "truth"),
+        ("x < 1", "truth"),
+    ],
+)
+def test_what_a_formula_gives_is_known_before_the_data_is(text: str, expected: str) -> None:
+    assert Expression(text).check({"n": "number", "t": "text", "x": "any"}) == expected
+
+
+def test_without_columns_there_is_one_result() -> None:
+    assert of("1 + 1", {}) == [2]
+    with pytest.raises(ParameterError, match="no attribute 'age'; there are none"):
+        of("age", {})
 
 
 def test_types_can_be_checked_before_the_data_is_known() -> None:

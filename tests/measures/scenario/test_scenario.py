@@ -35,10 +35,19 @@ role = "identifying"
 def test_weights_are_a_formula_a_number_or_a_function() -> None:
     assert weights_of("if(sex = 'f' and age > 55, 10, 1)", PEOPLE).tolist() == [1, 10, 1]
     assert weights_of(2, PEOPLE).tolist() == [2, 2, 2]
+    assert weights_of(2, PEOPLE).dtype == np.float64
     assert weights_of(lambda table: np.arange(table.n_rows), PEOPLE).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("weights", ["age - 50", lambda table: -1.0, lambda table: np.full(3, np.nan)])
+@pytest.mark.parametrize(
+    "weights",
+    [
+        "age - 50",
+        lambda table: -1.0,
+        lambda table: np.full(3, np.nan),
+        lambda table: np.array([1, 1, np.inf]),
+    ],
+)
 def test_a_weight_is_never_negative(weights: Any) -> None:
     with pytest.raises(ParameterError, match="negative or no number"):
         weights_of(weights, PEOPLE)
@@ -56,6 +65,55 @@ def test_a_scenario_survives_json() -> None:
     assert registry.build("measure", name, json.loads(json.dumps(parameters))) == AntiUtility(scenario)
     assert AntiUtility(scenario).label == "anti-utility scenario=celebrities"
     assert AntiUtility().label == "anti-utility"
+
+
+def test_what_is_wanted_unless_something_is_said() -> None:
+    assert User() == User(None, 1.0, "equal", ("naive-bayes", "decision-tree", "random-forest"))
+    miners = ("naive-bayes", "decision-tree", "random-forest", "linear-regression", "regression-tree")
+    assert Adversary() == Adversary((), 1.0, "exact", 0.0, miners, "both", True, "others", ())
+    assert Scenario() == Scenario("", User(), Adversary(), 10, 0, 600.0, 0.2, "shares")
+
+
+def test_lists_become_tuples() -> None:
+    user = User(["ill"], miners=["majority"])  # type: ignore[arg-type]
+    assert (user.target, user.targets, user.miners) == (("ill",), ("ill",), ("majority",))
+    assert (User("ill").targets, User().targets) == (("ill",), ())
+    adversary = Adversary(["age"], miners=["majority"], knows=["sex"])  # type: ignore[arg-type]
+    assert (adversary.attributes, adversary.miners, adversary.knows) == (("age",), ("majority",), ("sex",))
+
+
+def test_every_end_of_what_is_allowed_is_allowed() -> None:
+    for c in (0, 100):
+        assert Adversary(c=c).c == c
+    for control in (0, 0.5):
+        assert Scenario(control=control).control == control
+    assert (Scenario(folds=2).folds, Scenario(seed=0).seed) == (2, 0)
+    assert Scenario(time_limit=0.5).time_limit == 0.5
+    assert (User(weights=0).weights, Adversary(weights=0.5).weights) == (0, 0.5)
+    assert weights_of(0, PEOPLE).tolist() == [0, 0, 0]
+    for of in ("values", "released", "both"):
+        assert Adversary(guesses=cast(Any, of)).guesses == of
+    for error in ("equal", "distance", "predicted", "predicted = 'x'", lambda predicted, true: true):
+        assert User(error=error).error == error
+    for reduction in ("nearer", "exact", "distance", "released"):
+        assert Adversary(reduction=reduction).reduction == reduction
+
+
+def test_a_scenario_is_plain_data_with_all_that_it_says() -> None:
+    written = Scenario("s", User("ill"), Adversary(("age",)), 5).to_dict()
+    assert (written["name"], written["folds"], written["control"]) == ("s", 5, 0.2)
+    assert written["user"]["target"] == "ill"
+    assert written["adversary"]["attributes"] == ["age"]
+    assert Scenario.of({"user": User("ill")}) == Scenario(user=User("ill"))
+
+
+def test_a_scenario_that_fits_the_table_passes() -> None:
+    everything = Scenario(
+        user=User("sex", "age > 5", "predicted = true"),
+        adversary=Adversary(("age",), "sex = 'f'", "predicted < released", knows=("sex",)),
+    )
+    everything.check(TYPES)
+    Scenario(user=User("age", error="predicted < true")).check(TYPES)
 
 
 def test_a_scenario_with_functions_cannot_be_written_down() -> None:
@@ -81,6 +139,23 @@ def test_a_scenario_with_functions_cannot_be_written_down() -> None:
         (lambda: Adversary(miners=()), "at least one miner"),
         (lambda: Adversary(trained_on=cast(Any, "some")), "trained-on cannot be 'some'"),
         (lambda: Scenario(cells=cast(Any, "codes")), "cells cannot be 'codes'; allowed are shares, labels"),
+        (lambda: Adversary(c=-1), "c must be from 0 to 100"),
+        (lambda: Adversary(weights="age >"), "cannot be read at the end"),
+        (lambda: Adversary(weights=float("inf")), "a weight must be 0 or more"),
+        (lambda: User(weights=float("nan")), "a weight must be 0 or more"),
+        (lambda: Adversary(reduction="predicted = truth"), "no attribute 'truth'; did you mean 'true'"),
+        (lambda: Adversary(reduction="equall"), "no function 'equall'; there are nearer, exact, distance"),
+        (lambda: Scenario(adversary=cast(Any, "me")), "are tables"),
+        (lambda: Scenario(seed=-1), "seed must be at least 0"),
+        (lambda: Scenario(control=0.51), "control must be a share from 0 to 0.5"),
+        (lambda: Scenario.of({"x": 1}), "a scenario has no 'x'; it has name, user, adversary"),
+        (lambda: Scenario.of({"user": "me"}), "are tables"),
+        (
+            lambda: Scenario(user=User("x")).check(TYPES),
+            "no attribute 'x' that is released; there are age, sex",
+        ),
+        (lambda: Scenario(adversary=Adversary(weights="sex > 3")).check(TYPES), "needs numbers"),
+        (lambda: Scenario(adversary=Adversary(("sex",), reduction="true > 1")).check(TYPES), "needs numbers"),
         (lambda: Scenario(folds=1), "folds must be at least 2"),
         (lambda: Scenario(time_limit=0), "time-limit must be above 0"),
         (lambda: Scenario(control=-0.1), "control must be a share from 0 to 0.5"),

@@ -136,5 +136,5 @@ def _nearest_records(release: Release, names: tuple[str, ...], listed: Listed, d
 
 def _share_by_chance(n_records: int, n_near: int) -> float:
     """Return how likely two draws of so many records have one in common."""
-    apart = np.prod([max(n_records - n_near - i, 0) / (n_records - i) for i in range(n_near)])
+    apart = np.prod([(n_records - n_near - i) / (n_records - i) for i in range(n_near)])
     return float(1 - apart)

@@ -154,6 +154,7 @@ def best_threshold(inside: Floats, outside: Floats) -> float:
         return 1.0
     own, others = np.sort(inside), np.sort(outside)
     said = [len(each) - np.searchsorted(each, candidates, side="right") for each in (own, others)]
-    gain = said[0] / max(len(own), 1) - said[1] / max(len(others), 1)
+    # shares of both, times both numbers: whole numbers, of which equal ones are equal
+    gain = said[0] * max(len(others), 1) - said[1] * len(own)
     # of equally good ones the largest says it of the fewest
     return float(candidates[len(gain) - 1 - int(np.argmax(gain[::-1]))])

@@ -92,5 +92,6 @@ def advantage(inside: Rate, outside: Rate) -> Risk:
     """
     value = max(inside.value - outside.value, 0.0)
     middle, reach = inside.middle - outside.middle, math.hypot(inside.reach, outside.reach)
-    low, high = (min(max(end, 0.0), 1.0) for end in (middle - reach, middle + reach))
+    # neither end is above 1: no rate's interval is
+    low, high = (max(end, 0.0) for end in (middle - reach, middle + reach))
     return Risk(value, min(low, value), max(high, value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -174,7 +174,7 @@ def _made_anew(release: Release, seed: int) -> tuple[Release, Table]:
     if release.recipe is None:
         raise NotApplicable("the release was not made by a recipe that could be run again")
     n_strangers = min(round(LEFT_OUT * table.n_people), MOST_STRANGERS)
-    if n_strangers < 1 or table.n_people - n_strangers < 2:
+    if n_strangers < 1:
         raise NotApplicable("there are too few people to leave some out")
     rng = np.random.default_rng([seed, n_strangers])
     _, staying = drawn_people(table, n_strangers, rng)
@@ -183,7 +183,7 @@ def _made_anew(release: Release, seed: int) -> tuple[Release, Table]:
     if second.n_records < 1:
         raise NotApplicable("no record is left when the release is made again")
     strangers = table.part(leaving, (table.weights - staying)[leaving])
-    return replace(second, earlier=()), strangers
+    return second, strangers
 
 
 def read_people(path: str) -> Table:

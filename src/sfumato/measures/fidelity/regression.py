@@ -147,8 +147,7 @@ def _least_squares(columns: Floats, outcome: Floats) -> _Coefficients:
     value = inverse @ (columns.T @ outcome)
     left = outcome - columns @ value
     freedom = max(1, len(outcome) - len(value))
-    told = np.diag(squares) > 0
-    return _Coefficients(value, np.where(told, np.sqrt((left @ left) / freedom * np.diag(inverse)), 0.0))
+    return _Coefficients(value, np.sqrt((left @ left) / freedom * np.diag(inverse)))
 
 
 def _overlap(first: _Coefficients, second: _Coefficients, told: np.ndarray) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from sfumato.arrays import Booleans, Codes, Floats
 from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.scenario.formulas import COMPARISONS, FormulaStep, steps_of
-from sfumato.table import Column, Value
+from sfumato.table import Column
 
 Type = Literal["number", "text", "truth", "any"]
 """What a part of a formula is; ``any`` when that is not known before the data is."""
@@ -175,9 +175,7 @@ def _performed(step: FormulaStep, operands: list[_Operand], columns: Mapping[str
             decided = ~values[0] if step.operation == "and" else values[0]
             poisoned = undefined[0] | (undefined[1] & ~decided)
         elif step.operation == "in":
-            found = (
-                np.isin(values[0], step.given) if values[0].dtype != object else _among(values[0], step.given)
-            )
+            found = np.isin(values[0], step.given)
             poisoned = undefined[0]
         else:
             found = _OPERATIONS[step.operation](*values)
@@ -213,17 +211,11 @@ def domain_values(column: Column) -> Any:
     """Return the values of a domain: numbers with NaN for a missing one, or texts with ``None``."""
     if column.kind == "numeric":
         return np.array([math.nan if value is None else value for value in column.domain], dtype=np.float64)
-    values: list[Value] = [None if value is None else str(value) for value in column.domain]
-    return np.array([*values, None], dtype=object)[:-1]
-
-
-def _among(values: Any, texts: Sequence[str]) -> Booleans:
-    wanted = frozenset(texts)
-    return np.array([value in wanted for value in values], dtype=np.bool_)
+    return np.array([None if value is None else str(value) for value in column.domain], dtype=object)
 
 
 def _equal(one: Any, other: Any) -> Booleans:
-    same = np.asarray(one == other, dtype=np.bool_)
+    same = np.asarray(one == other)
     if np.asarray(one).dtype == np.float64 and np.asarray(other).dtype == np.float64:
         return np.asarray(same | (np.isnan(one) & np.isnan(other)))
     return same
@@ -261,5 +253,5 @@ def _result(operand: _Operand, n_rows: int) -> Floats:
             f"the formula divides by zero, or grows too large, in {int(undefined.sum()):,} of {n_rows:,} "
             "rows; guard it with if(…)"
         )
-    values = np.asarray(by_row.values, dtype=np.float64)
-    return np.broadcast_to(np.where(np.isnan(values), 0.0, values), n_rows).copy()
+    values = np.where(np.isnan(by_row.values), 0.0, by_row.values)
+    return np.broadcast_to(values, n_rows).copy()

@@ -256,9 +256,10 @@ def _utility(
 ) -> _Utility | None:
     """Return what w(x) E(predicted, true) adds up to over all records."""
     found, _ = predictions(release, name, [miner], scenario)
-    if not found or release.original is None:
+    if not found:
         return None
     each, table = found[0], release.original
+    assert table is not None
     truth = true_column(release, name).take(each.rows)
     of_row = rows[each.rows]
     hierarchy = release.schema.hierarchy(name)

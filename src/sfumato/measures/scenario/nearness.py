@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def told_sets(cells: Cells, codes: Codes, truth: Column) -> Told:
     assert cells.sets is not None
     sizes = cells.sets.sizes[codes] - 1.0
     distance = np.where(cells.sets.contain(codes, truth.codes), sizes, np.inf)
-    return Told(released_column(cells, truth.kind).take(codes.astype(np.int64)), distance)
+    return Told(replace(released_column(cells, truth.kind), codes=codes), distance)
 
 
 def told_values(predicted: Codes, truth: Column) -> Told:
@@ -124,13 +124,12 @@ def closeness(predicted: Column, truth: Column, hierarchy: Hierarchy) -> Floats:
         known = values[~np.isnan(values)]
         width = float(known.max() - known.min()) if len(known) else 0.0
         far = _difference(_numbers(predicted), _numbers(truth))
-        return np.clip(1 - far / width, 0.0, 1.0) if width > 0 else (far == 0).astype(np.float64)
-    far = np.full(len(truth.codes), hierarchy.n_leaves - 1.0)
+        return np.maximum(1 - far / width, 0.0) if width > 0 else (far == 0).astype(np.float64)
+    far = np.empty(len(truth.codes))
     for level in range(hierarchy.height, -1, -1):
         nodes = hierarchy.node_of[level]
         together = nodes[predicted.codes] == nodes[truth.codes]
         far[together] = hierarchy.sizes[level][nodes[truth.codes[together]]] - 1.0
-    far[predicted.codes == truth.codes] = 0.0
     return 1 - far / max(hierarchy.n_leaves - 1, 1)
 
 
