@@ -98,12 +98,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Let one worker more than there are processors do the tests: many wait for a process or a browser."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--fail-skipped"):
         config.pluginmanager.register(FailSkipped())

@@ -170,8 +170,8 @@ def recipe_name(recipe: Recipe) -> str:
     """
     method = _method_name(recipe.sanitizer)
     given = _changed("sanitizer", recipe.sanitizer, recipe.parameters)
-    if hasattr(registry.find("sanitizer", recipe.sanitizer), "guarantee"):
-        given = {name: value for name, value in recipe.parameters.items() if name == "epsilon"} | given
+    always = own(registry.find("sanitizer", recipe.sanitizer), "always_named")
+    given = {name: value for name, value in recipe.parameters.items() if name == always} | given
     model = recipe.parameters.get("model")
     models = model if isinstance(model, Mapping) else {}
     asked = [part for name, inner in models.items() for part in _short_model(name, inner)]

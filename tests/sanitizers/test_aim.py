@@ -17,7 +17,7 @@ import pytest
 from sfumato import AIM, Attribute, Schema, Table, sanitize
 from sfumato.errors import ParameterError, UserError
 from sfumato.sanitizers import aim, noisy_counts, private_synthesis
-from sfumato.sanitizers.markov_field import MarkovField, Step, steps_of
+from sfumato.sanitizers.markov_field import DrawnNext, MarkovField, steps_of
 
 NEEDS_MBI = pytest.mark.skipif(find_spec("mbi") is None, reason="the package mbi is not installed")
 SCHEMA = Schema.of(town="quasi-identifying", job="quasi-identifying", ill="sensitive")
@@ -39,7 +39,11 @@ def test_records_of_a_field_have_the_shares_that_the_field_says() -> None:
     # b depends on a, c on both; d lies outside the field
     rng = np.random.default_rng(1)
     joint = rng.random((2, 3, 2)) + 0.1
-    steps = (Step(0, (), joint.sum(axis=(1, 2))), Step(1, (0,), joint.sum(axis=2)), Step(2, (0, 1), joint))
+    steps = (
+        DrawnNext(0, (), joint.sum(axis=(1, 2))),
+        DrawnNext(1, (0,), joint.sum(axis=2)),
+        DrawnNext(2, (0, 1), joint),
+    )
     a, b, c, d = MarkovField(steps, 4).drawn(60_000, rng)
     found = np.bincount(np.ravel_multi_index((a, b, c), joint.shape), minlength=joint.size)
     assert found / 60_000 == pytest.approx(joint.ravel() / joint.sum(), abs=1e-3)

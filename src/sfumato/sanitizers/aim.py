@@ -82,6 +82,7 @@ class AIM:
         "Synthetic records are drawn from a model of noisy counts, chosen round by round, that is "
         "differentially private."
     )
+    always_named: ClassVar[str] = "epsilon"
     needs_package: ClassVar[str] = "mbi"
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from sfumato.sanitizers.tree_model import Counted, dealt, fitted
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldValues:
     """Asks a model for the values that are told; the last cell, of all others, nobody has counted."""
 
     n_values: int
@@ -32,7 +32,7 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class DrawnNext:
     """How one attribute is drawn.
 
     Parameters
@@ -49,7 +49,7 @@ class Step:
     parents: tuple[int, ...]
     counts: Floats
 
-    def of_told_values(self) -> Step:
+    def of_told_values(self) -> DrawnNext:
         """Leave out the last cell of every axis, that of values that are not told."""
         return replace(self, counts=self.counts[(slice(-1),) * self.counts.ndim])
 
@@ -66,7 +66,7 @@ class MarkovField:
         How many attributes there are; those outside the field have one value.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[DrawnNext, ...]
     n_attributes: int
 
     def drawn(self, n_records: int, rng: np.random.Generator) -> tuple[Integers, ...]:
@@ -111,7 +111,7 @@ def fitted_field(told: CountedSingly, rho: float, sensitivity: int, *, degree: i
     return MarkovField(steps, len(told.known))
 
 
-def steps_of(model: Any) -> Iterator[Step]:
+def steps_of(model: Any) -> Iterator[DrawnNext]:
     """Yield how to draw from a field of mbi, one attribute after the other.
 
     In the order in which attributes are eliminated, turned round, those that an attribute depends on and that
@@ -126,7 +126,7 @@ def steps_of(model: Any) -> Iterator[Step]:
         beside = {other for clique in tree.nodes if name in clique for other in clique}
         parents = tuple(other for other in drawn if other in beside)
         counts = np.asarray(marginals.project((*parents, name)).values, dtype=np.float64)
-        yield Step(_place(name), tuple(map(_place, parents)), counts)
+        yield DrawnNext(_place(name), tuple(map(_place, parents)), counts)
         drawn.append(name)
 
 
@@ -138,7 +138,7 @@ def _table_so_far(dp: Any, told: CountedSingly, several: Sequence[int]) -> Any:
     total = mbi.LinearMeasurement(np.array([told.total]), clique=(), stddev=_deviation(told.single[0]))
     counts = [
         mbi.LinearMeasurement(
-            found.counts, clique=(name,), stddev=_deviation(found), query=Told(len(found.counts))
+            found.counts, clique=(name,), stddev=_deviation(found), query=ToldValues(len(found.counts))
         )
         for name, found in single.items()
     ]

@@ -83,6 +83,7 @@ class MST:
         "Synthetic records are drawn from a model of noisy counts that is differentially private."
     )
     times_mondrian: ClassVar[float] = 5.0
+    always_named: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
         check_budget(self)
