@@ -82,6 +82,7 @@ class AIM:
         "Synthetic records are drawn from a model of noisy counts, chosen round by round, that is "
         "differentially private."
     )
+    times_mondrian: ClassVar[float] = 400.0
     always_named: ClassVar[str] = "epsilon"
     needs_package: ClassVar[str] = "mbi"
 
