@@ -1,7 +1,7 @@
 """Bench: sfumato beside its peers and beside itself, all in one run, as JSON and as a page with ratios.
 
-    python benchmarks/bench.py [--only peers,checks,reduction,growth] [--arx JAR] [--largest 6]
-                               [--cache FOLDER] [--out FOLDER]
+    python benchmarks/bench.py [--only peers,checks,reduction,growth,distinct] [--arx JAR] [--largest 6]
+                               [--distinct 3000000] [--cache FOLDER] [--out FOLDER]
 
 - *peers*: one k-anonymous release of ARX's copy of Adult (30,162 records, six quasi-identifiers, k = 10)
   by anonypy, anonypyx and anjana, each in an environment of its own made in the cache folder, by ARX if its
@@ -11,6 +11,8 @@
 - *reduction*: distinct rows with their counts, from Parquet and in memory, by Polars, DuckDB and sfumato.
 - *growth*: one Mondrian release of a made-up table, all of whose records differ, from 10^4 to 10^LARGEST
   records, 4 to 20 attributes and k = 2 to 1,000.
+- *distinct*: where ARX's jar is given, one 5-anonymous release of the table of `at_scale.py` (3,000,000
+  records, or as many as is said, all different; six quasi-identifiers) by ARX and by sfumato.
 
 CPU seconds of one process, first call (cold) and second (warm), and its peak memory. The machine may be busy:
 ratios within one run mean more than seconds.
@@ -22,6 +24,7 @@ import argparse
 import csv
 import gzip
 import json
+import operator
 import os
 import platform
 import shutil
@@ -29,7 +32,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,10 @@ ADULT = HERE.parent / "tests" / "vectors" / "arx-adult"
 QUASI = ("age", "education", "marital-status", "race", "sex", "workclass")
 SENSITIVE = "occupation"
 K = 10
+SMALL_K = 5
+QUASI_AT_SCALE, SENSITIVE_AT_SCALE = ("age", "area", "day", "income", "education", "sex"), "diagnosis"
+ARX = "ARX, best full-domain"
+OURS = {"sfumato, mondrian": "sfumato_mondrian", "sfumato, best full-domain": "sfumato_optimum"}
 PEERS = {"anonypy": ("pandas",), "anonypyx": (), "anjana": (), "pycanon": ()}
 """Each peer, and what it forgets to require."""
 
@@ -47,11 +54,12 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--arx", type=Path)
     parser.add_argument("--largest", type=int, default=6)
+    parser.add_argument("--distinct", type=int, default=3_000_000)
     parser.add_argument("--cache", type=Path, default=HERE.parent / "build" / "bench-cache")
     parser.add_argument("--out", type=Path, default=HERE.parent / "build" / "bench")
     given = parser.parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
-    found: dict[str, Any] = {"machine": machine()}
+    found: dict[str, Any] = {"machine": {**machine(), "distinct": f"{given.distinct:,}"}}
     for part in given.only.split(","):
         print(f"{part} …", file=sys.stderr)
         found[part] = PARTS[part](given)
@@ -122,11 +130,14 @@ def adult(folder: Path) -> tuple[Path, Path]:
     return table, hierarchies
 
 
-def judged(place: Path) -> dict[str, Any]:
+def judged(place: Path, names: Sequence[str] = QUASI) -> dict[str, Any]:
     """Count the classes of a released file; records that are * everywhere were suppressed."""
     with place.open(encoding="utf-8", newline="") as source:
-        rows = [tuple(row[name] for name in QUASI) for row in csv.DictReader(source)]
-    sizes = Counter(row for row in rows if set(row) != {"*"})
+        rows = csv.reader(source)
+        header = next(rows)
+        own = operator.itemgetter(*map(header.index, names))
+        sizes = Counter(map(own, rows))
+    sizes.pop(("*",) * len(names), None)
     return {
         "records": sum(sizes.values()),
         "classes": len(sizes),
@@ -138,28 +149,50 @@ def judged(place: Path) -> dict[str, Any]:
 def peers(given: argparse.Namespace) -> dict[str, Any]:
     """Let each make a release of Adult."""
     table, hierarchies = adult(given.out / "adult")
-    found: dict[str, Any] = {}
-    ours = {"sfumato, mondrian": "sfumato_mondrian", "sfumato, best full-domain": "sfumato_optimum"}
+    facts = (",".join(QUASI), SENSITIVE, K, hierarchies)
     theirs = {
         "anonypy, mondrian": "anonypy",
         "anonypyx, mondrian": "anonypyx",
         "anjana, full-domain": "anjana",
     }
-    for name, module in {**theirs, **ours}.items():
+    return releases({**theirs, **OURS}, given, table, facts)
+
+
+def distinct(given: argparse.Namespace) -> dict[str, Any]:
+    """Let ARX and us make a release of many records that all differ; nothing where there is no ARX."""
+    if not given.arx:
+        return {}
+    folder = given.out / "distinct"
+    subprocess.run(
+        [sys.executable, str(HERE / "bench_child.py"), "distinct", str(given.distinct), str(folder)],
+        check=True,
+    )
+    facts = (",".join(QUASI_AT_SCALE), SENSITIVE_AT_SCALE, SMALL_K, folder / "hierarchies")
+    try:
+        return releases(OURS, given, folder / "table.csv", facts)
+    finally:
+        shutil.rmtree(folder)
+
+
+def releases(
+    who: Mapping[str, str], given: argparse.Namespace, table: Path, facts: tuple[object, ...]
+) -> dict[str, Any]:
+    """Let each make a release, and ARX where it is given.
+
+    The facts are the quasi-identifiers, the sensitive attribute, k, and where the hierarchies are.
+    """
+    found: dict[str, Any] = {}
+    out = given.out / "released.csv"
+    commands: dict[str, list[object]] = {}
+    for name, module in who.items():
         python = environment(module, given.cache) if module in PEERS else sys.executable
-        out = given.out / f"{module}.csv"
-        facts = (f"peer_{module}", table, out, ",".join(QUASI), SENSITIVE, K, hierarchies)
-        found[name] = measured([python, HERE / "peers" / "driver.py", *facts])
-        if "failed" not in found[name]:
-            found[name] |= judged(out)
+        commands[name] = [python, HERE / "peers" / "driver.py", f"peer_{module}"]
     if given.arx:
-        out = given.out / "arx.csv"
-        facts = (table, out, ",".join(QUASI), SENSITIVE, K, hierarchies)
-        found["ARX, best full-domain"] = measured(
-            ["java", "-cp", given.arx, HERE / "peers" / "Arx.java", *facts]
-        )
-        if "failed" not in found["ARX, best full-domain"]:
-            found["ARX, best full-domain"] |= judged(out)
+        commands[ARX] = ["java", "-cp", given.arx, HERE / "peers" / "Arx.java"]
+    for name, command in commands.items():
+        found[name] = measured([*command, table, out, *facts])
+        if "failed" not in found[name]:
+            found[name] |= judged(out, str(facts[0]).split(","))
     return found
 
 
@@ -206,6 +239,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "checks": checks,
     "reduction": reduction,
     "growth": growth,
+    "distinct": distinct,
 }
 
 
@@ -220,6 +254,10 @@ def written(found: dict[str, Any]) -> str:
     if "peers" in found:
         head = ["who", "cold", "warm", "times ours", "peak MB", "classes", "smallest", "discernibility"]
         parts += [f"## One release of Adult, k = {K}", table(head, _peer_rows(found["peers"]))]
+    if found.get("distinct"):
+        head = ["who", "cold", "warm", "times ours", "peak MB", "classes", "smallest", "discernibility"]
+        title = f"## One release of {facts['distinct']} records that all differ, k = {SMALL_K}"
+        parts += [title, table(head, _peer_rows(found["distinct"]))]
     if "checks" in found:
         ours = found["checks"]["sfumato"].get("warm", 1)
         rows = [_row(name, each, ours, each.get("found")) for name, each in found["checks"].items()]

@@ -2,6 +2,7 @@
 
 python benchmarks/bench_child.py release RECORDS ATTRIBUTES K
 python benchmarks/bench_child.py write RECORDS FILE.parquet
+python benchmarks/bench_child.py distinct RECORDS FOLDER
 python benchmarks/bench_child.py reduce polars|duckdb|sfumato FILE.parquet
 """
 
@@ -89,6 +90,24 @@ def write(n_records: str, place: str) -> None:
     pq.write_table(pa.table(columns), place, row_group_size=1 << 20)
 
 
+def distinct(n_records: str, folder: str) -> None:
+    """Write the table of `at_scale.py`, all of whose records differ, and the hierarchies of its columns."""
+    import csv
+    from pathlib import Path
+
+    from at_scale import made_up, schema
+
+    import sfumato as sf
+
+    place, hierarchies = Path(folder) / "table.csv", Path(folder) / "hierarchies"
+    hierarchies.mkdir(parents=True, exist_ok=True)
+    made_up(int(n_records), place)
+    _, bound = schema().bind(sf.read(place))
+    for name in bound.quasi_identifiers:
+        with (hierarchies / f"{name}.csv").open("w", encoding="utf-8", newline="") as target:
+            csv.writer(target, lineterminator="\n").writerows(bound.hierarchy(name).rows())
+
+
 def _seconds(work: Callable[[], Any]) -> float:
     work()
     began = time.process_time()
@@ -97,8 +116,8 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 
 def main(what: str, *given: str) -> None:
-    if what == "write":
-        write(*given)
+    if what in ("write", "distinct"):
+        {"write": write, "distinct": distinct}[what](*given)
         return
     work = {"release": release, "reduce": reduce}[what](*given)
     seconds = []

@@ -1,18 +1,21 @@
 """The whole way from a folder of Parquet files to a verified publication, on the command line.
 
-    python benchmarks/whole_way.py [--records N] [--distinct N] [--engine NAME] [--folder DIR] [--json FILE]
+    python benchmarks/whole_way.py [--records N] [--distinct N | --all-different] [--k K] [--engine NAME]
+                                   [--folder DIR] [--json FILE]
 
-A hundred million made-up people, a million of them different, or as many as is said (`--distinct` as large
-as `--records`: nearly all differ). `sfumato explore` makes Mondrian with k = 50 and measures it; `sfumato
-publish` writes and verifies it. Of each command: seconds of CPU, seconds on the clock, the peak of its
-largest process, and that of all its processes together, where what they share counts for each. The folder is
-made where it is said, or in the place of temporary files, and removed in the end.
+A hundred million made-up people, a million of them different, or as many as is said; with `--all-different`
+no two are alike. `sfumato explore` makes one candidate of Mondrian (k = 50) and measures it; `sfumato
+publish` writes and verifies it; `sfumato verify` reads it once more. Of each command: seconds of CPU, seconds
+on the clock, the peak of its largest process, and that of all its processes together, where what they share
+counts for each. The folder is made where it is said, or in the place of temporary files, and removed in the
+end.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -28,6 +31,7 @@ import pyarrow.parquet as pq
 N_FILES = 20
 SIZES = {"age": 100, "area": 2_000, "day": 365, "sex": 2, "education": 16, "diagnosis": 40}
 NUMBERS = ("age", "day")
+SPACE = math.prod(SIZES.values())
 PROJECT = """
 [data]
 path = "people"
@@ -43,20 +47,30 @@ diagnosis = {{ role = "sensitive" }}
 
 [[try]]
 sanitizer = "mondrian"
-model = {{ k-anonymity = {{ k = 50 }} }}
+model = {{ k-anonymity = {{ k = {k} }} }}
 """
 
 
 def write(folder: Path, n_records: int, n_distinct: int) -> None:
     """Write people file by file; those that differ are drawn first."""
     generator = np.random.default_rng(16)
-    space = int(np.prod(list(SIZES.values())))
-    pool = None if n_distinct >= n_records else generator.integers(0, space, n_distinct)
+    pool = None if n_distinct >= n_records else generator.integers(0, SPACE, n_distinct)
+    n = n_records // N_FILES
     folder.mkdir()
     for part in range(N_FILES):
-        n = n_records // N_FILES
-        key = generator.integers(0, space, n) if pool is None else pool[generator.integers(0, n_distinct, n)]
+        if pool is None:
+            key = _different(generator, np.arange(part * n, part * n + n), n * N_FILES)
+        else:
+            key = pool[generator.integers(0, n_distinct, n)]
         pq.write_table(_people(key), folder / f"{part:02}.parquet", row_group_size=500_000)
+
+
+def _different(generator: np.random.Generator, places: np.ndarray, n_records: int) -> np.ndarray:
+    """Return a key for each of these places: all keys differ, for each is drawn from a stretch of its own."""
+    width = SPACE // n_records
+    # steps that have no divisor in common with their number go once through all of them
+    step = next(each for each in range(int(0.618 * n_records), n_records) if math.gcd(each, n_records) == 1)
+    return places * step % n_records * width + generator.integers(0, width, len(places))
 
 
 def _people(key: np.ndarray) -> pa.Table:
@@ -115,14 +129,18 @@ def _text(path: Path) -> str:
         return ""
 
 
-def measured(folder: Path, n_records: int, n_distinct: int, engine: str) -> list[dict[str, Any]]:
+def measured(folder: Path, n_records: int, n_distinct: int, engine: str, k: int) -> list[dict[str, Any]]:
     """Explore and publish, and print what each took."""
     write(folder / "people", n_records, n_distinct)
-    (folder / "people.toml").write_text(PROJECT.format(engine=engine))
+    (folder / "people.toml").write_text(PROJECT.format(engine=engine, k=k))
     print(f"{n_records:,} records  {'CPU s':>8} {'clock s':>8} {'largest MB':>11} {'together MB':>12}")
     explored = _shown(run("explore", "people.toml", "--workers", "1", "--seed", "0", folder=folder))
     (chosen,) = explored["said"]["efficient"]
-    rows = [explored, _shown(run("publish", chosen, "published", folder=folder))]
+    rows = [
+        explored,
+        _shown(run("publish", chosen, "published", folder=folder)),
+        _shown(run("verify", "published", folder=folder)),
+    ]
     return [{**row, "said": None} for row in rows]
 
 
@@ -139,12 +157,15 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=100_000_000)
     parser.add_argument("--distinct", type=int, default=1_000_000)
+    parser.add_argument("--all-different", action="store_true")
+    parser.add_argument("--k", type=int, default=50)
     parser.add_argument("--engine", default="duckdb")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=given.folder) as place:
-        rows = measured(Path(place), given.records, given.distinct, given.engine)
+        n_distinct = given.records if given.all_different else given.distinct
+        rows = measured(Path(place), given.records, n_distinct, given.engine, given.k)
     if given.json:
         given.json.write_text(json.dumps(rows, indent=2))
 

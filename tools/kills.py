@@ -1,6 +1,6 @@
 """Kill commands at random moments, and look whether anything was lost or left: how faults are searched for.
 
-python tools/kills.py 300              300 kills of explore, publish and reproduce, on tiny tables
+python tools/kills.py 300              300 kills of explore, publish and apply, on tiny tables
 python tools/kills.py 12 --seed 4      fewer, with other moments
 
 After every kill: the store opens and is whole, no candidate lacks a measurement, no published folder is there
@@ -34,6 +34,7 @@ _NURSERY = multiprocessing.get_context("forkserver")
 _IMPORTED = [
     "sfumato.cli",
     "sfumato.exploring.run",
+    "sfumato.applying.parent",
     "sfumato.publishing.publish",
     "sfumato.report.publication",
 ]
@@ -233,7 +234,7 @@ def kill_explore(folder: Path, n_kills: int, chance: random.Random, tally: Tally
 
 
 def kill_publish(folder: Path, n_kills: int, chance: random.Random, tally: Tally) -> None:
-    """Kill `publish`: the folder is there and verifies, or it is not there."""
+    """Kill `publish`, then `apply`: the folder is there and verifies, or it is not there."""
     place = folder / "publishing"
     place.mkdir()
     project = begun(place)
@@ -242,27 +243,39 @@ def kill_publish(folder: Path, n_kills: int, chance: random.Random, tally: Tally
     with sf.Store(place / "people.sqlite") as store:
         (source,) = store.sources()
         chosen = next(c.id for c in store.candidates(source) if c.infeasible is None)
-    seconds, said = finished(["publish", chosen, "trial", "-P", str(project)], place)
-    _fault(tally, said, "publish fails by itself")
+    # next month the same people come again, so that no class is too small
+    (place / "next.csv").write_bytes((place / "people.csv").read_bytes())
+    _kill_writing(["publish", chosen], project, n_kills - n_kills // 2, chance, tally)
+    _kill_writing(["apply", chosen, "next.csv"], project, n_kills // 2, chance, tally)
+
+
+def _kill_writing(words: list[str], project: Path, n_kills: int, chance: random.Random, tally: Tally) -> None:
+    """Kill a command that writes a folder."""
+    place, name = project.parent, words[0]
+
+    def arguments(target: str) -> list[str]:
+        return [*words, target, "-P", str(project)]
+
+    seconds, said = finished(arguments(f"{name}-trial"), place)
+    _fault(tally, said, f"{name} fails by itself")
     for number in range(n_kills):
-        target = place / f"out{number // _KILLS_BEFORE_FINISH}"
+        target = place / f"{name}-{number // _KILLS_BEFORE_FINISH}"
         if target.exists():
             continue
-        arguments = ["publish", chosen, target.name, "-P", str(project)]
-        at_work = killed(arguments, place, chance.uniform(0.0, 1.0) * seconds)
-        (tally.kills if at_work else tally.too_late)["publish"] += 1
-        tally.faults += [f"publish: {each}" for each in problems_of_store(place / "people.sqlite")]
+        at_work = killed(arguments(target.name), place, chance.uniform(0.0, 1.0) * seconds)
+        (tally.kills if at_work else tally.too_late)[name] += 1
+        tally.faults += [f"{name}: {each}" for each in problems_of_store(place / "people.sqlite")]
         if (number + 1) % _KILLS_BEFORE_FINISH == 0 and not target.exists():
             n_left = len(leftovers(place))
-            _, said = finished(arguments, place)
-            _fault(tally, said, "publish does not go on")
-            tally.finished["publish"] += 1
+            _, said = finished(arguments(target.name), place)
+            _fault(tally, said, f"{name} does not go on")
+            tally.finished[name] += 1
             tally.cleared += n_left
             tally.faults += [
-                f"publish: {each.name} is left" for each in leftovers(place) if target.name in each.name
+                f"{name}: {each.name} is left" for each in leftovers(place) if target.name in each.name
             ]
         if target.exists() and not all(check.holds for check in sf.verify(target)):
-            tally.faults.append(f"publish: {target.name} does not verify")
+            tally.faults.append(f"{name}: {target.name} does not verify")
 
 
 def kill_reproduce(folder: Path, n_kills: int, chance: random.Random, tally: Tally) -> None:
@@ -306,8 +319,8 @@ def _kill_all(kills: int, reproduce: int, chance: random.Random, tally: Tally) -
     for begin in range(0, kills, _BATCH):
         n_kills = min(_BATCH, kills - begin)
         with tempfile.TemporaryDirectory() as folder:
-            kill_explore(Path(folder), n_kills - n_kills // 3, chance, tally)
-            kill_publish(Path(folder), n_kills // 3, chance, tally)
+            kill_explore(Path(folder), n_kills - n_kills // 2, chance, tally)
+            kill_publish(Path(folder), n_kills // 2, chance, tally)
         print(f"{begin + n_kills} kills, {len(tally.faults)} faults", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         kill_reproduce(Path(folder), reproduce, chance, tally)

@@ -420,7 +420,7 @@ def released(
     kind, sampled
         What the rows stand for, and whether they were drawn from all; see `Release`.
     """
-    source = np.arange(table.n_rows) if rows is None else rows
+    source = sealed(np.arange(table.n_rows)) if rows is None else rows
     every = {name: cells.get(name) or exact_cells(table[name], source) for name in schema.released}
     return Release(
         schema=schema,

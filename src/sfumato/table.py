@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -27,6 +27,7 @@ Value = str | int | float | None
 """One value of a domain; ``None`` is a missing value."""
 
 _INDEX = re.compile(r"__index_level_\d+__")
+_NO_RECORDS = "the table has no records; give one with at least one row and one column"
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,10 +401,42 @@ def counted(arrow: pa.Table, counts: Integers | None = None, *, missing_values: 
         twice = sorted({name for name in arrow.column_names if arrow.column_names.count(name) > 1})
         raise DataError(f"column {twice[0]!r} occurs more than once; rename one of them")
     if arrow.num_rows == 0 or arrow.num_columns == 0:
-        raise DataError("the table has no records; give one with at least one row and one column")
-    weights = np.ones(arrow.num_rows, dtype=np.int64) if counts is None else counts
+        raise DataError(_NO_RECORDS)
+    weights = sealed(np.ones(arrow.num_rows, dtype=np.int64)) if counts is None else counts
     spellings = frozenset(missing_values)
     columns = {name: encode(name, arrow.column(name), spellings, weights) for name in arrow.column_names}
+    return compacted(columns, weights)
+
+
+def counted_by_column(
+    names: Iterable[str], read: Callable[[str], pa.ChunkedArray], *, missing_values: Iterable[str] = ()
+) -> Table:
+    """Make the table that `counted` makes, of columns that are read one after the other.
+
+    Of what was read no more than one column is then in memory.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    read
+        Reads a column of all records.
+    missing_values
+        Spellings of a missing value.
+    """
+    import pyarrow as pa
+
+    spellings, columns, weights = frozenset(missing_values), dict[str, Column](), np.empty(0, dtype=np.int64)
+    for name in names:
+        if _INDEX.fullmatch(name):
+            continue
+        array = read(name)
+        weights = weights if columns else sealed(np.ones(len(array), dtype=np.int64))
+        columns[name] = encode(name, array, spellings, weights)
+        del array
+        pa.default_memory_pool().release_unused()
+    if not len(weights):
+        raise DataError(_NO_RECORDS)
     return compacted(columns, weights)
 
 
@@ -597,14 +630,20 @@ def encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], we
     found, indices = _numbered(name, plain)
     values = [_plain_value(value, missing_values) for value in found]
     if places is not None:
-        indices = np.append(indices, len(values))[places]
+        indices = np.append(indices, np.int32(len(values)))[places]
     _refuse_infinite(name, values, indices, weights)
     return _ordered(values, indices, kind)
 
 
 def text_column(texts: Sequence[str | None], codes: Integers) -> Column:
-    """Return a column of texts by the place that each row's has among them."""
-    return _ordered([_plain_value(each, frozenset()) for each in texts], codes, "categorical")
+    """Return a column of texts by the place that each row's has among them.
+
+    Where the places are those of the domain already, they are not copied unless somebody could change them.
+    """
+    values = [_plain_value(each, frozenset()) for each in texts]
+    if None not in values and len(set(values)) == len(values):
+        return Column(codes, tuple(values)).tightened()
+    return _ordered(values, codes, "categorical")
 
 
 def _numbered(name: str, array: pa.ChunkedArray) -> tuple[list[Any], Integers]:
@@ -623,8 +662,8 @@ def _numbered(name: str, array: pa.ChunkedArray) -> tuple[list[Any], Integers]:
         chunks = None
     if chunks is None:
         raise DataError(f"column {name!r} holds too much text to be kept apart; leave the column out")
-    numbers = [np.asarray(chunk.indices.fill_null(len(values)), dtype=np.int64) for chunk in chunks]
-    return values, np.concatenate([np.empty(0, dtype=np.int64), *numbers])
+    numbers = [np.asarray(chunk.indices.fill_null(len(values)), dtype=np.int32) for chunk in chunks]
+    return values, np.concatenate([np.empty(0, dtype=np.int32), *numbers])
 
 
 def _distinct(array: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Integers]:
@@ -636,11 +675,14 @@ def _distinct(array: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Integers]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values, places, n_values = [], [np.empty(0, dtype=np.int64)], 0
+    narrow: type[np.int32 | np.int64] = np.int32 if len(array) < 2**31 else np.int64
+    places: list[Integers] = [np.empty(0, dtype=narrow)]
+    values, n_values = [], 0
     for chunk in array.chunks:
         used = pc.dictionary_encode(chunk.indices)
-        numbers = np.asarray(used.indices.fill_null(-1), dtype=np.int64)
-        places.append(np.where(numbers < 0, -1, numbers + n_values))
+        numbers: Integers = np.array(used.indices.fill_null(-1), dtype=narrow)
+        numbers[numbers >= 0] += n_values
+        places.append(numbers)
         words = chunk.dictionary
         if pa.types.is_string_view(words.type):  # which not every version of Arrow can take from
             words = words.cast(pa.large_string())

@@ -17,6 +17,7 @@ import pytest
 from sfumato import datasets
 from sfumato.cli import cli
 from sfumato.datasets import demo
+from sfumato.project.file import Project
 
 SECRET = "SECRETVALUE"
 Run = Callable[..., tuple[int, str, str]]
@@ -122,6 +123,26 @@ class TestStraightLine:
         facts = json.loads(out)
         assert facts["records"] == 400
         assert facts["risk"]["unique-records"] > 300
+
+    def test_exploring_for_the_first_time_reads_the_data_once(
+        self, sfumato: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data, reading, read = project.parent / "people.csv", Project.read, list[str]()
+
+        def noted(self: Project) -> Any:
+            read.append(self.path.name)
+            return reading(self)
+
+        # what was written just now may be written again, and is not taken for known
+        os.utime(data, (data.stat().st_atime - 60, data.stat().st_mtime - 60))
+        monkeypatch.setattr(Project, "read", noted)
+        assert sfumato("explore", project, "--workers", 1)[0] == 0
+        assert read == [project.name]
+
+    def test_exploring_what_cannot_be_read_leaves_no_store(self, sfumato: Run, project: Path) -> None:
+        (project.parent / "people.csv").write_text("name\nJohn\n")
+        assert sfumato("explore", project, "--workers", 1)[0] == 1
+        assert not Project.load(project).store_path.exists()
 
     def test_exploring_again_makes_nothing(self, sfumato: Run, project: Path) -> None:
         assert sfumato("explore", project, "--workers", 1)[0] == 0

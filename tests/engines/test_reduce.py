@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from sfumato.engines import room
 from sfumato.engines.base import engine_named
 from sfumato.errors import DataError, SfumatoError
+from sfumato.exploring.memory import SHARE
 from sfumato.reading.sources import source_at
 from sfumato.schema import Attribute, Schema
 from sfumato.table import Table
@@ -303,13 +304,15 @@ def visits(tmp_path: Path) -> Callable[[str], Path]:
     return written
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("name", ["visits.csv", "visits.parquet"])
 def test_too_many_distinct_rows_are_told_with_the_level_that_would_fit(
-    visits: Callable[[str], Path], name: str, monkeypatch: pytest.MonkeyPatch
+    visits: Callable[[str], Path], name: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sfumato.engines import duckdb
     from sfumato.hierarchy import Intervals
 
+    asked = duckdb if engine == "duckdb" else room
     path = visits(name)
     schema = Schema(
         (
@@ -317,21 +320,68 @@ def test_too_many_distinct_rows_are_told_with_the_level_that_would_fit(
             Attribute("sex", "quasi-identifying"),
         )
     )
-    monkeypatch.setattr(duckdb, "rows_that_fit", lambda n_columns: 300)
+    monkeypatch.setattr(asked, "rows_that_fit", lambda n_columns: 300)
     with pytest.raises(DataError) as raised:
-        reduced(path, "duckdb", schema)
+        reduced(path, engine, schema)
     # 1,000 ages and two sexes are 2,000 rows; decades are 100 and two sexes 200
     said = str(raised.value)
     assert said.startswith(f"{name} has about ")
     assert "this machine has memory for 300: 'age' at level 1 would leave about " in said
-    monkeypatch.setattr(duckdb, "rows_that_fit", lambda n_columns: 15)
+    monkeypatch.setattr(asked, "rows_that_fit", lambda n_columns: 15)
     with pytest.raises(DataError, match="withholding 'age' would leave about 2;"):
-        reduced(path, "duckdb", schema)
+        reduced(path, engine, schema)
+
+
+def test_too_many_distinct_rows_of_which_nothing_is_known_are_told_without_advice(
+    visits: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "rows_that_fit", lambda n_columns: 300)
+    with pytest.raises(DataError, match=r"has about 2,000 distinct rows and .* for 300: write the column"):
+        reduced(visits("visits.csv"), "memory")
+
+
+@pytest.mark.parametrize("name", ["visits.csv", "visits.parquet"])
+def test_what_cannot_be_read_at_once_is_refused_before_a_record_is_read(
+    visits: Callable[[str], Path], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = visits(name)
+    # 20,000 records of two columns take 48 bytes each; the text has more than 80,000 letters
+    needed = 20_000 * (2 * 4 + 40) if name.endswith("parquet") else path.stat().st_size
+    monkeypatch.setattr(room, "rows_that_fit", lambda n_columns: 20_000)
+    monkeypatch.setattr(room, "of_machine", lambda: int(needed / SHARE) + 2)
+    assert reduced(path, "memory").n_records == 20_000
+    monkeypatch.setattr(room, "of_machine", lambda: int(needed / SHARE) - 2)
+    monkeypatch.setattr("sfumato.engines.memory._counted", lambda *_: pytest.fail("a record was read"))
+    with pytest.raises(DataError, match=rf'^{name} takes about .* GB .* set engine = "duckdb" in \[data\]'):
+        reduced(path, "memory")
+
+
+def test_many_records_are_read_column_by_column_to_the_same_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for part, town in enumerate((["a", None, " b "], ["b", "NA", "c"])):
+        people = pa.table({"age": [1, 2, 1], "town": town, "__index_level_0__": [7, 8, 9], "id": [part] * 3})
+        pq.write_table(people, folder / f"{part}.parquet")
+    schema = Schema.of(
+        {
+            "age": "quasi-identifying",
+            "town": "sensitive",
+            "id": "identifying",
+            "__index_level_0__": "identifying",
+        }
+    )
+    at_once = [reduced(folder, "memory", described) for described in (None, schema)]
+    monkeypatch.setattr("sfumato.engines.memory._MANY", 5)
+    for expected, described in zip(at_once, (None, schema), strict=True):
+        assert same(reduced(folder, "memory", described), expected)
+    assert (at_once[0].names, at_once[1].names) == (("age", "town", "id"), ("age", "town"))
 
 
 def test_the_rows_that_fit_grow_with_memory_and_shrink_with_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "of_machine", lambda: 8 << 30)
-    assert room.rows_that_fit(7) == int(0.8 * (8 << 30)) // 800
+    assert room.rows_that_fit(7) == int(0.8 * (8 << 30)) // 400
     assert room.rows_that_fit(15) * 2 in (room.rows_that_fit(7), room.rows_that_fit(7) - 1)
 
 

@@ -24,6 +24,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.errors import StoreError
+from sfumato.exploring import equal
 from sfumato.exploring import workers as workers_module
 from sfumato.exploring.equal import fingerprint_of
 from sfumato.exploring.library import explore
@@ -74,6 +75,16 @@ class TestFingerprint:
         release = sanitize(BOUND, BOUND_SCHEMA, method)
         order = np.random.default_rng(1).permutation(release.n_rows)
         assert fingerprint_of(reordered(release, order)) == fingerprint_of(release)
+
+    @pytest.mark.parametrize("at_once", [1, 3, 1 << 20])
+    def test_does_not_depend_on_how_many_rows_are_hashed_together(
+        self, monkeypatch: pytest.MonkeyPatch, at_once: int
+    ) -> None:
+        release = sanitize(BOUND, BOUND_SCHEMA, Mondrian(KAnonymity(3)))
+        expected = fingerprint_of(release)
+        monkeypatch.setattr(equal, "_AT_ONCE", at_once)
+        assert fingerprint_of(release) == expected
+        assert fingerprint_of(reordered(release, np.arange(release.n_rows)[::-1])) == expected
 
     def test_does_not_depend_on_the_numbers_of_groups(self) -> None:
         release = sanitize(BOUND, BOUND_SCHEMA, Recipe.of(Anatomy(2), seed=1))

@@ -32,6 +32,7 @@ from sfumato import (
     SuppressQuasiIdentifiers,
     Table,
     measure,
+    measure_by,
     sanitize,
 )
 from sfumato.errors import DataError, ParameterError
@@ -254,6 +255,16 @@ def test_where_nobody_says_what_to_guess_or_about_whom_there_is_a_reason() -> No
         only(five(), AuxiliaryGain(known=("shoe",)))
     with pytest.raises(ParameterError, match="seed must be at least 0, not -1"):
         AuxiliaryGain(seed=-1)
+    fewer = Table.from_arrow({name: FIVE[name] for name in ("work", "ill")})
+    with pytest.raises(DataError, match=r"^the table has no column 'town'; add it"):
+        only(replace(five(), original=fewer, rows=None), AuxiliaryGain(known=("town",)))
+
+
+def test_of_a_group_the_list_says_who_is_attacked() -> None:
+    found = measure_by(five(), ["auxiliary-gain"], "town", smallest=1)
+    assert found.values("auxiliary-gain") == {"a": None, "b": None}
+    for (taken,) in found.groups.values():
+        assert taken.detail["reason"].startswith("its list says who is attacked")
 
 
 def test_the_mean_over_people_and_its_variance() -> None:

@@ -16,6 +16,7 @@ from sfumato import (
     Measurement,
     Mondrian,
     PrivacyLoss,
+    Release,
     Schema,
     SuppressQuasiIdentifiers,
     Table,
@@ -25,7 +26,8 @@ from sfumato import (
 )
 from sfumato.errors import MethodFailed, ParameterError
 from sfumato.measures import LevelReached, worst_value
-from sfumato.measures.base import Measure, by_attribute, label_apart, named, why_not
+from sfumato.measures.base import Measure, by_attribute, label_apart, measure_group, named, why_not
+from sfumato.measures.groups import groups_of
 from sfumato.measures.reasons import NotApplicable
 
 Bound = tuple[Table, Schema]
@@ -344,3 +346,32 @@ def test_the_level_of_a_release_without_quasi_identifiers_is_that_of_one_class(h
     release = sanitize(*hospital, SuppressQuasiIdentifiers())
     k, t = measure(release, ["k-anonymity", "t-closeness"])
     assert (k.value, t.value) == (12, 0)
+
+
+@dataclass(frozen=True)
+class Counted(Measure):
+    """A measure that counts the records which it is shown."""
+
+    axis: ClassVar[Any] = "utility"
+    better: ClassVar[Any] = "higher"
+    name = "counted"
+    parameters: ClassVar[Any] = {}
+
+    def measure(self, release: Release) -> tuple[Measurement, ...]:
+        return (self.taken(float(release.n_records)),)
+
+
+class CountedForPrivacy(Counted):
+    """The same on the other side."""
+
+    axis: ClassVar[Any] = "privacy"
+
+
+def test_of_a_group_utility_sees_its_records_and_privacy_the_classes_around_them() -> None:
+    # the only f is in a class of three
+    table = Table.from_arrow({"age": [1, 1, 1, 2, 2], "sex": list("fmmmm")})
+    release = sanitize(table, Schema.of(age="quasi-identifying", sex="sensitive"), AsIs())
+    (group,) = (each for each in groups_of(release, "sex", 1) if each.value == "f")
+    found = measure_group(release, group, [Counted(), CountedForPrivacy()])
+    assert [(each.axis, each.value) for each in found] == [("utility", 1), ("privacy", 3)]
+    assert [each.value for each in measure(release, [Counted(), CountedForPrivacy()])] == [5, 5]

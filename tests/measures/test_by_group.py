@@ -111,6 +111,23 @@ def test_small_groups_are_counted_and_left_out() -> None:
         measure_by(release(AsIs()), ["general-loss"], "twon")
 
 
+def test_the_worst_group_has_the_highest_risk_and_the_lowest_level() -> None:
+    columns = {"age": [30, 30, 30, 40, 50, 50], "town": list("AAABCC")}
+    schema = Schema.of(age="quasi-identifying", town="quasi-identifying")
+    made = sanitize(Table.from_arrow(columns), schema, AsIs())
+    found = measure_by(made, ["reidentification-risk", "k-anonymity"], "town", smallest=1)
+    assert found.values("reidentification-risk") == {"A": 1 / 3, "B": 1.0, "C": 1 / 2}
+    assert found.values("k-anonymity") == {"A": 3.0, "B": 1.0, "C": 2.0}
+    assert [found.worst(label) for label in found.labels] == ["B", "B"]
+
+
+def test_by_default_a_group_has_a_hundred_records() -> None:
+    columns = {"age": [30] * 199, "town": ["A"] * 100 + ["B"] * 99}
+    schema = Schema.of(age="quasi-identifying", town="quasi-identifying")
+    found = measure_by(sanitize(Table.from_arrow(columns), schema, AsIs()), ["k-anonymity"], "town")
+    assert (dict(found.sizes), found.n_left_out) == ({"A": 100}, 99)
+
+
 def crowd() -> tuple[Table, Schema]:
     """Return people of whom half live in a village where everybody is alone, half in a city of twins."""
     rng = np.random.default_rng(0)

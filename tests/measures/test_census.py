@@ -39,6 +39,7 @@ from sfumato import (
 )
 from sfumato.errors import DataError, ParameterError
 from sfumato.measures import census
+from sfumato.table import Column
 
 ROWS = [
     ["France", "Europe", "*"],
@@ -276,6 +277,8 @@ def test_a_population_as_large_as_the_table_is_large_enough(tmp_path: Path) -> N
         ("[2, 5]", [1, 2, 3]),
         ("<5", [0, 1, 2]),
         (">=2", [1, 2, 3]),
+        (">2", [2, 3]),
+        ("(2, 5]", [2, 3]),
         ("[2, 5) or missing", [1, 2]),
         ("2", []),
         ("Europe", []),
@@ -300,9 +303,41 @@ def test_numbers_are_compared_as_numbers_and_come_before_texts() -> None:
     assert sorted(mixed, key=census._by_size)[:2] == [2.5, 3]
 
 
+@pytest.mark.parametrize(
+    ("level", "sets"), [(1, {"[0, 5)": {0, 2}, "[5, 10)": {1}}), (3, {"*": {0, 1, 2, 3, 4}})]
+)
+def test_a_population_has_the_codes_of_the_table_and_further_ones(level: int, sets: Any) -> None:
+    """The table has the ages 1 and 7, the population 1, written otherwise, 12, a text, and 3."""
+    release = sanitize(
+        table_of([(1, "France", "f"), (7, "Italy", "m")]), SCHEMA, FullDomain({"age": level}, KAnonymity(1))
+    )
+    people = Column(np.array([0, 1, 2, 3, 1], np.int32), ("1.0", "12", "unknown", 3), "numeric")
+    found = census.fitted("age", release, people)
+    # numbers that the table lacks come behind its own, ascending, and texts behind those
+    assert (found.codes.tolist(), found.n_codes) == ([0, 3, 4, 2, 3], 5)
+    labels = release.cells["age"].labels
+    assert {label: set(each.tolist()) for label, each in zip(labels, found.sets, strict=True)} == sets
+
+
 def test_values_that_are_no_sets_fit_nobody(tmp_path: Path) -> None:
     release = sanitize(table_of(THREE), SCHEMA, AsIs())
     unknown = {**release.cells, "sex": replace(release.cells["sex"], sets=None)}
     path = written(THREE, tmp_path, ".csv")
     (taken,) = measure(replace(release, cells=unknown), [JournalistRisk(path)])
     assert taken.detail["reason"] == "the released values of 'sex' are not sets of original values"
+
+
+def test_survey_weights_stand_for_people_and_several_records_for_what_one_of_them_does() -> None:
+    columns: dict[str, list[Any]] = {"who": [1, 1, 2, 3], "age": [1, 1, 1, 2], "w": [2.0, 4.0, 5.0, 0.5]}
+    attributes = Schema.of(who="identifying", age="quasi-identifying").attributes
+    given: list[dict[str, Any]] = [{"survey_weight": "w"}, {"survey_weight": "w", "person": "who"}]
+    records, people = (
+        sanitize(Table.from_arrow(columns), Schema(attributes, **each), AsIs()) for each in given
+    )
+    # nobody stands for fewer people than there are
+    for release, expected in ((records, [11.0, 1.0]), (people, [3.0 + 5.0, 1.0])):
+        found = census.survey_classes(release)
+        assert found is not None
+        assert found.tolist() == expected
+    unweighted = {name: columns[name] for name in ("who", "age")}
+    assert census.survey_classes(sanitize(Table.from_arrow(unweighted), Schema(attributes), AsIs())) is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -175,12 +176,13 @@ class TestSampling:
     """With the classes of three columns, of which the last says nothing beyond the first two."""
 
     CLASSES = contribution._Classes(
-        (np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([0, 1, 1])), (2, 2, 2), 3
+        (np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([0, 1, 1])), (2, 2, 2), 3, 12
     )
 
     def test_what_a_column_adds_depends_on_those_before_it(self) -> None:
         for order, added in (([0, 1, 2], [1, 1, 0]), ([2, 1, 0], [1, 0, 1]), ([1, 2, 0], [1, 1, 0])):
-            assert contribution._added(self.CLASSES, np.array(order)).tolist() == added
+            found = contribution._added(self.CLASSES, np.array(order))
+            assert (12 * found).tolist() == pytest.approx(added)
 
     @pytest.mark.parametrize(("n_orders", "n_rounds"), [(9, 3), (10, 3), (1, 2), (3, 2)])
     def test_every_order_is_taken_in_all_its_rotations(
@@ -212,8 +214,8 @@ class TestSampling:
                 alike = set(zip(*(columns[each] for each in order[: place + 1]), strict=True))
                 added[column] += len(alike) - n_before
                 n_before = len(alike)
-        classes = contribution._Classes(tuple(map(np.array, columns)), (3, 2, 4, 2), 6)
-        assert contribution._shared_out(classes).tolist() == pytest.approx((added / 24).tolist())
+        classes = contribution._Classes(tuple(map(np.array, columns)), (3, 2, 4, 2), 6, 10)
+        assert contribution._shared_out(classes).tolist() == pytest.approx((added / 24 / 10).tolist())
 
     @pytest.mark.parametrize(("n_columns", "is_exact"), [(8, True), (9, False)])
     def test_up_to_eight_quasi_identifiers_every_subset_is_looked_at(
@@ -232,13 +234,13 @@ class TestSampling:
 
     def test_the_interval_is_that_of_the_largest_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(contribution, "_MOST_EXACT", 1)
-        found = np.array([1.0, 3.0]), np.array([0.5, 0.25])
+        found = np.array([0.2, 0.6]), np.array([0.1, 0.05])
         monkeypatch.setattr(contribution, "_sampled", lambda *_: found)
         table = Table.from_arrow({"age": [1, 2, 3, 4, 4], "sex": list("fmfmm")})
         release = sanitize(table, Schema.of(age="quasi-identifying", sex="quasi-identifying"), AsIs())
         (taken,) = measure(release, ["quasi-identifier-contribution"])
-        assert (taken.value, taken.detail["coarsen-first"]) == (3 / 5, "sex")
-        assert taken.interval == pytest.approx(((3 - 2.1 * 0.25) / 5, (3 + 2.1 * 0.25) / 5))
+        assert (taken.value, taken.detail["coarsen-first"]) == (0.6, "sex")
+        assert taken.interval == pytest.approx((0.6 - 2.1 * 0.05, 0.6 + 2.1 * 0.05))
 
 
 def test_people_with_several_records_count_once_in_a_class() -> None:
@@ -257,8 +259,14 @@ def test_people_with_several_records_count_once_in_a_class() -> None:
         return sanitize(table, Schema(tuple(known), person="who"), AsIs())
 
     (taken,) = measure(released("age", "sex"), ["quasi-identifier-contribution"])
-    # the classes 1f, 1m, 2m and 2f are of one, one, three and one person
+    # the classes 1f, 1m, 2m and 2f are of one, one, three and one person; of 1 and 2, two and four; of f and
+    # m, two and three; all of them of four
     assert taken.detail["average"] == 4 / 6
+    parts = {"age": (2 / 6 - 1 / 4 + 4 / 6 - 2 / 5) / 2, "sex": (2 / 5 - 1 / 4 + 4 / 6 - 2 / 6) / 2}
+    assert taken.detail["contribution"] == pytest.approx(parts)
+    assert sum(parts.values()) == pytest.approx(4 / 6 - 1 / 4)
+    assert taken.value == pytest.approx(parts["sex"])
+    assert taken.detail["coarsen-first"] == "sex"
     for withheld, other in (("age", "sex"), ("sex", "age")):
         alone = released(other)
         people = alone.classes.people
@@ -266,3 +274,39 @@ def test_people_with_several_records_count_once_in_a_class() -> None:
         assert taken.detail["average-without"][withheld] == len(people) / people.sum()
         assert taken.detail["privacy-loss-without"][withheld] == pytest.approx(loss.value)
         assert taken.detail["mean-privacy-loss-without"][withheld] == pytest.approx(loss.detail["mean"])
+
+
+class TestSeveralRecordsOfOnePerson:
+    """Parts that are worked out for every order from who is alike, counted in sets."""
+
+    COLUMNS: ClassVar[dict[str, list[Any]]] = {
+        "who": [1, 1, 2, 2, 3, 3, 3, 4, 5],
+        "a": [0, 1, 0, 1, 0, 0, 1, 2, 2],
+        "b": [0, 0, 0, 0, 1, 1, 1, 1, 0],
+        "c": [0, 1, 1, 0, 0, 0, 1, 0, 1],
+    }
+
+    def risk(self, names: Sequence[str]) -> float:
+        people: dict[Any, set[int]] = {}
+        for row, person in enumerate(self.COLUMNS["who"]):
+            people.setdefault(tuple(self.COLUMNS[name][row] for name in names), set()).add(person)
+        return len(people) / sum(map(len, people.values()))
+
+    @pytest.mark.parametrize("most_exact", [8, 2])
+    def test_the_parts_are_those_of_all_orders_and_add_up(
+        self, most_exact: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(contribution, "_MOST_EXACT", most_exact)
+        roles: Any = dict.fromkeys(self.COLUMNS, "quasi-identifying") | {"who": "identifying"}
+        schema = Schema(Schema.of(roles).attributes, person="who")
+        release = sanitize(Table.from_arrow(self.COLUMNS), schema, AsIs())
+        (taken,) = measure(release, [QuasiIdentifierContribution(600)])
+        added = dict.fromkeys("abc", 0.0)
+        for order in itertools.permutations("abc"):
+            for place, name in enumerate(order):
+                added[name] += (self.risk(order[: place + 1]) - self.risk(order[:place])) / 6
+        parts = taken.detail["contribution"]
+        # every order and its rotations, drawn 200 times, come as near as this to all six orders
+        assert parts == pytest.approx(added, abs=1e-12 if most_exact == 8 else 0.01)
+        assert taken.detail["average"] == self.risk("abc")
+        assert sum(parts.values()) == pytest.approx(self.risk("abc") - 1 / 5)

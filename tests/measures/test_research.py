@@ -6,7 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -42,6 +42,7 @@ from sfumato import (
 )
 from sfumato.errors import Infeasible, ParameterError
 from sfumato.measures import research
+from sfumato.measures.estimation.populations import large_populations
 from sfumato.measures.estimation.queries import satisfied_queries
 from sfumato.measures.estimation.reconstruction import true_estimate
 
@@ -374,6 +375,7 @@ def test_measures_that_do_not_apply_say_why() -> None:
         (lambda: QueryError(dimensions=0), "dimensions must be at least 1"),
         (lambda: QueryError(seed=-1), "seed must be at least 0"),
         (lambda: QueryError(selectivity=0), "selectivity must be a share"),
+        (lambda: QueryError(selectivity=1.5), "selectivity must be a share"),
     ],
 )
 def test_parameters_out_of_range_are_refused(make: Any, words: str) -> None:
@@ -476,3 +478,117 @@ def test_where_every_quasi_identifier_is_constant_there_is_no_population_and_the
     (found,) = measure(release, ["utility-loss"])
     assert found.value is None
     assert "every quasi-identifier is the same for everybody" in found.detail["reason"]
+
+
+class TestByHand:
+    """Few records, of which every figure is worked out."""
+
+    SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")
+    EIGHT: ClassVar[dict[str, list[Any]]] = {"age": [1] * 4 + [2] * 4, "ill": list("aaababbb")}
+
+    def withheld(self, columns: dict[str, list[Any]]) -> Release:
+        return sanitize(Table.from_arrow(columns), self.SCHEMA, SuppressQuasiIdentifiers())
+
+    def utility(self, **changed: Any) -> Any:
+        columns: dict[str, list[Any]] = {"age": [1, 1, 2, 2, 3, 3, 3, 3], "ill": list("aaabbbbb")}
+        (found,) = measure(self.withheld(columns), [UtilityLoss(**changed)])
+        return found
+
+    def test_utility_loss_of_three_ages(self) -> None:
+        found = self.utility()
+        # three of all have a, and of each age both, one and none
+        losses = [divergence(np.array(here), np.array([3, 5])) for here in ([2, 0], [1, 1], [0, 4])]
+        assert len(set(losses)) == 3
+        assert (found.attribute, found.value, found.baseline) == (
+            "ill",
+            pytest.approx(np.mean(losses)),
+            pytest.approx(np.mean(losses)),
+        )
+        largest = pytest.approx(max(losses))
+        assert found.detail == {"populations": 3, "worst": largest, "percentile-95": largest}
+
+    def test_survey_weights_count_to_the_last_digit(self) -> None:
+        columns = {"age": [1, 1, 2, 2], "ill": list("abab"), "w": [1.1, 1.7, 2.3, 1.9]}
+        schema = Schema((*self.SCHEMA.attributes,), survey_weight="w")
+        release = sanitize(Table.from_arrow(columns), schema, SuppressQuasiIdentifiers())
+        found, unknown = (
+            measure(each, [UtilityLoss()])[0] for each in (release, replace(release, rows=None))
+        )
+        # without them both ages are like all
+        assert unknown.value == 0
+        overall = np.array([1.1 + 2.3, 1.7 + 1.9])
+        losses = [divergence(np.array(here), overall) for here in ([1.1, 1.7], [2.3, 1.9])]
+        assert found.value == pytest.approx(np.mean(losses), rel=1e-11)
+
+    def test_a_population_has_at_least_the_share_that_is_asked_for(self) -> None:
+        assert [self.utility(minimum_support=share).detail["populations"] for share in (0.25, 0.26)] == [3, 1]
+        assert self.utility(minimum_support=0.51).detail["reason"].startswith("no population holds 0.51 of")
+
+    def test_that_no_population_is_large_is_said_where_one_quasi_identifier_tells_people_apart(self) -> None:
+        table = Table.from_arrow({"age": [1, 1, 2, 2], "land": ["X"] * 4, "ill": list("abab")})
+        schema = Schema.of(age="quasi-identifying", land="quasi-identifying", ill="sensitive")
+        (found,) = measure(sanitize(table, schema, AsIs()), [UtilityLoss(0.6)])
+        assert found.detail["reason"].startswith("no population holds 0.6 of the records")
+
+    def test_where_not_all_populations_are_looked_at_the_detail_says_so(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def of_two(*given: Any) -> Any:
+            return replace(large_populations(*given), most_attributes=2)
+
+        monkeypatch.setattr(research, "large_populations", of_two)
+        assert self.utility().detail["attributes-together"] == 2
+
+    def test_query_error_of_queries_for_one_age_and_one_illness(self) -> None:
+        """Two are expected of each kind: a third too few of three, and one too many of one."""
+        (found,) = measure(self.withheld(self.EIGHT), [QueryError(51, 1, 0.25)])
+        n_of_one = round((51 * found.value - 17) * 3 / 2)
+        assert 10 < n_of_one < 41
+        errors = [1.0] * n_of_one + [1 / 3] * (51 - n_of_one)
+        assert found.value == found.baseline == pytest.approx(np.mean(errors))
+        assert found.detail == {"median": pytest.approx(np.median(errors)), "queries": 51, "redrawn": 0}
+        radius = norm.ppf(0.975) * np.std(errors, ddof=1) / math.sqrt(51)
+        assert found.interval == pytest.approx((found.value - radius, found.value + radius))
+
+    def test_no_interval_of_errors_begins_below_zero(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(research, "_relative", lambda *_: np.array([0.0, 1.0]))
+        (found,) = measure(self.withheld(self.EIGHT), [QueryError(2, 1, 0.25)])
+        assert (found.value, found.detail["median"]) == (0.5, 0.5)
+        assert found.interval == pytest.approx((0.0, 0.5 + norm.ppf(0.975) * 0.5))
+
+    def test_the_same_queries_are_asked_for_the_same_answers_whatever_is_asked_besides(self) -> None:
+        asked = [QueryError(51, 1, 0.25, seed) for seed in (0, 1, 2, 3)]
+        release = self.withheld(self.EIGHT)
+        first, again = (measure(release, asked) for _ in range(2))
+        assert [m.value for m in first] == [m.value for m in again]
+        assert len({m.value for m in first}) > 1
+
+    def test_divergence_of_eight_records(self) -> None:
+        found = measure(self.withheld(self.EIGHT), [KLDivergence(), KLDivergence(sensitive=False)])
+        expected = 0.75 * math.log(3 / 2) + 0.25 * math.log(1 / 2)
+        assert [(m.attribute, m.value, m.baseline) for m in found] == [
+            ("ill", pytest.approx(expected), pytest.approx(expected)),
+            (None, 0.0, 0.0),
+        ]
+
+    def test_distributions_that_only_rounding_tells_apart_are_equal(self) -> None:
+        bound = self.SCHEMA.bind(Table.from_arrow(self.EIGHT))
+        truth = true_estimate(*bound, "ill")
+        for factor in (0.1, 0.7, 3.3, 49.0):
+            assert research._information(truth, replace(truth, weights=truth.weights * factor)) == 0
+
+    def test_of_made_up_records_one_more_keeps_anything_possible(self) -> None:
+        release = sanitize(Table.from_arrow(self.EIGHT), self.SCHEMA, AsIs())
+        (found,) = measure(replace(release, kind="synthetic"), [KLDivergence()])
+        # a quarter of a record more in each of the four cells
+        expected = 0.75 * math.log(3 / 8 / (3.25 / 9)) + 0.25 * math.log(1 / 8 / (1.25 / 9))
+        assert found.value == pytest.approx(expected)
+
+    def test_a_suppressed_record_may_be_anything(self) -> None:
+        table = Table.from_arrow({"age": [1, 1, 1, 2], "ill": list("aaba")})
+        (found,) = measure(
+            sanitize(table, self.SCHEMA, FullDomain({}, KAnonymity(2), suppression=0.5)), [KLDivergence()]
+        )
+        # it has either age, and five in eight that it has a: of the three released, and half a record more
+        shares = (0.5, (2 + 5 / 16) / 4), (0.25, (1 + 3 / 16) / 4), (0.25, 5 / 16 / 4)
+        assert found.value == pytest.approx(sum(p * math.log(p / q) for p, q in shares))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -94,6 +94,16 @@ def test_zayatz_is_bayes_rule_with_the_hypergeometric_distribution() -> None:
     chances = stats.hypergeom(400, sample.sizes, sample.n_records).pmf(1)
     unique = shares[0] * chances[0] / (shares @ chances)
     assert zayatz(sample) == pytest.approx(40 * unique * 400 / 130)
+
+
+@pytest.mark.parametrize("n_others", [1, 2, 3, 4])
+def test_zayatz_counts_a_class_as_long_as_one_of_it_may_be_alone_in_the_sample(n_others: int) -> None:
+    """Of a class of three both others must be among those who are not in the sample."""
+    sample = SampledClasses.of(np.array([1] * 9 + [3]), 12 + n_others)
+    of_one, of_three = stats.hypergeom(12 + n_others, np.array([1, 3]), 12).pmf(1)
+    assert (of_three > 0) == (n_others >= 2)
+    unique = 9 * of_one / (9 * of_one + of_three)
+    assert zayatz(sample) == pytest.approx(9 * unique * (12 + n_others) / 12)
 
 
 def test_a_class_too_large_for_the_rest_of_the_population_cannot_show_one_person() -> None:
@@ -192,14 +202,21 @@ def test_dankar_takes_zayatz_where_the_model_has_no_solution() -> None:
 
 @pytest.mark.parametrize("estimator", ["dankar", "pitman", "zayatz", "slide-negative-binomial"])
 def test_without_sample_uniques_or_strangers_nothing_is_estimated(estimator: Estimator) -> None:
-    assert population_uniques(SampledClasses.of(np.array([2, 3, 2]), 100), estimator)[0] == 0
-    assert population_uniques(SampledClasses.of(np.array([1, 1, 3]), 5), estimator)[0] == 2
+    for sizes, n_population, uniques in (([2, 3, 2], 100, 0), ([1, 1, 3], 5, 2)):
+        sample = SampledClasses.of(np.array(sizes), n_population)
+        assert population_uniques(sample, estimator) == (uniques, "none needed")
+
+
+def test_every_estimator_that_may_be_named_has_a_model() -> None:
+    assert set(get_args(superpopulation.Estimator)) == {"dankar", *superpopulation._MODELS}
 
 
 def test_a_model_that_cannot_be_fitted_says_why() -> None:
     alone = SampledClasses.of(np.array([1, 1, 1]), 30)
     with pytest.raises(NoEstimate, match="classes of several sizes"):
         pitman(alone)
+    with pytest.raises(NoEstimate, match="no maximum"):
+        pitman(SampledClasses.of(np.array([5]), 30))
     with pytest.raises(NoEstimate, match="classes of two"):
         slide_negative_binomial(alone)
     with pytest.raises(NoEstimate, match="no slide negative binomial model"):
@@ -212,6 +229,13 @@ def test_the_digamma_function(x: float) -> None:
     assert superpopulation._digammas(np.array([x, 1 + x])) == pytest.approx(
         special.digamma([x, 1 + x]), rel=1e-12
     )
+
+
+def test_what_the_digamma_function_is_below_the_logarithm_by_its_series() -> None:
+    """The first terms of the asymptotic series, 1 / 2x + sum B(2k) / (2k x^2k), where all of them count."""
+    numbers = special.bernoulli(10)
+    expected = 1 / 4 + sum(numbers[2 * k] / (2 * k * 2.0 ** (2 * k)) for k in range(1, 6))
+    assert superpopulation._below_logarithm(2.0) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_sample_counts_each_size_once_and_does_not_change() -> None:
@@ -239,8 +263,18 @@ def test_of_several_roots_the_one_nearest_to_one_is_taken() -> None:
         assert found == pytest.approx(0.6, abs=1e-12)
     assert superpopulation._root_nearest_one(lambda x: x - 1e-8) == pytest.approx(1e-8, rel=1e-6)
     assert superpopulation._root_nearest_one(lambda x: 1 - 1e-8 - x) == pytest.approx(1 - 1e-8, abs=1e-12)
+    # one half is among the numbers that are tried
+    assert superpopulation._root_nearest_one(lambda x: (x - 0.2) * (x - 0.5)) == 0.5
     with pytest.raises(NoEstimate, match="no slide negative binomial model"):
         superpopulation._root_nearest_one(lambda x: 1.0)
+
+
+def test_roots_are_told_apart_that_have_a_twentieth_of_a_logit_between_them() -> None:
+    def function(x: float) -> float:
+        logit = math.log(x / (1 - x))
+        return (logit - 0.049) * (logit - 0.051)
+
+    assert superpopulation._root_nearest_one(function) == pytest.approx(1 / (1 + math.exp(-0.051)))
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from sfumato import (
 )
 from sfumato.errors import ParameterError
 from sfumato.measures import workload
+from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.workload import trivial_features
 from sfumato.miners import accuracy, predict
 
@@ -178,10 +179,14 @@ def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> Non
         WorkloadUtility(**parameters)
 
 
+def test_parameters_at_the_ends_of_their_ranges_are_allowed() -> None:
+    assert (WorkloadUtility(folds=2).folds, WorkloadUtility(time_limit=0.5).time_limit) == (2, 0.5)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"miners": ("mean-number",)}, "mean-number predicts numbers"),
+        ({"target": "age", "miners": ("mean-number",)}, "mean-number predicts numbers; choose miners"),
         ({"miners": ("decision-three",)}, "did you mean 'decision-tree'"),
         ({"target": "diagnose"}, "did you mean 'diagnosis'"),
     ],
@@ -257,6 +262,44 @@ class TestWithoutMiners:
         nobody = self.taken(monkeypatch, self.release(), **{"one-rule": None, "majority": None})
         assert nobody.detail["reason"] == "no miner finished; give them more time"
 
+    def test_the_best_miner_is_the_one_that_is_right_most_often(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        taken = self.taken(monkeypatch, self.release(), majority=0.65)
+        assert (taken.detail["miner"], taken.detail["accuracy"]) == ("majority", 0.65)
+
+    def test_all_who_did_not_finish_are_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(WorkloadUtility, "_accuracies", lambda *_: {"one-rule": 0.5})
+        how = WorkloadUtility("target", ("majority", "one-rule", "decision-tree"))
+        (taken,) = measure(self.release(), [how])
+        assert taken.detail["unfinished"] == "majority, decision-tree"
+
+    def test_the_adversary_gains_most_from_one_of_the_sensitive_attributes(self) -> None:
+        columns = {"q": list("aabb"), "s": list("xxyy"), "t": list("uvuv")}
+        schema = Schema.of(q="quasi-identifying", s="sensitive", t="sensitive")
+        release = sanitize(Table.from_arrow(columns), schema, AsIs())
+        # whoever knows q knows s, which one in two guesses without it, and no more of t
+        assert workload._adversary(release) == {"accuracy-gain": 0.5}
+
+    def test_a_trivial_release_that_nobody_learned_from_is_not_the_better_one(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        nobody: dict[str, float | None] = {"one-rule": None, "majority": None}
+        monkeypatch.setitem(self.ON_ORIGINAL, ("q", "target"), nobody)
+        taken = self.taken(monkeypatch, self.release())
+        assert (taken.detail["baseline-withholds"], taken.baseline) == ("quasi-identifiers", 0.3)
+        monkeypatch.setitem(self.ON_ORIGINAL, ("s", "target"), nobody)
+        taken = self.taken(monkeypatch, self.release())
+        assert taken.detail["reason"] == "no miner finished; give them more time"
+
+    def test_without_its_rows_a_release_tells_no_truth_about_a_target_that_it_withholds(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        withheld = sanitize(Table.from_arrow(self.TABLE), self.SCHEMA, SuppressSensitive())
+        assert self.taken(monkeypatch, withheld, "s").value is not None
+        unknown = self.taken(monkeypatch, replace(withheld, rows=None), "s")
+        assert "true values of 's' are not known" in unknown.detail["reason"]
+
     def test_a_sensitive_target_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         taken = self.taken(monkeypatch, self.release(), "s")
         assert (taken.attribute, taken.detail["baseline-withholds"]) == ("s", "quasi-identifiers")
@@ -273,6 +316,12 @@ class TestWithoutMiners:
         assert "accuracy-gain" not in self.taken(monkeypatch, release).detail
         alone = self.taken(monkeypatch, release, "q")
         assert alone.detail["reason"] == "no trivial release leaves 'q' to be learned"
+
+    @pytest.mark.parametrize(("n_released", "n_original"), [(1, 5), (5, 1)])
+    def test_both_tables_need_two_records(self, n_released: int, n_original: int) -> None:
+        pair: Any = SimpleNamespace(n_records=n_released, original=SimpleNamespace(n_records=n_original))
+        with pytest.raises(NotApplicable, match="at least two records"):
+            WorkloadUtility().measure(pair)
 
     def test_of_one_record_nothing_is_learned(self) -> None:
         for n, reason in ((1, "at least two records"), (2, "name a target")):

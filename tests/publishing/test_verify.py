@@ -70,6 +70,14 @@ def test_a_page_that_says_something_else_is_told_apart(honest: Path, tmp_path: P
     ]
 
 
+def test_no_page_is_written_of_claims_that_fail(honest: Path) -> None:
+    manifest = read_manifest(honest)
+    claims = [msgspec.structs.replace(each, value=1) for each in manifest.claims]
+    found = data_checks(honest, msgspec.structs.replace(manifest, claims=claims))
+    assert "the published cells give 2" in {check.problem for check in found}
+    assert not [check for check in found if " says " in check.what]
+
+
 def test_a_report_of_another_version_cannot_be_compared(honest: Path) -> None:
     other = msgspec.structs.replace(read_manifest(honest), sfumato="0.0.1")
     found = [check for check in data_checks(honest, other) if " says " in check.what]

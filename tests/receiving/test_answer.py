@@ -15,7 +15,7 @@ from sfumato.choosing.tokens import Misread
 from sfumato.errors import ParameterError
 from sfumato.measures.estimation.queries import satisfied_queries
 from sfumato.measures.estimation.reconstruction import reconstructed, true_estimate
-from sfumato.receiving import answer
+from sfumato.receiving import answer, bounds
 from sfumato.receiving.answer import AnswerRow, query
 from sfumato.receiving.labels import Wording
 
@@ -101,35 +101,68 @@ def test_sums_and_means_are_those_of_all_completions(condition: str, levels: dic
     assert [mean.least, mean.most] == pytest.approx([min(means), max(means)])
 
 
-@pytest.mark.parametrize("form", [sf.Anatomy(2), sf.Bucketize(sf.ProbabilisticDiversity(2))], ids=str)
+HALVES = PEOPLE | {"illness": ["flu", "gout", "flu", "gout", "gout", "flu"]}
+IN_GROUPS = [sf.Anatomy(2), sf.Bucketize(sf.ProbabilisticDiversity(2))]
+
+
+def exchanges(release: sf.Release) -> list[list[tuple[int, str, str]]]:
+    """Every table that has the sensitive values of each group in some order."""
+    assert release.group_of is not None
+    groups: dict[int, list[tuple[int, str, str]]] = {}
+    for row in np.repeat(np.arange(release.n_rows), release.weights):
+        age, place, ill = (release.cells[name].labels[release.cells[name].codes[row]] for name in PEOPLE)
+        groups.setdefault(int(release.group_of[row]), []).append((int(str(age)), str(place), str(ill)))
+    ways = [
+        [
+            [(age, place, ill) for (age, place, _), ill in zip(records, order, strict=True)]
+            for order in itertools.permutations(ill for _, _, ill in records)
+        ]
+        for records in groups.values()
+    ]
+    return [list(itertools.chain(*table)) for table in itertools.product(*ways)]
+
+
+@pytest.mark.parametrize("form", IN_GROUPS, ids=str)
 @pytest.mark.parametrize("condition", TESTS)
 def test_groups_give_the_bounds_of_all_exchanges(form: sf.Sanitizer, condition: str) -> None:
-    half = people(
-        age=[20, 21, 22, 23, 20, 23],
-        country=PEOPLE["country"],
-        illness=["flu", "gout", "flu", "gout", "gout", "flu"],
-    )
-    release, passes = sf.sanitize(half, SCHEMA, form, seed=3), TESTS[condition]
-    table = release.original
-    assert table is not None
-    assert release.group_of is not None
-    rows = np.repeat(np.arange(release.n_rows), release.weights)
-    groups: dict[int, list[tuple[int, str, str]]] = {}
-    for row in rows:
-        record = tuple(release.cells[name].labels[release.cells[name].codes[row]] for name in PEOPLE)
-        groups.setdefault(int(release.group_of[row]), []).append(record)
-    totals = [0]
-    for records in groups.values():
-        ills = [ill for _, _, ill in records]
-        here = [
-            sum(passes(int(age), place, ill) for (age, place, _), ill in zip(records, order, strict=True))
-            for order in itertools.permutations(ills)
-        ]
-        totals = [before + count for before in totals for count in here]
+    release, passes = sf.sanitize(people(**HALVES), SCHEMA, form, seed=3), TESTS[condition]
+    totals = [sum(passes(*row) for row in table) for table in exchanges(release)]
     found = query(release, f"count where {condition}", reading="uniform").rows[0]
     assert (found.least, found.most) == (min(totals), max(totals))
     assert found.value == pytest.approx(np.mean(totals))
     assert found.deviation == pytest.approx(np.std(totals))
+
+
+@pytest.mark.parametrize("most_amounts", [10_000_000, 0])
+@pytest.mark.parametrize("form", IN_GROUPS, ids=str)
+def test_what_is_told_apart_has_the_bounds_of_all_exchanges_cell_by_cell(
+    form: sf.Sanitizer, most_amounts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # with 0 the amounts of groups are added up anew for each cell
+    monkeypatch.setattr(bounds, "_MOST_AMOUNTS", most_amounts)
+    release = sf.sanitize(people(**HALVES), SCHEMA, form, seed=3)
+    tables = exchanges(release)
+    found = query(release, "count where age < 23 by country, illness", reading="uniform")
+    shown = {tuple(row.by.values()): row for row in found.rows}
+    for place, ill in itertools.product(("France", "Italy", "Japan", "China"), ("flu", "gout")):
+        totals = [
+            sum(age < 23 and there == place and has == ill for age, there, has in each) for each in tables
+        ]
+        row = shown.pop((place, ill), AnswerRow({}, 0.0, 0.0, 0.0, 0.0))
+        assert (row.least, row.most) == (min(totals), max(totals))
+        assert [row.value, row.deviation] == pytest.approx([np.mean(totals), np.std(totals)])
+    assert not shown
+
+
+@pytest.mark.parametrize("form", IN_GROUPS, ids=str)
+def test_sums_that_are_told_apart_vary_as_those_of_all_exchanges(form: sf.Sanitizer) -> None:
+    release = sf.sanitize(people(**HALVES), SCHEMA, form, seed=3)
+    for row in query(release, "sum age by country, illness", reading="uniform").rows:
+        here = [
+            sum(age for age, place, ill in table if [place, ill] == list(row.by.values()))
+            for table in exchanges(release)
+        ]
+        assert [row.value, row.deviation] == pytest.approx([np.mean(here), np.std(here)])
 
 
 def test_as_is_answers_exactly_and_for_certain() -> None:

@@ -61,6 +61,16 @@ def test_changed_and_made_up_records_are_tried_where_somebody_asks_for_them() ->
     assert kinds == {"perturbed", "synthetic"}
 
 
+def test_intervals_and_sets_end_on_a_grid_where_somebody_asks_for_it() -> None:
+    tight, grid = proposed(*people()), proposed(*people(), borders="grid")
+    assert [recipe.sanitizer for recipe in grid] == [recipe.sanitizer for recipe in tight]
+    ends = {
+        recipe.sanitizer: recipe.parameters["borders"] for recipe in grid if "borders" in recipe.parameters
+    }
+    assert ends == dict.fromkeys(("mondrian", "clustering", "local-recoding"), "grid")
+    assert "grid" not in {recipe.parameters.get("borders") for recipe in tight}
+
+
 @pytest.mark.parametrize(
     ("n_records", "family", "expected"),
     [(400, "mst", 0), (600, "mst", 3), (40, "microaggregation", 1), (30, "cart-synthesis", 1)],

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import functools
 import hashlib
+import itertools
 import json
 import math
+import operator
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +19,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from sfumato.errors import VerificationFailed
 from sfumato.verifying import check
 from sfumato.verifying.check import Check, FolderChecks, check_folder, expected_files, slug
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.figures import Between, OneOf
 from sfumato.verifying.records import PublicView, published
-from sfumato.verifying.tables import FileColumn, WrittenTable
+from sfumato.verifying.tables import FileColumn, WrittenTable, read_tables
 
 Facts = dict[str, Any]
 Change = Callable[[Facts], None]
@@ -78,6 +83,54 @@ def test_an_outcome_is_one_of_three() -> None:
 def test_a_folder_holds_when_every_check_does() -> None:
     assert FolderChecks([Check("a"), Check("b", word=True)]).hold
     assert not FolderChecks([Check("a"), Check("b", "c")]).hold
+
+
+HOSTILE: list[Any] = [None, True, -1, "", [], {}, ["x"]]
+
+
+def places_in(document: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Return every place of a document."""
+    yield here
+    if isinstance(document, (dict, list)):
+        for key in document if isinstance(document, dict) else range(len(document)):
+            yield from places_in(document[key], (*here, key))
+
+
+def test_no_value_at_any_place_is_more_than_a_failed_check(honest: Path) -> None:
+    """Whatever has the right type is checked, or refused in one line."""
+    facts = facts_of(honest)
+    facts["claims"].append(
+        {
+            **claim(facts, "k-anonymity"),
+            "measure": "quasi-identifier-contribution",
+            "parameters": {"permutations": 10},
+            "detail": {
+                "coarsen-first": "age",
+                "average": 1 / 3,
+                **{key: {"age": 1 / 6} for key in ("contribution", "average-without")},
+                **{key: {"age": 0.0} for key in ("privacy-loss-without", "mean-privacy-loss-without")},
+            },
+        }
+    )
+    limit = {"measure": "privacy-loss", "parameters": None, "at_least": None, "at_most": 0.9}
+    facts["policy"]["privacy-loss of ill"] = {**limit, "attribute": "ill"}
+    tables = read_tables(honest, ["data"])
+    n_checked = 0
+    for part, value in itertools.product(("layout", "recipe", "claims", "requirements", "policy"), HOSTILE):
+        for place in places_in(facts[part]):
+            changed = {**facts, part: copy.deepcopy(facts[part])}
+            *above, last = (part, *place)
+            functools.reduce(operator.getitem, above, changed)[last] = value
+            with contextlib.suppress(msgspec.ValidationError, VerificationFailed):
+                manifest = msgspec.convert(changed, Manifest, strict=True)
+                seen = published(tables, manifest.layout)
+                assert [
+                    *check._claim_checks(seen, manifest),
+                    *check._requirement_checks(seen, manifest),
+                    *check._policy_checks(seen, manifest),
+                ]
+                n_checked += 1
+    assert n_checked > 100
 
 
 class TestFiles:
@@ -244,7 +297,7 @@ class TestClaims:
         found = failures(honest, lambda facts: claim(facts, "privacy-loss").update(parameters=parameters))
         assert found == {"privacy-loss has the parameters that it takes": "it has others"}
 
-    @pytest.mark.parametrize("wrong", [{"threshold": "x"}, {"distance": "far"}])
+    @pytest.mark.parametrize("wrong", [{"threshold": "x"}, {"distance": "far"}, {"distance": []}])
     def test_parameters_that_nothing_can_be_computed_with(self, honest: Path, wrong: Facts) -> None:
         found = failures(honest, lambda facts: facts["claims"][0]["parameters"].update(wrong))
         assert found == {"privacy-loss has parameters that it can be computed with": "it has not"}
@@ -305,6 +358,7 @@ class TestClaims:
             (1e300, math.inf, False),
             ("a", OneOf(frozenset("ab")), True),
             ("c", OneOf(frozenset("ab")), False),
+            (["a"], OneOf(frozenset("ab")), False),
             (0.2, Between(0.2, 0.4), True),
             (0.4, Between(0.2, 0.4), True),
             (0.2 - 1e-10, Between(0.2, 0.4), True),
@@ -366,6 +420,12 @@ class TestRequirements:
             del facts["requirements"][0]
 
         assert failures(honest, without_k) == {what: "one is missing"}
+
+        def without_recipe(facts: Facts) -> None:
+            without_k(facts)
+            facts["recipe"]["parameters"] = {}
+
+        assert failures(honest, without_recipe) == {what: "one is missing"}
 
     def test_a_model_that_is_none_of_ours_is_the_publisher_s_word(self, honest: Path) -> None:
         said = words(honest, lambda facts: requirement(facts, "k-anonymity").update(model={"own": {"k": 3}}))
@@ -511,6 +571,17 @@ class TestPolicy:
             "the policy's own at most 2 is met": "a claim does not meet it",
             "the policy's general-loss at most 0.9 is met by the owner's figure": "it is said not to be",
         }
+
+    def test_what_is_met_by_a_measure_of_others_is_the_publisher_s_word(self, honest: Path) -> None:
+        def change(facts: Facts) -> None:
+            facts["claims"].append({**claim(facts, "k-anonymity"), "measure": "own"})
+            facts["policy"] = {
+                name: {**facts["policy"]["k-anonymity"], "measure": name} for name in ("own", "k-anonymity")
+            }
+
+        outcomes = {each.what: each.outcome for each in checks(honest, change)}
+        assert outcomes["the policy's own at least 3 is met"] == "publisher's word"
+        assert outcomes["the policy's k-anonymity at least 3 is met"] == "checked"
 
     def test_a_figure_that_does_not_apply_meets_nothing(self, honest: Path) -> None:
         def change(facts: Facts) -> None:

@@ -35,6 +35,8 @@ def with_people(facts: Facts, original: int = 6, released: int = 5) -> Facts:
     facts["word"]["people"] = {"original": original, "released": released}
     for each in facts["requirements"]:
         each.update(counted="people", prior="original", reached=each["limit"])
+    smallest = {"measure": "k-anonymity", "axis": "privacy", "better": "higher", "told": "at least 3"}
+    facts["word"]["figures"].append({**facts["word"]["figures"][0], **smallest})
     return facts
 
 
@@ -53,6 +55,44 @@ class TestPeople:
         loss |= {"axis": "utility", "detail": {"suppressed": 1, "records": 7}}
         facts["claims"].append(loss)
         assert outcomes(honest, facts)["suppression-loss is 0.142857"] == "checked"
+
+    def test_a_policy_speaks_of_people_whom_only_the_owner_counts(self, honest: Path) -> None:
+        facts = with_people(facts_of(honest))
+        what = "the policy's k-anonymity at least 3 is met by the owner's figure"
+        assert outcomes(honest, facts)[what] == WORD
+        assert "the policy's k-anonymity at least 3 is met" not in outcomes(honest, facts)
+        facts["word"]["figures"][-1]["met"] = False
+        assert outcomes(honest, facts)[what] == "it is said not to be"
+        facts["word"]["figures"].pop()
+        said = outcomes(honest, facts)["the policy's k-anonymity at least 3"]
+        assert said == "nothing is said of what it limits"
+
+    def test_a_policy_on_what_was_lost_is_met_by_records(self, honest: Path) -> None:
+        facts = with_people(facts_of(honest))
+        loss = {**facts["claims"][1], "measure": "suppression-loss", "value": 1 / 7, "better": "lower"}
+        facts["claims"].append({**loss, "axis": "utility", "detail": {"suppressed": 1, "records": 7}})
+        limit = {"measure": "suppression-loss", "parameters": None, "at_least": None, "at_most": 0.2}
+        facts["policy"]["own"] = limit
+        assert outcomes(honest, facts)["the policy's own at most 0.2 is met"] == "checked"
+
+    @pytest.mark.parametrize(
+        ("limit", "people", "problem"),
+        [
+            ({"at_least": 3.0}, None, ""),
+            ({"at_least": 3 + 5e-13}, None, ""),
+            ({"at_least": 3 + 1e-11}, None, "the smallest class has 3 records"),
+            ({"at_least": 2.0}, [2, 4], ""),
+            ({"at_least": 3.0}, [2, 4], "the smallest class has 2 people by their pseudonyms"),
+            ({"at_most": 5.0}, None, ""),
+            ({"measure": "weighted-k", "at_least": 9.0}, None, ""),
+        ],
+    )
+    def test_no_policy_is_met_by_more_people_than_a_class_has_records(
+        self, limit: Facts, people: Any, problem: str
+    ) -> None:
+        facts = {"measure": "k-anonymity", "parameters": None, "at_least": None, "at_most": None, **limit}
+        seen = PublicView(9, (), [], np.array([3, 4]), (), False, people=people and np.array(people))
+        assert check._too_few(seen, msgspec.convert(facts, LimitFacts)) == problem
 
     def test_all_of_a_manifest_counts_the_same(self, honest: Path) -> None:
         problem = "it does not count whom the rest of the manifest counts"
@@ -224,13 +264,17 @@ class TestLimitsOfOneAttribute:
     )
 
     def values(
-        self, attribute: str | None, measure: str = "distinct-diversity", *parameters: Facts
+        self,
+        attribute: str | None,
+        measure: str = "distinct-diversity",
+        *parameters: Facts,
+        kind: str = "people",
     ) -> list[Any]:
         limit = LimitFacts(measure=measure, parameters=None, at_least=2, at_most=None, attribute=attribute)
         claim = {"measure": measure, "parameters": {}, "attribute": None, "value": 7.0, "axis": "privacy"}
         claim |= {"better": "higher", "applicable": True, "interval": None, "baseline": None, "detail": {}}
         claims = [msgspec.convert({**claim, "parameters": each}, Claimed) for each in parameters or ({},)]
-        return check._limited_values(self.SEEN, limit, claims)
+        return check._limited_values(replace(self.SEEN, kind=kind), limit, claims)
 
     def test_the_level_of_that_attribute_is_computed(self) -> None:
         assert (self.values("even"), self.values("bare")) == ([2.0], [1.0])
@@ -243,3 +287,11 @@ class TestLimitsOfOneAttribute:
 
     def test_else_what_is_claimed_is_compared(self) -> None:
         assert self.values(None) == self.values("even", "own") == [7.0]
+
+    @pytest.mark.parametrize("wrong", [{}, {"distance": "far"}, {"distance": []}, {"distance": None}])
+    def test_what_cannot_be_computed_meets_nothing(self, wrong: Facts) -> None:
+        assert self.values("even", "t-closeness", {"distance": "equal"}, wrong) == [None]
+
+    @pytest.mark.parametrize("kind", ["perturbed", "synthetic"])
+    def test_of_rows_that_are_no_people_nothing_is_met(self, kind: str) -> None:
+        assert self.values("even", kind=kind) == [None]

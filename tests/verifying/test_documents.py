@@ -44,6 +44,10 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
         "{'a': 1}",
         "",
         b'{"a": "\xff"}',
+        '{"a": 1' + "0" * 309 + "}",
+        '{"a": -1' + "0" * 309 + "}",
+        '{"a": ["x", "\\ud800"]}',
+        '{"\\udc00": 1}',
         "[" * 100_000,
     ],
 )
@@ -54,6 +58,11 @@ def test_what_publish_does_not_write_is_damaged(tmp_path: Path, text: str | byte
 
 def test_numbers_are_read_as_they_are(tmp_path: Path) -> None:
     assert read(tmp_path, '{"a": 1e300, "b": -0.25, "c": 7}') == {"a": 1e300, "b": -0.25, "c": 7}
+    assert read(tmp_path, "[-12345678901234567890]") == [-12345678901234567890]
+
+
+def test_a_character_may_be_written_as_its_two_halves(tmp_path: Path) -> None:
+    assert read(tmp_path, '["\\ud83d\\ude00"]') == ["\U0001f600"]
 
 
 def test_a_document_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

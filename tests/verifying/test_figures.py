@@ -18,6 +18,7 @@ from scipy.spatial.distance import jensenshannon
 from sfumato.verifying import figures
 from sfumato.verifying.documents import AttributeFacts, LayoutFacts
 from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, claimable, computed
+from sfumato.verifying.levels import MODELS
 from sfumato.verifying.records import PublicView, published
 from sfumato.verifying.tables import FileColumn, WrittenTable
 
@@ -85,6 +86,14 @@ class TestClasses:
         assert found.value == pytest.approx(3 / 80)
         assert found.detail["matched"] == pytest.approx(0.3)
 
+    @pytest.mark.parametrize("size", [None, 80])
+    @pytest.mark.parametrize("measure", ["journalist-risk", "marketer-risk"])
+    def test_nothing_is_computed_of_a_population_that_is_not_published(
+        self, measure: str, size: int | None
+    ) -> None:
+        with pytest.raises(ValueError, match="not published"):
+            figure(measure, SIZES, population="people.csv", population_size=size, threshold=0.05)
+
     def test_weighted_k_is_the_class_size_of_the_average_record(self) -> None:
         found = figure("weighted-k", SIZES)
         assert found.value == statistics.mean([1, 2, 2, 5, 5, 5, 5, 5])
@@ -130,6 +139,12 @@ class TestClasses:
         assert withheld.value is None
         assert "'ill' is withheld" in withheld.detail["reason"]
         assert figure(measure, view({"age": "aab"}, {"ill": "**x"}), **given).value is not None
+
+    @pytest.mark.parametrize(("measure", "given"), [("discernibility", {}), ("average-class-size", {"k": 2})])
+    def test_no_loss_where_sensitive_values_are_exchanged(self, measure: str, given: dict[str, int]) -> None:
+        exchanged = figure(measure, replace(view({"age": "aab"}, {"ill": "xyz"}), has_groups=True), **given)
+        assert exchanged.value is None
+        assert "are exchanged within groups" in exchanged.detail["reason"]
 
 
 class TestGroups:
@@ -233,6 +248,32 @@ class TestWhatMayBeClaimed:
             figure("delta-disclosure", seen, delta=1.0, base=1.0, absent="ignored")
 
 
+# What is said of each measure in docs/definitions.md, but for the models.
+DECLARED: dict[str, tuple[str, str, set[str]]] = {
+    "reidentification-risk": ("privacy", "lower", {"threshold"}),
+    "journalist-risk": ("privacy", "lower", {"population", "population-size", "threshold"}),
+    "marketer-risk": ("privacy", "lower", {"population", "population-size"}),
+    "weighted-k": ("privacy", "higher", set()),
+    "quasi-identifier-contribution": ("privacy", "lower", {"permutations"}),
+    "privacy-loss": ("privacy", "lower", {"threshold", "distance"}),
+    "knowledge-gain": ("privacy", "lower", set()),
+    "accuracy-gain": ("privacy", "lower", set()),
+    "disclosure-quotient": ("privacy", "lower", set()),
+    "information-gain": ("privacy", "lower", set()),
+    "suppression-loss": ("utility", "lower", set()),
+    "discernibility": ("utility", "lower", set()),
+    "average-class-size": ("utility", "lower", {"k"}),
+}
+
+
+def test_what_is_known_of_a_measure() -> None:
+    own = {name: known for name, known in MEASURES.items() if name not in MODELS}
+    assert {name: (known.axis, known.better, {*known.parameters}) for name, known in own.items()} == DECLARED
+    for name, model in MODELS.items():
+        level = MEASURES[name]
+        assert (level.axis, level.better, level.parameters) == ("privacy", model.better, model.parameters)
+
+
 def shapley(quasi: Cells) -> dict[str, Fraction]:
     """Return what each column adds to the classes per record, over all orders, record by record."""
     n_records = len(next(iter(quasi.values())))
@@ -295,24 +336,31 @@ class TestContribution:
         assert (found.value, found.detail) == (None, {"reason": "the release has no quasi-identifier"})
 
     def test_many_columns_are_sampled_with_an_interval(self) -> None:
-        quasi = {f"q{place}": [str(row * (place + 2) % 5) for row in range(12)] for place in range(8)}
-        assert figure("quasi-identifier-contribution", view(quasi), permutations=1).interval is None
+        # of eight columns every order is taken: a tells four classes, b two of them, and the others nothing;
+        # a adds 3 before b and 2 after it, b 1 or 0
+        quasi = {"a": "0123", "c": "xxxx", "b": "0011"} | {f"q{place}": "xxxx" for place in range(5)}
+        found = figure("quasi-identifier-contribution", view(quasi), permutations=1)
+        assert found.interval is None
+        assert found.detail["contribution"] == {**dict.fromkeys(quasi, 0), "a": 2.5 / 4, "b": 0.5 / 4}
         # nine equal columns: the first of an order adds everything, and each is the first once in a round
         alike = {f"q{place}": "abcd" for place in range(9)}
         found = figure("quasi-identifier-contribution", view(alike), permutations=1)
         assert found.detail["contribution"] == pytest.approx(dict.fromkeys(alike, 3 / 9 / 4))
         assert found.interval == pytest.approx((3 / 36, 3 / 36))
 
-    def test_the_interval_is_2_1_standard_errors_wide_on_either_side(self) -> None:
+    @pytest.mark.parametrize(("permutations", "n_rounds"), [(1, 2), (26, 2), (40, 4)])
+    def test_the_interval_is_2_1_standard_errors_wide_on_either_side(
+        self, permutations: int, n_rounds: int
+    ) -> None:
         quasi = {f"q{place}": [str(row * (place + 2) % 5) for row in range(20)] for place in range(9)}
         seen = view(quasi)
-        sampled = figure("quasi-identifier-contribution", seen, permutations=40)
+        sampled = figure("quasi-identifier-contribution", seen, permutations=permutations)
         low, high = sampled.interval
         assert (low + high) / 2 == pytest.approx(sampled.value)
-        # four rounds of nine orders, drawn as the documentation says
+        # rounds of nine orders, drawn as the documentation says
         rng, rounds = np.random.default_rng(0), []
         largest = max(sampled.detail["contribution"], key=sampled.detail["contribution"].get)
-        for _ in range(40 // 9):
+        for _ in range(n_rounds):
             drawn = [f"q{place}" for place in rng.permutation(9)]
             each = []
             for shift in range(9):
@@ -329,6 +377,13 @@ class TestContribution:
         with pytest.raises(ValueError, match="would never end"):
             figure("quasi-identifier-contribution", seen, permutations=100_001)
         assert next(figures._orders(9, 100_000))
+
+    def test_orders_are_a_number_even_where_none_is_drawn(self) -> None:
+        with pytest.raises(ValueError, match="no order at all"):
+            figure("quasi-identifier-contribution", SIZES, permutations=0)
+        with pytest.raises(TypeError):
+            figure("quasi-identifier-contribution", SIZES, permutations="many")
+        assert figure("quasi-identifier-contribution", SIZES, permutations=1).value == 2 / 8
 
     def test_one_quasi_identifier_adds_every_class_but_the_first(self) -> None:
         found = figure("quasi-identifier-contribution", SIZES, permutations=10)

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import VerificationFailed
-from sfumato.verifying.folder import PROFILES, file_names, fingerprint, opened, page_of, read_bytes
+from sfumato.verifying.folder import (
+    FORMATS,
+    PROFILES,
+    PROGRAMS,
+    file_names,
+    fingerprint,
+    opened,
+    page_of,
+    read_bytes,
+)
 
 
 @pytest.fixture
@@ -48,10 +57,20 @@ def test_a_link_is_not_followed(folder: Path) -> None:
         pass
 
 
+def free_descriptor() -> int:
+    """Return the number that the next open file gets."""
+    descriptor = os.open(os.devnull, os.O_RDONLY)
+    os.close(descriptor)
+    return descriptor
+
+
 def test_a_folder_is_no_plain_file(folder: Path) -> None:
     (folder / "sub").mkdir()
+    before = free_descriptor()
     with pytest.raises(VerificationFailed, match=r"^sub is no plain file$"), opened(folder, "sub"):
         pass
+    # and it is not left open
+    assert free_descriptor() == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders")
@@ -98,6 +117,11 @@ def test_nothing_behind_a_link_is_read(folder: Path, name: str) -> None:
     problem = "could not lie in the folder" if name.endswith("..") else f"^{name} lies behind a link$"
     with pytest.raises(VerificationFailed, match=problem), opened(folder, name):
         pass
+
+
+def test_every_format_is_a_program_s() -> None:
+    assert PROGRAMS == {"dta": "Stata", "sav": "SPSS"}
+    assert FORMATS == ("dta", "sav")
 
 
 def test_every_profile_has_a_page() -> None:

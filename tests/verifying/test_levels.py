@@ -14,6 +14,7 @@ from scipy.stats import entropy, wasserstein_distance
 from sfumato.verifying import levels
 from sfumato.verifying.documents import AttributeFacts
 from sfumato.verifying.levels import (
+    DISTANCES,
     MODELS,
     KnownModel,
     entropies,
@@ -76,9 +77,37 @@ def test_recursion_compares_the_commonest_value_with_the_rare_ones(start: int, r
     assert level("recursive-diversity", "abc", "abaacb", l=start) == reached
 
 
-def test_recursion_begins_with_the_first_value() -> None:
+@pytest.mark.parametrize("start", [0, 2.0, "2", True])
+def test_recursion_begins_with_the_first_value(start: Any) -> None:
     with pytest.raises(ValueError, match="no value before its first"):
-        level("recursive-diversity", "ab", l=0)
+        level("recursive-diversity", "ab", l=start)
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        ("safety-order", {"d2": 1, "prefer": "l", "diversity": "entropy"}),
+        ("safety-order", {"d2": 1, "prefer": "m", "diversity": "distinct"}),
+        ("beta-likeness", {"variant": "strongest"}),
+        ("delta-disclosure", {"base": math.e, "absent": "forbidden"}),
+        ("t-closeness", {"distance": "far"}),
+    ],
+)
+def test_no_level_is_computed_by_a_name_that_nobody_knows(model: str, given: dict[str, Any]) -> None:
+    with pytest.raises(KeyError):
+        level(model, "aab", "ab", **given)
+
+
+@pytest.mark.parametrize("own", [0, -0.5, 1.5])
+def test_an_alpha_is_a_share(own: float) -> None:
+    with pytest.raises(ValueError, match="is no share"):
+        level("alpha-k-anonymity", "aab", alpha=0.5, alphas={"b": 1, "a": own})
+    assert level("alpha-k-anonymity", "aab", alpha=0.5, alphas={"a": 1}) == pytest.approx(1 / 3)
+
+
+def test_no_logarithm_makes_a_loss_negative() -> None:
+    with pytest.raises(ValueError, match="logarithms that fall"):
+        level("delta-disclosure", "aab", "abb", base=0.5, absent="ignored")
 
 
 def test_a_value_with_an_alpha_of_its_own_is_scaled() -> None:
@@ -157,6 +186,23 @@ def test_distances_are_those_of_scipy(groups: tuple[str, ...]) -> None:
         assert entropies(attribute)[place] == pytest.approx(entropy(own))
         ratios = [abs(math.log(p / q)) for p, q in zip(own, prior, strict=True) if p]
         assert largest_quotients(attribute)[place] == pytest.approx(max(ratios))
+
+
+@pytest.mark.parametrize("groups", TABLES)
+def test_hellinger_s_distance_is_that_of_the_roots(groups: tuple[str, ...]) -> None:
+    whole = "".join(groups)
+    values = "".join(sorted(set(whole)))
+    for place, group in enumerate(groups):
+        pairs = zip(shares(group, values), shares(whole, values), strict=True)
+        expected = math.sqrt(sum((math.sqrt(p) - math.sqrt(q)) ** 2 for p, q in pairs) / 2)
+        assert DISTANCES["hellinger"](attribute_of(*groups))[place] == pytest.approx(expected)
+    assert DISTANCES["kl"](attribute_of(*groups)) == pytest.approx(relative_entropies(attribute_of(*groups)))
+
+
+def test_hellinger_s_distance_of_equal_distributions_is_0() -> None:
+    # the shares of ten values may add up to a little less than 1, and a root would show it
+    for text in ("abcdefghij", "aabcdefghij", "aaabbcdefg"):
+        assert DISTANCES["hellinger"](attribute_of(text, text * 3, text * 7)) == pytest.approx(0, abs=1e-9)
 
 
 def test_equal_distributions_are_exactly_at_distance_0() -> None:
@@ -309,3 +355,27 @@ def test_models_that_compare_with_the_whole_table_are_named_so() -> None:
     }
     for name, model in MODELS.items():
         assert model.by_prior is changes(name, **given.get(name, {})), name
+
+
+# The parameter that is the limit, which levels are safer, the other parameters, whether a level at the limit
+# fails, and whether it depends on the whole table.
+DECLARED = {
+    "k-anonymity": ("k", "higher", set(), False, False),
+    "alpha-k-anonymity": ("alpha", "lower", {"k", "alphas"}, False, False),
+    "distinct-diversity": ("l", "higher", set(), False, False),
+    "probabilistic-diversity": ("l", "higher", set(), False, False),
+    "entropy-diversity": ("l", "higher", set(), False, False),
+    "recursive-diversity": ("c", "lower", {"l"}, True, False),
+    "safety-order": ("d1", "higher", {"d2", "prefer", "diversity"}, False, False),
+    "t-closeness": ("t", "lower", {"distance"}, False, True),
+    "beta-likeness": ("beta", "lower", {"variant"}, False, True),
+    "delta-disclosure": ("delta", "lower", {"base", "absent"}, True, True),
+}
+
+
+def test_what_is_known_of_a_model() -> None:
+    assert {
+        name: (known.limit, known.better, {*known.parameters} - {known.limit}, known.strict, known.by_prior)
+        for name, known in MODELS.items()
+    } == DECLARED
+    assert all(known.limit in known.parameters for known in MODELS.values())

@@ -98,6 +98,12 @@ class TestOneTable:
         with pytest.raises(VerificationFailed, match="not those that the manifest names"):
             published({"data": table(age="a", ill="x")}, layout(group="group", age=QUASI, ill=TOLD))
 
+    @pytest.mark.parametrize("empty", [{"group": ""}, {"person": ""}])
+    def test_a_column_without_a_name_is_not_taken_for_none(self, empty: dict[str, str]) -> None:
+        facts = replace(layout(age=QUASI, ill=TOLD), **empty)
+        with pytest.raises(VerificationFailed, match="not those that the manifest names"):
+            published({"data": table(age="a", ill="x")}, facts)
+
     def test_no_more_records_than_the_original_has(self) -> None:
         people = table(age="aab")
         assert published({"data": people}, layout(n_original=3, age=QUASI)).n_suppressed == 0

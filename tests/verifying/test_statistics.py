@@ -31,7 +31,7 @@ WRITTEN: dict[str, list[str | None]] = {
     "birth year": ["1980", None, "1990.5"],
 }
 TITLES = {"sex": "Sex of the respondent", "birth_year": "birth year"}
-LABELS = {"sex": {1: "male", 2: "female"}, "mood": {1: "bad", 5: "good"}}
+LABELS: dict[str, dict[int | float, str]] = {"sex": {1: "male", 2: "female"}, "mood": {1: "bad", 5: "good"}}
 FACTS = FormatFacts(
     renamed={"birth year": "birth_year"},
     labels={"sex": "Sex of the respondent", "birth year": "birth year", "elsewhere": "in another table"},
@@ -65,6 +65,11 @@ def test_a_file_that_holds_the_same_records(tmp_path: Path, kind: Format) -> Non
     assert difference(tmp_path, kind) == ""
 
 
+def test_where_the_csv_file_has_the_codes_themselves_one_may_be_missing(tmp_path: Path) -> None:
+    write(tmp_path, frame={**FRAME, "mood": [1, 5, None]})
+    assert difference(tmp_path, cells={**WRITTEN, "mood": ["1", "5", None]}) == ""
+
+
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
@@ -88,6 +93,19 @@ def test_a_file_that_holds_the_same_records(tmp_path: Path, kind: Format) -> Non
 def test_every_difference_is_found(tmp_path: Path, changed: Any, problem: str) -> None:
     write(tmp_path, **changed)
     assert difference(tmp_path).startswith(problem)
+
+
+@pytest.mark.parametrize("shown_as", ["DATE11", "DATETIME20", "TIME8"])
+def test_a_date_is_no_number(tmp_path: Path, shown_as: str) -> None:
+    shown = {"birth_year": shown_as}
+    pyreadstat.write_sav(
+        pd.DataFrame(FRAME),
+        str(tmp_path / "data.sav"),
+        column_labels=TITLES,
+        variable_value_labels=LABELS,
+        variable_format=shown,
+    )
+    assert difference(tmp_path) == "data.sav has values of a type that `publish` does not write"
 
 
 def test_columns_have_the_names_that_the_manifest_gives_them(tmp_path: Path) -> None:

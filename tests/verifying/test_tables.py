@@ -80,6 +80,15 @@ class TestNumbering:
         first = [expected.index(each) for each in range(n_different)]
         assert first_rows(found, n_different).tolist() == first
 
+    @pytest.mark.parametrize("n_values", [1, 7, 5_000, 1 << 40])
+    def test_many_rows_are_numbered_as_few_are(self, monkeypatch: pytest.MonkeyPatch, n_values: int) -> None:
+        keys = np.random.default_rng(n_values).integers(0, n_values, 3_000)
+        number: dict[int, int] = {}
+        expected = [number.setdefault(key, len(number)) for key in keys.tolist()]
+        monkeypatch.setattr(tables, "_FEW", 10)
+        found, n_different = numbered([keys], len(keys))
+        assert (found.tolist(), n_different) == (expected, len(number))
+
     def test_rows_without_columns_are_equal_and_no_rows_are_none(self) -> None:
         assert numbered([], 3)[0].tolist() == [0, 0, 0]
         assert numbered([np.array([], dtype=np.int64)], 0)[1] == 0
@@ -112,6 +121,8 @@ class TestCSV:
             ("a,b\n1,2,3\n4\n", "more or fewer cells"),
             ('a\n"x" y\n', "not the CSV"),
             ('a\n"x\n', "not the CSV"),
+            ('a\n1\n"x\n', "not the CSV"),
+            ("a,b\n1,2\n3", "more or fewer cells"),
             (b"a\n\xff\n", "not the CSV"),
         ],
     )
@@ -120,6 +131,9 @@ class TestCSV:
     ) -> None:
         with pytest.raises(VerificationFailed, match=rf"^data\.csv .*{problem}"):
             read(tmp_path, text)
+
+    def test_a_last_record_without_a_line_end_counts(self, tmp_path: Path) -> None:
+        assert rows(read(tmp_path, "a,b\n1,x\n2,y")) == [(("1", "x"), 1), (("2", "y"), 1)]
 
     def test_a_cell_may_be_long(self, tmp_path: Path) -> None:
         # longer than the csv module allows by itself
@@ -134,6 +148,11 @@ class TestCSV:
         assert rows(found) == [(("1", "x"), 40), (("2", "y"), 20)]
         assert (found.n_rows, found.n_records) == (2, 60)
         assert found.occurrences("a").tolist() == [40, 20]
+
+    def test_nobody_can_change_the_cells_of_what_was_read(self, tmp_path: Path) -> None:
+        found = read(tmp_path, "a\nx\ny\n")
+        with pytest.raises(ValueError, match="read-only"):
+            found.columns["a"].codes[0] = 1
 
     def test_a_few_rows_are_as_they_are_written(self, tmp_path: Path) -> None:
         found = read(tmp_path, "a\nx\ny\nx\n")
@@ -173,6 +192,19 @@ class TestParquet:
         assert self.differs(tmp_path, table(a="  "), a=pa.array([None, None], pa.string())) == ""
         # as often as it is there
         assert self.differs(tmp_path, table(a="112"), a=[1, 2, 2]) == "they hold other records"
+
+    @pytest.mark.parametrize("same", ["07", "+7", " 7", "7 ", "0_7"])
+    def test_a_number_that_is_written_in_two_ways_does_not_count_twice(
+        self, tmp_path: Path, same: str
+    ) -> None:
+        written = written_table({"a": ["7", same, "8"]})
+        for numbers in ([7, 7, 8], [7.0, 7.0, 8.0]):
+            assert self.differs(tmp_path, written, a=numbers) == "they hold other records"
+        assert self.differs(tmp_path, written, a=["7", same, "8"]) == ""
+
+    def test_zero_has_two_signs(self, tmp_path: Path) -> None:
+        written = written_table({"a": ["0.0", "-0.0"]})
+        assert self.differs(tmp_path, written, a=[-0.0, 0.0]) == ""
 
     def test_a_value_that_the_csv_file_has_not_is_no_other_one(self, tmp_path: Path) -> None:
         assert self.differs(tmp_path, table(a="12"), a=[1, 3]) == "they hold other records"

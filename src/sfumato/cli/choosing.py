@@ -25,6 +25,7 @@ from sfumato.cli.opening import (
     loaded,
     opened,
     opened_store,
+    read_ahead,
     require_candidates,
     require_comparable,
     source_shown,
@@ -121,8 +122,9 @@ def explore(
         else:
             print_forecast(found, limit)
         return
+    read = read_ahead(project)
     with opened_store(project) as store:
-        state = explored(project, store, seed, workers, memory, time_limit, limit)
+        state = explored(project, store, seed, workers, memory, time_limit, limit, read)
         source = source_now(project, store)
         frontier = stored_frontier(project, store, source)
         growth = growth_of(frontier, store.explored_after(source))

@@ -16,6 +16,7 @@ from sfumato.files import why_unreadable
 if TYPE_CHECKING:
     from sfumato.exploring.forecast import Forecast
     from sfumato.exploring.run import Progress
+    from sfumato.exploring.stored import DataRead
     from sfumato.frontier import Candidate, Frontier
     from sfumato.measures.base import Measurement
     from sfumato.project.file import Project
@@ -61,10 +62,14 @@ def opened_store(project: Project, *, create: bool = True) -> Store:
     """Open the store of a project."""
     from sfumato.store.base import Store
 
-    if create and not os.path.exists(project.store_path):
-        # say so before an empty store lies about
-        project.read()
     return Store(project.store_path, create=create)
+
+
+def read_ahead(project: Project) -> DataRead | None:
+    """Read the data of a project that has no store, to say what is wrong before an empty one lies about."""
+    from sfumato.exploring.stored import DataRead
+
+    return None if os.path.exists(project.store_path) else DataRead.of(project)
 
 
 def explored(
@@ -75,6 +80,7 @@ def explored(
     memory: int | None = None,
     time_limit: float | None = None,
     budget: float | None = None,
+    read: DataRead | None = None,
 ) -> Progress:
     """Make and measure what the store lacks, with progress on standard error."""
     from sfumato.exploring.apart import Limits
@@ -90,6 +96,7 @@ def explored(
             limits=limits,
             budget=budget,
             progress=show_progress,
+            read=read,
         )
 
 

@@ -95,7 +95,9 @@ def publish(
         table, schema = project.read()
         candidate = store.find(identity, source_of(table, schema))
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)
-        unprotected = warnings_of(alone_by_insensitive(released(table, schema, {})))
+        unprotected = (
+            warnings_of(alone_by_insensitive(released(table, schema, {}))) if schema.insensitive else ()
+        )
         for caution in cautions(candidate.recipe, len(store.decisions()), unprotected):
             beware(caution)
         before = folders_before(store, others, project.schema)

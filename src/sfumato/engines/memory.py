@@ -6,25 +6,33 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sfumato.engines.room import require_room, require_room_for_rows
 from sfumato.reading.sources import ParquetFiles, Source
 from sfumato.schema import Schema
-from sfumato.table import Table, counted
+from sfumato.table import Table, counted, counted_by_column
 
 if TYPE_CHECKING:
     from sfumato.applying.recoding import Recoding
 
 
+_MANY = 1 << 22
+"""Of so many records in Parquet files each column is read alone; files are then opened once for each."""
+_BYTES_OF_CODE, _BYTES_OF_RECORD = 4, 40
+"""What a cell takes when it was read, and a record while its columns are read and rows are compared."""
+
+
 @dataclass(frozen=True)
 class MemoryEngine:
-    """Read all records at once; what does not fit into memory cannot be read."""
+    """Read all records at once; what does not fit into memory is refused."""
 
     def reduce(
         self, source: Source, schema: Schema | None = None, *, missing_values: Iterable[str] = ()
     ) -> Table:
         """Return the distinct rows of a source; see `Engine.reduce`."""
-        records = ParquetFiles(source.parquet).read_encoded() if source.parquet else source.read()
-        names = records.column_names if schema is None else schema.needed(records.column_names)
-        return counted(records.select(names), missing_values=missing_values)
+        require_room(source.label, _bytes_to_read(source, schema))
+        table = _counted(source, schema, missing_values)
+        require_room_for_rows(source.label, table, schema)
+        return table
 
     def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
         """Return rows in which values that are released alike are one value; see `Engine.apply`."""
@@ -42,6 +50,27 @@ class MemoryEngine:
             coarser = values.take(pa.array(first[encoded.chunk(0).indices.to_numpy()]))
             records = records.set_column(records.column_names.index(name), name, coarser)
         return counted(records, missing_values=spellings)
+
+
+def _bytes_to_read(source: Source, schema: Schema | None) -> int:
+    """Return how much memory reading takes at least: that of a text its length, if nothing more is known."""
+    if not source.parquet:
+        return sum(path.stat().st_size for path in source.files if path.is_file())
+    files = ParquetFiles(source.parquet)
+    names = files.schema.names if schema is None else schema.needed(files.schema.names)
+    return files.n_records * (_BYTES_OF_CODE * len(names) + _BYTES_OF_RECORD)
+
+
+def _counted(source: Source, schema: Schema | None, missing_values: Iterable[str]) -> Table:
+    files = ParquetFiles(source.parquet) if source.parquet else None
+    if files is not None and files.n_records > _MANY:
+        names = files.schema.names if schema is None else schema.needed(files.schema.names)
+        return counted_by_column(
+            names, lambda name: files.read_encoded([name]).column(name), missing_values=missing_values
+        )
+    records = source.read() if files is None else files.read_encoded()
+    names = records.column_names if schema is None else schema.needed(records.column_names)
+    return counted(records.select(names), missing_values=missing_values)
 
 
 ENGINE = MemoryEngine()

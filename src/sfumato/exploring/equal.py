@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +12,9 @@ from sfumato.arrays import Integers
 from sfumato.cells import Cells
 from sfumato.release import Release
 from sfumato.store.provenance import source_of
+
+_AT_ONCE = 1 << 20
+"""So many rows are hashed together."""
 
 
 def fingerprint_of(release: Release) -> str:
@@ -28,27 +33,59 @@ def fingerprint_of(release: Release) -> str:
     """
     source = "" if release.original is None else source_of(release.original, release.schema)
     hashed = hashlib.sha256(f"{source} {release.form}".encode())
-    columns = [] if release.rows is None else [release.rows]
+    columns = [] if release.rows is None else [_Column(release.rows)]
     for name in sorted(release.cells):
         written, ranks = _ranked(release.cells[name])
         hashed.update(f"{name}\\0{written}".encode())
         columns.append(ranks)
-    columns.append(release.weights)
-    order = np.lexsort(columns[::-1])
+    columns.append(_Column(release.weights))
+    order = _order(release, columns)
     for column in columns:
-        hashed.update(column[order].astype(np.int64).tobytes())
+        for part in _parts(order):
+            hashed.update(column.of(part).astype(np.int64).tobytes())
     if release.group_of is not None:
         hashed.update(_numbered(release.group_of[order]).tobytes())
     return hashed.hexdigest()
 
 
-def _ranked(cells: Cells) -> tuple[str, Integers]:
+@dataclass(frozen=True)
+class _Column:
+    """A number for each row: its own, or that which another array has for it."""
+
+    codes: Integers
+    number_of: Integers | None = None
+
+    def of(self, rows: Integers | slice) -> Integers:
+        """Return the numbers of these rows."""
+        own = self.codes[rows]
+        return own if self.number_of is None else self.number_of[own]
+
+
+def _order(release: Release, columns: Sequence[_Column]) -> Integers | slice:
+    """Return the rows in the order of their numbers: as they are, where they stand in that of the original.
+
+    Nothing is then sorted, and nothing as long as the rows is made.
+    """
+    if release.rows is not None and bool((release.rows[1:] > release.rows[:-1]).all()):
+        return slice(0, release.n_rows)
+    return np.lexsort([column.of(slice(None)) for column in reversed(columns)])
+
+
+def _parts(order: Integers | slice) -> Iterator[Integers | slice]:
+    """Yield some rows at a time."""
+    n_rows = order.stop if isinstance(order, slice) else len(order)
+    for first in range(0, n_rows, _AT_ONCE):
+        part = slice(first, min(first + _AT_ONCE, n_rows))
+        yield part if isinstance(order, slice) else order[part]
+
+
+def _ranked(cells: Cells) -> tuple[str, _Column]:
     """Return the released values in an order of their own, and the place of each row's value in it."""
-    used = np.unique(cells.codes)
-    places = sorted(used.tolist(), key=lambda code: str(cells.labels[code]))
+    places = sorted(cells.occurring.tolist(), key=lambda code: str(cells.labels[code]))
     rank = np.zeros(len(cells.labels), dtype=np.int64)
     rank[places] = np.arange(len(places))
-    return repr([(cells.labels[code], *_members(cells, code)) for code in places]), rank[cells.codes]
+    written = repr([(cells.labels[code], *_members(cells, code)) for code in places])
+    return written, _Column(cells.codes, rank)
 
 
 def _members(cells: Cells, code: int) -> tuple[int, str]:

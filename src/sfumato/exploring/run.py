@@ -21,7 +21,7 @@ from sfumato.exploring.apart import UNLIMITED, Limits, Original
 from sfumato.exploring.estimate import Costs, usually_refined
 from sfumato.exploring.order import in_order
 from sfumato.exploring.refinement import SMALL, between_neighbours
-from sfumato.exploring.stored import read_noted
+from sfumato.exploring.stored import DataRead, read_noted
 from sfumato.exploring.tasks import Ground, Try, is_quick, listed, searched, still_open, with_keys
 from sfumato.exploring.workers import Finished, Task, Written, finished
 from sfumato.faults import MethodFails
@@ -104,6 +104,7 @@ def explore(
     limits: Limits = UNLIMITED,
     budget: float | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
+    read: DataRead | None = None,
 ) -> Progress:
     """Make and measure all candidates of a project that the store does not hold yet.
 
@@ -133,12 +134,14 @@ def explore(
     progress
         Called after every candidate, and in between by whatever takes long: then ``now`` says how far that
         has come.
+    read
+        The data, where it was read already.
     """
     if budget is not None:
         limits = replace(limits, patience=max(budget * _SHARE_OF_ONE, _LONG))
     with store.exclusive():
         began = monotonic()
-        table, schema = read_noted(project, store)
+        table, schema = read_noted(project, store, read)
         state = fill(
             store,
             table,

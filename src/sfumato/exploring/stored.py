@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato import __version__
@@ -30,14 +31,29 @@ def source_now(project: Project, store: Store) -> str:
     return source_of(*read_noted(project, store)) if known is None else known
 
 
-def read_noted(project: Project, store: Store) -> tuple[Table, Schema]:
-    """Read the data of a project, and keep in the store which source that was."""
-    before, written = _state(project)
-    table, schema = project.read()
-    if before and _state(project) == (before, written) and time.time() - written > _FRESH:
+@dataclass(frozen=True)
+class DataRead:
+    """The data of a project as it was read, bound, and in which state the files were before."""
+
+    table: Table
+    schema: Schema
+    state: tuple[str, float]
+
+    @classmethod
+    def of(cls, project: Project) -> DataRead:
+        """Read the data."""
+        state = _state(project)
+        return cls(*project.read(), state)
+
+
+def read_noted(project: Project, store: Store, read: DataRead | None = None) -> tuple[Table, Schema]:
+    """Read the data of a project unless that was done, and keep in the store which source that was."""
+    read = read or DataRead.of(project)
+    before, written = read.state
+    if before and _state(project) == read.state and time.time() - written > _FRESH:
         place = str(project.data_path.absolute())
-        store.keep_source(place, _described(project), before, source_of(table, schema))
-    return table, schema
+        store.keep_source(place, _described(project), before, source_of(read.table, read.schema))
+    return read.table, read.schema
 
 
 def _state(project: Project) -> tuple[str, float]:

@@ -19,6 +19,9 @@ from typing import Any, TypeVar
 # Options of a kernel that makes no array: it needs to count no references to those that it is given, which
 # takes longer than a small kernel itself.
 UNCOUNTED: dict[str, Any] = {"_nrt": False}
+# Options of such a kernel that is called in an inner loop: it becomes part of those that call it, where
+# handing arrays over would take longer than its work.
+INLINED: dict[str, Any] = {**UNCOUNTED, "forceinline": True}
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compiling import INLINED, njit
 
 _SHARES = 2**16
 _FEWEST_UNITS = 64
@@ -241,14 +241,15 @@ def node_distributions(
         for place in range(first, last):
             depth, line = conjunctions.depths[place], place - first
             _narrow(share[conjunctions.nodes[place]], left, amounts, lengths, depth)
+            values, so_far, before = found[line], amount[line], mixture[line]
             for inner in range(lengths[depth]):
                 own = units.mixture_of[start + left[depth, inner]]
-                if own != mixture[line]:
-                    if mixture[line] >= 0:
-                        _mix(found[line], amount[line], mixture[line], mixtures)
-                    mixture[line] = own
-                    amount[line] = 0.0
-                amount[line] += amounts[depth, inner]
+                if own != before:
+                    if before >= 0:
+                        _mix(values, so_far, before, mixtures)
+                    so_far, before = 0.0, own
+                so_far += amounts[depth, inner]
+            amount[line], mixture[line] = so_far, before
         for unit in range(lengths[0]):
             for attribute in range(n_attributes):
                 label = attribute * shares.n_labels + units.labels[attribute, start + unit]
@@ -294,21 +295,20 @@ def _beginning(depths: Codes, first: int) -> Integers:
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, **INLINED)
 def _narrow(share: Floats, left: Codes, amounts: Floats, lengths: Integers, depth: int) -> None:
     """Keep of the units at one depth what lies in a node, for the next."""
     n_left = 0
     for place in range(lengths[depth - 1]):
         unit = left[depth - 1, place]
-        if share[unit] == 0.0:
-            continue
+        # always written, and counted where it is there: no processor could guess
         left[depth, n_left] = unit
         amounts[depth, n_left] = amounts[depth - 1, place] * share[unit]
-        n_left += 1
+        n_left += share[unit] != 0.0
     lengths[depth] = n_left
 
 
-@njit(cache=True)
+@njit(cache=True, **INLINED)
 def _mix(found: Floats, amount: float, mixture: int, mixtures: MixtureArrays) -> None:
     scale = amount / mixtures.totals[mixture]
     for place in range(mixtures.starts[mixture], mixtures.starts[mixture + 1]):

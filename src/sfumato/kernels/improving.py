@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
 from sfumato.kernels.clustering import NOBODY, NONE, joint_cost
-from sfumato.kernels.compiling import UNCOUNTED, njit
+from sfumato.kernels.compiling import INLINED, UNCOUNTED, njit
 
 # Sums of losses that differ by less are equal.
 _NOTHING = 1e-12
@@ -100,14 +100,18 @@ class Near(NamedTuple):
     ----------
     rows, homes
         Who they are, and their classes, -1 for who has joined.
+    weights, codes
+        How many records each has, and its code in every column: side by side, so that all are priced at once.
     relief, is_exact
         By how much the loss of the class falls that one leaves, or a bound of it.
     costs
-        What the new class would cost one record with each; not a number where that is not known.
+        What the new class would cost one record with each, infinite for who has joined.
     """
 
     rows: Integers
     homes: Integers
+    weights: Floats
+    codes: Codes
     relief: Floats
     is_exact: Booleans
     costs: Floats
@@ -137,8 +141,8 @@ class Hosts(NamedTuple):
     ----------
     wide
         Classes that cost much, some of which every row looks at.
-    met
-        Those that the row looks at.
+    met, different
+        Those that the row looks at, in order, as often as it meets them, and once.
     looks, rises
         When a row last looked at each class, and by how much the loss rises if it joins, where that was
         less than for those before.
@@ -146,6 +150,7 @@ class Hosts(NamedTuple):
 
     wide: Integers
     met: Integers
+    different: Integers
     looks: Integers
     rises: Floats
 
@@ -244,7 +249,7 @@ def gather(classes: Partition) -> None:
         _price(classes, place)
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _attach(classes: Partition, row: int, place: int) -> None:
     first = classes.first[place]
     classes.class_of[row] = place
@@ -256,7 +261,7 @@ def _attach(classes: Partition, row: int, place: int) -> None:
     classes.sizes[place] += classes.weights[row]
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _detach(classes: Partition, row: int) -> None:
     place, following, preceding = classes.class_of[row], classes.following[row], classes.preceding[row]
     if preceding >= 0:
@@ -268,7 +273,7 @@ def _detach(classes: Partition, row: int) -> None:
     classes.sizes[place] -= classes.weights[row]
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _join(classes: Partition, row: int, place: int) -> bool:
     """Let a row of no class join one; return whether that has another range now."""
     codes, lowest, ends = classes.codes, classes.lowest, classes.ends
@@ -292,7 +297,7 @@ def _join(classes: Partition, row: int, place: int) -> bool:
     return widens
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _leave(classes: Partition, row: int) -> bool:
     """Let a row leave its class; return whether that has another range now."""
     codes, lowest, ends = classes.codes, classes.lowest, classes.ends
@@ -316,7 +321,7 @@ def _leave(classes: Partition, row: int) -> bool:
     return shrinks
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _look_for_next(
     place: int, end: int, codes: Codes, following: Integers, first: Integers, lowest: Codes, ends: Codes
 ) -> None:
@@ -336,7 +341,7 @@ def _look_for_next(
     ends[place, end, _AT_NEXT] = n_found
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _price(classes: Partition, place: int) -> None:
     """Look up what the range of a class costs."""
     lowest, prices, columns, nodes = classes.lowest, classes.prices, classes.columns, classes.nodes
@@ -349,7 +354,7 @@ def _price(classes: Partition, place: int) -> None:
     classes.costs[place] = cost
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _price_of(column: int, low: int, high: int, prices: Floats, columns: Integers, nodes: Integers) -> float:
     """Return what a range of codes of one column costs."""
     node = columns[column, 2]
@@ -360,7 +365,7 @@ def _price_of(column: int, low: int, high: int, prices: Floats, columns: Integer
     return prices[nodes[node + low]]
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _cost_with(
     place: int,
     row: int,
@@ -383,7 +388,7 @@ def _cost_with(
     return cost
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _cost_without(classes: Partition, place: int, row: int) -> float:
     """Return what a class costs one record when a row leaves it, and others stay."""
     codes, lowest, ends = classes.codes, classes.lowest, classes.ends
@@ -402,19 +407,23 @@ def _cost_without(classes: Partition, place: int, row: int) -> float:
     return cost
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _at_an_end(row: int, place: int, codes: Codes, lowest: Codes, ends: Codes) -> int:
     """Return 0 for a row that is at no end of the range of its class, 1 beside others, 2 alone."""
     n_columns = codes.shape[1] // 2
-    found = 0
-    for end in range(codes.shape[1]):
-        other = end + n_columns if end < n_columns else end - n_columns
-        if codes[row, end] == lowest[place, end] and lowest[place, end] != -lowest[place, other]:
-            found = max(found, 2 if ends[place, end, _AT_LOWEST] == 1 else 1)
-    return found
+    at_end, alone = False, False
+    for column in range(n_columns):
+        low, high = lowest[place, column], lowest[place, column + n_columns]
+        is_range = low != -high
+        at_low = is_range & (codes[row, column] == low)
+        at_high = is_range & (codes[row, column + n_columns] == high)
+        at_end |= at_low | at_high
+        alone |= at_low & (ends[place, column, _AT_LOWEST] == 1)
+        alone |= at_high & (ends[place, column + n_columns, _AT_LOWEST] == 1)
+    return 2 if alone else int(at_end)
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _move(classes: Partition, row: int, target: int, before: Before, step: int) -> float:
     """Move a row to another class and return by how much the loss rises."""
     sizes, costs = classes.sizes, classes.costs
@@ -432,7 +441,7 @@ def _move(classes: Partition, row: int, target: int, before: Before, step: int) 
     return sizes[origin] * costs[origin] + sizes[target] * costs[target] - loss_before
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _copy(place: int, lowest: Codes, ends: Codes, to_lowest: Codes, to_ends: Codes) -> None:
     """Copy the range of a class, and who is at its ends."""
     for end in range(lowest.shape[1]):
@@ -524,6 +533,8 @@ def improve(
         np.empty(n_near, np.int64),
         np.empty(n_near, np.int64),
         np.empty(n_near),
+        np.empty((classes.columns.shape[0], n_near), np.int32),
+        np.empty(n_near),
         np.empty(n_near, np.bool_),
         np.empty(n_near),
     )
@@ -535,6 +546,7 @@ def improve(
     )
     hosts = Hosts(
         np.empty(n_rows, np.int64),
+        np.empty(n_near + _N_WIDE, np.int64),
         np.empty(n_near + _N_WIDE, np.int64),
         np.full(n_rows, -1, np.int64),
         np.empty(n_rows),
@@ -622,7 +634,7 @@ def _list_wide(classes: Partition, least: int, wide: Integers) -> int:
     return n_wide
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _note(journal: Journal, entry: int, row: int, origin: int, target: int) -> int:
     journal.rows[entry] = row
     journal.origins[entry] = origin
@@ -647,55 +659,81 @@ def _found(
     """Found a class with one row and let those neighbours join that raise the loss least.
 
     What leaving relieves the class of a neighbour of is kept until that class changes, and what the new class
-    would cost with a neighbour until its range does.
+    would cost with each neighbour until its range does.
     """
-    sizes, costs, class_of, weights = classes.sizes, classes.costs, classes.class_of, classes.weights
-    codes, lowest = classes.codes, classes.lowest
-    prices, columns, nodes = classes.prices, classes.columns, classes.nodes
+    sizes, costs, class_of = classes.sizes, classes.costs, classes.class_of
     n_near = _meet(classes, seed, locked, near)
     change = 0.0
     row, chosen = seed, NOBODY
     while row >= 0 and n_moves < journal.rows.size:
         origin = class_of[row]
-        if sizes[place] == 0 or not _lies_within(row, place, codes, lowest):
-            for position in range(n_near):
-                near.costs[position] = np.nan
+        widens = sizes[place] == 0 or not _lies_within(row, place, classes.codes, classes.lowest)
         change += _move(classes, row, place, before, step)
         n_moves = _note(journal, n_moves, row, origin, place)
         if chosen >= 0:
             near.homes[chosen] = -1
+            near.costs[chosen] = np.inf
+        if widens:
+            _price_near(classes, place, near, n_near)
+        _forget_relief(near, n_near, origin, sizes[origin], costs[origin])
         size = sizes[place]
         own = size * costs[place]
         row = NOBODY
         best = -_NOTHING if size >= least else np.inf
         for position in range(n_near):
-            home = near.homes[position]
-            if home < 0:
-                continue
-            other = near.rows[position]
-            weight = weights[other]
-            if home == origin:
-                near.relief[position] = _most_relief(weight, sizes[home], costs[home])
-                near.is_exact[position] = False
+            weight = near.weights[position]
             limit = (best + near.relief[position] + own) / (size + weight)
-            if np.isnan(near.costs[position]):
-                near.costs[position] = _cost_with(place, other, codes, lowest, np.inf, prices, columns, nodes)
             if near.costs[position] >= limit:
                 continue
             if not near.is_exact[position]:
+                home = near.homes[position]
                 near.relief[position] = _relief(weight, sizes[home], costs[home], least)
                 if np.isnan(near.relief[position]):
-                    near.relief[position] = _relief_of_large(classes, other, home)
+                    near.relief[position] = _relief_of_large(classes, near.rows[position], home)
                 near.is_exact[position] = True
             value = (size + weight) * near.costs[position] - own - near.relief[position]
             value += _WHIM * abs(value) * rng.random()
             if value < best:
                 best = value
-                row, chosen = other, position
+                row, chosen = near.rows[position], position
     return change, n_moves
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
+def _price_near(classes: Partition, place: int, near: Near, n_near: int) -> None:
+    """Look up what the new class would cost one record with each neighbour that is not in it."""
+    prices, columns, nodes, lowest = classes.prices, classes.columns, classes.nodes, classes.lowest
+    n_columns = columns.shape[0]
+    costs, homes = near.costs[:n_near], near.homes[:n_near]
+    for position in range(n_near):
+        costs[position] = 0.0 if homes[position] >= 0 else np.inf
+    for column in range(n_columns):
+        own_low, own_high = lowest[place, column], -lowest[place, column + n_columns]
+        codes = near.codes[column, :n_near]
+        first, stride = columns[column, 0], columns[column, 1]
+        if columns[column, 2] < 0:
+            for position in range(n_near):
+                low = min(own_low, codes[position])
+                high = max(own_high, codes[position])
+                costs[position] += prices[first + stride * low + high]
+        else:
+            for position in range(n_near):
+                low = min(own_low, codes[position])
+                high = max(own_high, codes[position])
+                costs[position] += _price_of(column, low, high, prices, columns, nodes)
+
+
+@njit(cache=True, **INLINED)
+def _forget_relief(near: Near, n_near: int, origin: int, size: int, cost: float) -> None:
+    """Bound anew what leaving relieves a class of that has changed."""
+    for position in range(n_near):
+        changed = near.homes[position] == origin
+        bound = max(float(size), 2.0 * near.weights[position]) * cost
+        near.relief[position] = bound if changed else near.relief[position]
+        near.is_exact[position] = near.is_exact[position] and not changed
+
+
+@njit(cache=True, **INLINED)
 def _meet(classes: Partition, seed: int, locked: Booleans, near: Near) -> int:
     """List the neighbours of a row whose classes may change; return how many there are."""
     n_near = NONE
@@ -706,6 +744,9 @@ def _meet(classes: Partition, seed: int, locked: Booleans, near: Near) -> int:
         if not locked[home]:
             near.rows[n_near] = name
             near.homes[n_near] = home
+            near.weights[n_near] = classes.weights[name]
+            for column in range(classes.columns.shape[0]):
+                near.codes[column, n_near] = classes.codes[name, column]
             near.relief[n_near] = _most_relief(
                 classes.weights[name], classes.sizes[home], classes.costs[home]
             )
@@ -714,7 +755,7 @@ def _meet(classes: Partition, seed: int, locked: Booleans, near: Near) -> int:
     return n_near
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _lies_within(row: int, place: int, codes: Codes, lowest: Codes) -> bool:
     within = True
     for end in range(codes.shape[1]):
@@ -722,13 +763,13 @@ def _lies_within(row: int, place: int, codes: Codes, lowest: Codes) -> bool:
     return within
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _most_relief(weight: int, size: int, cost: float) -> float:
     """Return a bound of what `_relief` is."""
     return max(size, 2 * weight) * cost
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _relief(weight: int, size: int, cost: float, least: int) -> float:
     """Return by how much the loss of its class falls when a row leaves, guessed where that ends the class.
 
@@ -744,7 +785,7 @@ def _relief(weight: int, size: int, cost: float, least: int) -> float:
     return (weight - _RUIN * rest) * cost if cost > 0 else -np.inf
 
 
-@njit(cache=True, **UNCOUNTED)
+@njit(cache=True, **INLINED)
 def _relief_of_large(classes: Partition, row: int, place: int) -> float:
     """Return by how much the loss of its class falls when a row leaves that others can do without."""
     size, cost, weight = classes.sizes[place], classes.costs[place], classes.weights[row]
@@ -818,45 +859,106 @@ def _end(
     allowance: float,
 ) -> tuple[bool, float, int]:
     """Move every row of a class to the class near it, or among some wide ones, that loses least by it."""
-    sizes, costs, class_of, first = classes.sizes, classes.costs, classes.class_of, classes.first
-    codes, lowest, weights, neighbours = classes.codes, classes.lowest, classes.weights, classes.neighbours
-    prices, columns, nodes = classes.prices, classes.columns, classes.nodes
-    met, looks, rises = hosts.met, hosts.looks, hosts.rises
+    sizes, costs, first = classes.sizes, classes.costs, classes.first
     change = 0.0
     while first[place] >= 0:
         row = first[place]
-        weight = weights[row]
-        best = np.inf
-        target = NOBODY
-        now = step * journal.rows.size + n_moves
-        n_met = NONE
-        for position in range(neighbours.shape[1]):
-            met[n_met] = class_of[neighbours[row, position]]
-            n_met += neighbours[row, position] >= 0
-        for _ in range(min(n_wide, _N_WIDE)):
-            met[n_met] = hosts.wide[int(rng.random() * n_wide)]
-            n_met += 1
-        for position in range(n_met):
-            host = met[position]
-            # most are met again and again; of two that lose as little, to rounding, the order decides
-            if looks[host] == now and (host == target or rises[host] > best + _NOTHING):
-                continue
-            looks[host] = now
-            rises[host] = np.inf
-            if host == place or locked[host] or sizes[host] < least:
-                continue
-            own = sizes[host] * costs[host]
-            limit = (best + own) / (sizes[host] + weight)
-            if limit <= costs[host]:
-                continue
-            cost = _cost_with(host, row, codes, lowest, limit, prices, columns, nodes)
-            if cost < limit:
-                best = (sizes[host] + weight) * cost - own
-                rises[host] = best
-                target = host
+        now = 3 * (step * journal.rows.size + n_moves)
+        n_met, n_different = _look_around(classes, row, place, hosts, n_wide, rng, now)
+        best, target, is_tied = _best_host(
+            classes, row, place, locked, least, hosts, hosts.different, n_different, now + 1
+        )
+        if is_tied:
+            best, target = _best_host_in_order(classes, row, place, locked, least, hosts, n_met, now + 2)
         credit = sizes[place] * costs[place]
         if target < 0 or n_moves == journal.rows.size or change + best - credit > allowance:
             return False, change, n_moves
         change += _move(classes, row, target, before, step)
         n_moves = _note(journal, n_moves, row, place, target)
     return True, change, n_moves
+
+
+@njit(cache=True, **INLINED)
+def _look_around(
+    classes: Partition, row: int, place: int, hosts: Hosts, n_wide: int, rng: np.random.Generator, now: int
+) -> tuple[int, int]:
+    """List the classes near a row, and some wide ones, as often as they are met, and the others once."""
+    n_met, n_different = NONE, NONE
+    hosts.looks[place] = now
+    for name in classes.neighbours[row]:
+        if name < 0:
+            break
+        n_different = _note_host(hosts, classes.class_of[name], n_met, n_different, now)
+        n_met += 1
+    for _ in range(min(n_wide, _N_WIDE)):
+        n_different = _note_host(hosts, hosts.wide[int(rng.random() * n_wide)], n_met, n_different, now)
+        n_met += 1
+    return n_met, n_different
+
+
+@njit(cache=True, **INLINED)
+def _note_host(hosts: Hosts, host: int, n_met: int, n_different: int, now: int) -> int:
+    """Note a class; return how many different ones there are. No branch, which nothing could foresee."""
+    hosts.met[n_met] = host
+    hosts.different[n_different] = host
+    is_new = hosts.looks[host] != now
+    hosts.looks[host] = now
+    return n_different + is_new
+
+
+@njit(cache=True, **INLINED)
+def _best_host(
+    classes: Partition,
+    row: int,
+    place: int,
+    locked: Booleans,
+    least: int,
+    hosts: Hosts,
+    met: Integers,
+    n_met: int,
+    now: int,
+) -> tuple[float, int, bool]:
+    """Return by how much the loss rises at least when some class takes a row in, which, and if others tie."""
+    sizes, costs, codes, lowest = classes.sizes, classes.costs, classes.codes, classes.lowest
+    prices, columns, nodes = classes.prices, classes.columns, classes.nodes
+    looks, rises = hosts.looks, hosts.rises
+    weight = classes.weights[row]
+    best = np.inf
+    target = NOBODY
+    is_tied = False
+    for position in range(n_met):
+        host = met[position]
+        if looks[host] == now and (host == target or rises[host] > best + _NOTHING):
+            continue
+        looks[host] = now
+        rises[host] = np.inf
+        if host == place or locked[host] or sizes[host] < least:
+            continue
+        own = sizes[host] * costs[host]
+        limit = (best + own) / (sizes[host] + weight)
+        if limit <= costs[host]:
+            continue
+        cost = _cost_with(host, row, codes, lowest, limit, prices, columns, nodes)
+        if cost < limit:
+            rise = (sizes[host] + weight) * cost - own
+            is_tied |= best <= rise + _NOTHING
+            best = rise
+            rises[host] = rise
+            target = host
+    return best, target, is_tied
+
+
+@njit(cache=True, **UNCOUNTED)
+def _best_host_in_order(
+    classes: Partition,
+    row: int,
+    place: int,
+    locked: Booleans,
+    least: int,
+    hosts: Hosts,
+    n_met: int,
+    now: int,
+) -> tuple[float, int]:
+    """Do the same where some lose as little, to rounding: the order in which all are met decides."""
+    best, target, _ = _best_host(classes, row, place, locked, least, hosts, hosts.met, n_met, now)
+    return best, target

@@ -8,7 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compiling import INLINED, UNCOUNTED, njit
+
+# So few records are sorted by putting each in its place.
+_FEW = 32
 
 
 @njit(cache=True)
@@ -80,88 +83,130 @@ def balanced_cuts(
     cuts = np.empty(starts.size, np.int32)
     quotas = np.zeros(starts.size, np.int64)
     sizes = np.empty(2 * starts.size, np.int64)
-    histogram = np.zeros(joins.shape[1], np.int64)
+    longest = joins.shape[1]
+    histogram = np.zeros(longest, np.int64)
+    codes, counts = np.empty(longest, np.int32), np.empty(longest, np.int64)
     for part in range(starts.size):
         column = column_of[part]
         first, last = int(low[part, column]), int(high[part, column])
-        stretch = records[starts[part] : ends[part]]
-        held = weights[starts[part] : ends[part]]
-        codes, counts = _distinct(stretch, column, held, first, last, histogram)
-        total = counts.sum()
+        begin, end = starts[part], ends[part]
+        n_codes = _distinct(records, weights, begin, end, column, first, last, histogram, codes, counts)
+        total = 0
+        for place in range(n_codes):
+            total += counts[place]
         if shared[column]:
-            cuts[part], quotas[part] = _median(codes, counts, total)
+            cuts[part], quotas[part] = _median(codes, counts, n_codes, total)
             sizes[2 * part] = total // 2
         else:
             deepest = 1
             if not plain[column]:
                 for code in range(first + 1, last + 1):
                     deepest = max(deepest, int(joins[column, code]))
-            cuts[part], sizes[2 * part] = _most_even(codes, counts, total, joins[column], deepest)
+            cuts[part], sizes[2 * part] = _most_even(codes, counts, n_codes, total, joins, column, deepest)
         sizes[2 * part + 1] = total - sizes[2 * part]
     return cuts, quotas, sizes
 
 
 @njit(cache=True)
 def _distinct(
-    stretch: Codes, column: int, held: Integers, first: int, last: int, histogram: Integers
-) -> tuple[Codes, Integers]:
-    """Return the different codes of a column, ascending, with their weights."""
-    n_rows = held.size
+    records: Codes,
+    weights: Integers,
+    begin: int,
+    end: int,
+    column: int,
+    first: int,
+    last: int,
+    histogram: Integers,
+    codes: Codes,
+    counts: Integers,
+) -> int:
+    """List the different codes of a column in a stretch, ascending, with their weights; return how many."""
+    if last - first >= 8 * (end - begin):
+        # a few records in a wide domain: sorting them is cheaper than walking through it
+        if end - begin <= _FEW:
+            return _distinct_of_few(records, weights, begin, end, column, codes, counts)
+        return _distinct_sorted(records, weights, begin, end, column, codes, counts)
+    for row in range(begin, end):
+        histogram[records[row, column]] += weights[row]
     found = 0
-    if last - first < 8 * n_rows:
-        for row in range(n_rows):
-            histogram[stretch[row, column]] += held[row]
-        codes = np.empty(last - first + 1, np.int32)
-        counts = np.empty(last - first + 1, np.int64)
-        for code in range(first, last + 1):
-            if histogram[code] > 0:
-                codes[found] = code
-                counts[found] = histogram[code]
-                histogram[code] = 0
-                found += 1
-        return codes[:found], counts[:found]
-    # a few records in a wide domain: sorting them is cheaper than walking through it
-    keys = np.empty(n_rows, np.int64)
-    for row in range(n_rows):
-        keys[row] = np.int64(stretch[row, column]) << 32 | row
-    keys = np.sort(keys)
-    codes = np.empty(n_rows, np.int32)
-    counts = np.zeros(n_rows, np.int64)
-    found = -1
-    for place in range(n_rows):
-        code = keys[place] >> 32
-        if found < 0 or codes[found] != code:
-            found += 1
-            codes[found] = code
-        counts[found] += held[keys[place] & 0xFFFFFFFF]
-    return codes[: found + 1], counts[: found + 1]
+    for code in range(first, last + 1):
+        codes[found] = code
+        counts[found] = histogram[code]
+        found += histogram[code] > 0
+        histogram[code] = 0
+    return found
+
+
+@njit(cache=True, **UNCOUNTED)
+def _distinct_of_few(
+    records: Codes, weights: Integers, begin: int, end: int, column: int, codes: Codes, counts: Integers
+) -> int:
+    """Do the same by putting every record in its place."""
+    found = 0
+    for row in range(begin, end):
+        code = np.int32(records[row, column])
+        place = found
+        while place > 0 and codes[place - 1] > code:
+            place -= 1
+        if place > 0 and codes[place - 1] == code:
+            counts[place - 1] += weights[row]
+            continue
+        for later in range(found, place, -1):
+            codes[later] = codes[later - 1]
+            counts[later] = counts[later - 1]
+        codes[place] = code
+        counts[place] = weights[row]
+        found += 1
+    return found
 
 
 @njit(cache=True)
-def _most_even(codes: Codes, counts: Integers, total: int, joins: Codes, deepest: int) -> tuple[int, int]:
+def _distinct_sorted(
+    records: Codes, weights: Integers, begin: int, end: int, column: int, codes: Codes, counts: Integers
+) -> int:
+    """Do the same by sorting."""
+    keys = np.empty(end - begin, np.int64)
+    for row in range(begin, end):
+        keys[row - begin] = np.int64(records[row, column]) << 32 | (row - begin)
+    keys = np.sort(keys)
+    found = 0
+    for key in keys:
+        code = key >> 32
+        if found == 0 or codes[found - 1] != code:
+            codes[found] = code
+            counts[found] = 0
+            found += 1
+        counts[found - 1] += weights[begin + (key & 0xFFFFFFFF)]
+    return found
+
+
+@njit(cache=True, **INLINED)
+def _most_even(
+    codes: Codes, counts: Integers, n_codes: int, total: int, joins: Codes, column: int, deepest: int
+) -> tuple[int, int]:
     left = 0
     best, best_left = -1, 0
     best_difference = total + 1
-    for place in range(1, codes.size):
+    for place in range(1, n_codes):
         left += counts[place - 1]
         difference = abs(2 * left - total)
         if difference < best_difference:
             for boundary in range(codes[place - 1] + 1, codes[place] + 1):
-                if joins[boundary] == deepest:
+                if joins[column, boundary] == deepest:
                     best, best_left, best_difference = boundary, left, difference
                     break
     return best, best_left
 
 
-@njit(cache=True)
-def _median(codes: Codes, counts: Integers, total: int) -> tuple[int, int]:
+@njit(cache=True, **INLINED)
+def _median(codes: Codes, counts: Integers, n_codes: int, total: int) -> tuple[int, int]:
     wanted = total // 2
     below = 0
-    for place in range(codes.size):
+    for place in range(n_codes):
         if below + counts[place] >= wanted:
             return codes[place], wanted - below
         below += counts[place]
-    return codes[-1], 0
+    return codes[n_codes - 1], 0
 
 
 @njit(cache=True)
@@ -366,9 +411,8 @@ def divide(
                 quota -= weights[place]
             # written to both sides, and counted on one: what does not count is written over, and no
             # processor needs to guess
-            for each in range(n_words):
-                kept_words[n_right, each] = words[place, each]
-                words[to, each] = words[place, each]
+            _copy_row(words, place, kept_words, n_right, n_words)
+            _copy_row(words, place, words, to, n_words)
             kept_weights[n_right] = weights[place]
             kept_order[n_right] = order[place]
             weights[to] = weights[place]
@@ -378,34 +422,44 @@ def divide(
         middles[part] = to
         # place by place: to assign a stretch at once takes numba seconds more to compile, and no less to run
         for place in range(n_right):
-            for each in range(n_words):
-                words[to + place, each] = kept_words[place, each]
+            _copy_row(kept_words, place, words, to + place, n_words)
             weights[to + place] = kept_weights[place]
             order[to + place] = kept_order[place]
-        left, right = 2 * part, 2 * part + 1
-        outer_high, outer_low = high[part].copy(), low[part].copy()
-        outer_high[column] = cut if quotas[part] > 0 else cut - 1
-        _ranges_of(records[starts[part] : to], low[part], outer_high, side_low[left], side_high[left])
-        outer_low[column] = cut
-        _ranges_of(records[to : ends[part]], outer_low, high[part], side_low[right], side_high[right])
+        for side, first, end in ((0, starts[part], to), (1, to, ends[part])):
+            for each in range(low.shape[1]):
+                outer_low, outer_high = low[part, each], high[part, each]
+                if each == column and side == 0:
+                    outer_high = np.int32(cut if quotas[part] > 0 else cut - 1)
+                elif each == column:
+                    outer_low = cut
+                child = 2 * part + side
+                side_low[child, each], side_high[child, each] = _range_of(
+                    records, first, end, each, outer_low, outer_high
+                )
     return middles, side_low, side_high
 
 
-@njit(cache=True)
-def _ranges_of(stretch: Codes, outer_low: Codes, outer_high: Codes, low: Codes, high: Codes) -> None:
-    """Find the range of every column, and stop as soon as all are as wide as they can be."""
-    for column in range(low.size):
-        low[column] = outer_high[column]
-        high[column] = outer_low[column]
-    n_rows = stretch.shape[0]
-    for begin in range(0, n_rows, 128):
-        for row in range(begin, min(begin + 128, n_rows)):
-            for column in range(low.size):
-                code = np.int32(stretch[row, column])
-                low[column] = min(low[column], code)
-                high[column] = max(high[column], code)
-        widest = True
-        for column in range(low.size):
-            widest &= low[column] == outer_low[column] and high[column] == outer_high[column]
-        if widest:
-            return
+@njit(cache=True, **INLINED)
+def _range_of(
+    records: Codes, first: int, end: int, column: int, outer_low: int, outer_high: int
+) -> tuple[int, int]:
+    """Find the range of a column in a stretch, and stop as soon as it is as wide as it can be."""
+    low, high = outer_high, outer_low
+    for begin in range(first, end, 128):
+        for row in range(begin, min(begin + 128, end)):
+            code = int(records[row, column])
+            low = min(low, code)
+            high = max(high, code)
+        if low == outer_low and high == outer_high:
+            break
+    return low, high
+
+
+@njit(cache=True, **INLINED)
+def _copy_row(words: Integers, place: int, others: Integers, to: int, n_words: int) -> None:
+    """Copy a row word by word: mostly there are no more than two."""
+    others[to, 0] = words[place, 0]
+    if n_words > 1:
+        others[to, 1] = words[place, 1]
+    for each in range(2, n_words):
+        others[to, each] = words[place, each]

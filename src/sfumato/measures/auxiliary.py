@@ -224,9 +224,8 @@ def _guessed(release: Release, name: str, listed: _Listed) -> _Guessed:
     columns = [fitted(each, release, listed.table[each]) for each in listed.known]
     truth = fitted(name, release, listed.table[name]).codes[rows]
     boxes, beliefs = _boxes(release, listed.known, name)
-    overall = int(_likeliest(beliefs.sum(axis=0, keepdims=True))[0])
-    guesses = np.empty(len(rows), dtype=np.int64)
-    fits = np.empty(len(rows), dtype=np.float64)
+    overall = _likeliest(beliefs.sum(axis=0, keepdims=True)).item()
+    guesses, fits = np.empty(len(rows), np.int64), np.empty(len(rows))
     tables = [_holds(each) for each in columns]
     for chunk in np.array_split(np.arange(len(rows)), max(1, len(rows) * len(boxes) // _CHUNK)):
         fitting = np.ones((len(chunk), len(boxes)), dtype=np.bool_)
@@ -269,7 +268,7 @@ def _boxes(release: Release, known: Iterable[str], name: str) -> tuple[Codes, Fl
     cells = [release.cells[each] for each in known]
     box_of, n_boxes = number_rows([c.codes for c in cells], [len(c.labels) for c in cells], release.n_rows)
     first = first_row_of_group(box_of, n_boxes)
-    boxes = np.stack([c.codes[first] for c in cells], axis=1) if cells else np.zeros((n_boxes, 0), np.int32)
+    boxes = np.array([c.codes[first] for c in cells], np.int32).reshape(len(cells), n_boxes).T
     # rows of the same box and kind are counted before they are spread over the values
     pair, n_pairs = number_rows([box_of, labels.kind_of], [n_boxes, len(shares.starts) - 1], release.n_rows)
     one = first_row_of_group(pair, n_pairs)

@@ -172,7 +172,7 @@ def _counted(fitted: list[Fitted], weights: Integers, boxes: Codes) -> Integers:
         np.stack([each.codes[first] for each in fitted]).astype(np.int32),
         sum_by_group(row, n_rows, weights),
         boxes,
-        np.cumsum([0, *(len(each.sets) for each in fitted[:-1])]),
+        np.cumsum([0, *(len(each.sets) for each in fitted)]),
         np.cumsum([0, *map(len, sets)]),
         np.concatenate(sets).astype(np.int32),
         max(n_codes),

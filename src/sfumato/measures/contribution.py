@@ -13,8 +13,8 @@ from sfumato.arrays import Codes, Floats, Integers
 from sfumato.classes import SensitiveCounts, count_sensitive
 from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Guards, Needs, Words
-from sfumato.kernels.grouping import first_row_of_group, number_rows, value_counts
-from sfumato.kernels.people import people_by_group
+from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, value_counts
+from sfumato.kernels.people import people_in_order
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
@@ -34,7 +34,9 @@ class QuasiIdentifierContribution(Measure):
 
     The average risk (classes / records) is shared out by Shapley's value: what a quasi-identifier adds,
     on average over all orders in which they could be released one after the other, those to come
-    withheld. The parts add up to the average risk less that of guessing (1 / records). The detail names
+    withheld. The parts add up to the average risk less that of guessing (1 / records). Where somebody has
+    several records the people of each class are counted instead, and the guess is one among all people; a
+    part may then be below 0, since one person is counted in fewer classes when classes join. The detail names
     the quasi-identifier with the largest part, the one to coarsen first, and has for each one its part
     and what would be left if it alone were withheld: the average risk, and the privacy loss (the worst
     and the mean, of the sensitive attribute that loses most) where the classes publish sensitive values.
@@ -65,6 +67,7 @@ class QuasiIdentifierContribution(Measure):
     better: ClassVar[Better] = "lower"
     guards: ClassVar[Guards] = "identity"
     needs: ClassVar[Needs] = "release"
+    version: ClassVar[int] = 2  # of people with several records the parts count people, too
     words: ClassVar[Words] = Words(
         "contribution of a quasi-identifier",
         "The part of the average re-identification risk that the most revealing quasi-identifier brings "
@@ -97,38 +100,61 @@ class QuasiIdentifierContribution(Measure):
             parts, errors = _shared_out(classes), None
         else:
             parts, errors = _sampled(classes, self.permutations)
-        parts = parts / release.n_records
         largest = int(parts.argmax())
         detail: dict[str, Any] = {
             "coarsen-first": names[largest],
-            "average": release.classes.n_classes / int(release.classes.people.sum()),
+            "average": classes.risk,
             "contribution": dict(zip(names, parts.tolist(), strict=True)),
             **_if_withheld(release, classes),
         }
         interval = None
         if errors is not None:
-            reach = _REACH * float(errors[largest]) / release.n_records
+            reach = _REACH * float(errors[largest])
             interval = (float(parts[largest]) - reach, float(parts[largest]) + reach)
         return (self.taken(float(parts[largest]), interval=interval, detail=detail),)
 
 
 @dataclass(frozen=True)
 class _Classes:
-    """The released values of each class: one column for each quasi-identifier."""
+    """The released values of each class, one column for each quasi-identifier, and who is in it.
+
+    Parameters
+    ----------
+    members
+        The class and the person of each record, in the order of people; ``None`` where nobody has several.
+    """
 
     columns: tuple[Codes, ...]
     n_labels: tuple[int, ...]
     n_classes: int
+    n_records: int
+    members: tuple[Integers, Integers] | None = None
 
     @classmethod
     def of(cls, release: Release) -> _Classes:
         cells = [release.cells[name] for name in release.schema.quasi_identifiers]
-        first = first_row_of_group(release.classes.class_of, release.classes.n_classes)
-        return cls(
-            tuple(each.codes[first] for each in cells),
-            tuple(len(each.labels) for each in cells),
-            release.classes.n_classes,
-        )
+        class_of, n_classes, people = release.classes.class_of, release.classes.n_classes, release.people
+        first = first_row_of_group(class_of, n_classes)
+        members = None
+        if people is not None:
+            order, _ = rows_by_group(people.person_of, people.n_people)
+            members = class_of[order], people.person_of[order]
+        columns = tuple(each.codes[first] for each in cells)
+        n_labels = tuple(len(each.labels) for each in cells)
+        return cls(columns, n_labels, n_classes, release.n_records, members)
+
+    @property
+    def n_people(self) -> int:
+        """The people of each class, added up: whoever is in several classes counts in each."""
+        if self.members is None:
+            return self.n_records
+        class_of, person_of = self.members
+        return int(people_in_order(np.arange(len(class_of)), class_of, self.n_classes, person_of).sum())
+
+    @property
+    def risk(self) -> float:
+        """The average risk."""
+        return self.n_classes / self.n_people
 
     def numbered_without(self, place: int) -> tuple[Integers, int]:
         """Return which classes become one when a column is withheld, and how many are left."""
@@ -140,7 +166,9 @@ class _Classes:
         number, n_left = self.numbered_without(place)
         first = first_row_of_group(number, n_left)
         columns = tuple(codes[first] for codes in _without(self.columns, place))
-        return _Classes(columns, _without(self.n_labels, place), n_left)
+        n_labels = _without(self.n_labels, place)
+        members = None if self.members is None else (number[self.members[0]], self.members[1])
+        return _Classes(columns, n_labels, n_left, self.n_records, members)
 
 
 def _without(items: tuple[Any, ...], place: int) -> tuple[Any, ...]:
@@ -148,12 +176,12 @@ def _without(items: tuple[Any, ...], place: int) -> tuple[Any, ...]:
 
 
 def _shared_out(classes: _Classes) -> Floats:
-    """Return Shapley's value of each column, in classes, from the classes of every subset."""
+    """Return Shapley's value of each column from the average risk of every subset."""
     n_columns = len(classes.columns)
-    counts = np.empty(1 << n_columns)
+    risks = np.empty(1 << n_columns)
 
     def visit(subset: int, left: _Classes, places: Sequence[int]) -> None:
-        counts[subset] = left.n_classes
+        risks[subset] = left.risk
         for position, place in enumerate(places):
             inner = left.without(len(left.columns) - len(places) + position)
             visit(subset & ~(1 << place), inner, places[position + 1 :])
@@ -165,12 +193,12 @@ def _shared_out(classes: _Classes) -> Floats:
     parts = np.empty(n_columns)
     for place in range(n_columns):
         lacking = subsets[(subsets >> place) & 1 == 0]
-        parts[place] = share[n_before[lacking]] @ (counts[lacking | 1 << place] - counts[lacking])
+        parts[place] = share[n_before[lacking]] @ (risks[lacking | 1 << place] - risks[lacking])
     return parts
 
 
 def _sampled(classes: _Classes, n_orders: int) -> tuple[Floats, Floats]:
-    """Return Shapley's value of each column, in classes, from random orders, with its standard error.
+    """Return Shapley's value of each column from random orders, with its standard error.
 
     Every order is taken in all its rotations, so that each column stands once in each place: most of the
     variance is that of the places.
@@ -185,12 +213,12 @@ def _sampled(classes: _Classes, n_orders: int) -> tuple[Floats, Floats]:
 
 
 def _added(classes: _Classes, order: Integers) -> Floats:
-    """Return how many classes each column adds to those before it in the order."""
+    """Return what each column adds to the average risk of those before it in the order."""
     added, left, places = np.empty(len(order)), classes, list(range(len(order)))
     for column in order[::-1].tolist():
         inner = left.without(places.index(column))
         places.remove(column)
-        added[column] = left.n_classes - inner.n_classes
+        added[column] = left.risk - inner.risk
         left = inner
     return added
 
@@ -201,7 +229,7 @@ def _if_withheld(release: Release, classes: _Classes) -> dict[str, dict[str, flo
     risks, worst, mean = {}, {}, {}
     for place, name in enumerate(release.schema.quasi_identifiers):
         number, n_left = classes.numbered_without(place)
-        risks[name] = n_left / _people_of(release, number, n_left)
+        risks[name] = classes.without(place).risk
         if sensitive:
             merged = [_merged(release, attribute, number, n_left) for attribute in sensitive]
             losses = [(jensen_shannon(counts), counts.sizes) for counts in merged]
@@ -209,14 +237,6 @@ def _if_withheld(release: Release, classes: _Classes) -> dict[str, dict[str, flo
             mean[name] = max(float(loss @ sizes / sizes.sum()) for loss, sizes in losses)
     found = {"average-without": risks, "privacy-loss-without": worst, "mean-privacy-loss-without": mean}
     return {key: figures for key, figures in found.items() if figures}
-
-
-def _people_of(release: Release, number: Integers, n_left: int) -> int:
-    """Return how many people classes have when those with the same number are one, added up."""
-    if release.people is None:
-        return release.n_records
-    people, class_of = release.people, number[release.classes.class_of]
-    return int(people_by_group(class_of, n_left, people.person_of, people.n_people).sum())
 
 
 def _merged(release: Release, name: str, number: Integers, n_left: int) -> SensitiveCounts:

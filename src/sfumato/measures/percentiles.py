@@ -27,7 +27,7 @@ def percentile(figures: Floats | Integers, sizes: Integers, percent: int) -> flo
     >>> percentile(np.array([0.5, 0.1]), np.array([5, 95]), 95)
     0.1
     """
-    order = np.argsort(figures, kind="stable")
+    order = np.argsort(figures)
     reached = np.cumsum(sizes[order])
     # in integers, so that 95 of 100 records are 95 percent of them
     place = np.searchsorted(100 * reached, percent * int(reached[-1]))

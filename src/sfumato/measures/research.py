@@ -68,6 +68,16 @@ class _ResearchLoss(Measure):
             raise NotApplicable("the release has no sensitive attribute")
         return release.schema.sensitive
 
+    @abstractmethod
+    def of_attributes(
+        self, release: Release, table: Table, names: Sequence[str | None]
+    ) -> tuple[Measurement, ...]:
+        """Return the measurements of the sensitive attributes."""
+
+
+class _LossByAttribute(_ResearchLoss):
+    """What is estimated for one sensitive attribute after the other."""
+
     def of_attributes(
         self, release: Release, table: Table, names: Sequence[str | None]
     ) -> tuple[Measurement, ...]:
@@ -167,10 +177,6 @@ class UtilityLoss(_ResearchLoss):
             for name, of_name, baseline in zip(names, losses, baselines, strict=True)
         )
 
-    def of_attribute(self, release: Release, table: Table, name: str | None) -> Measurement:
-        """Return the mean divergence of one sensitive attribute."""
-        return self.of_attributes(release, table, [name])[0]
-
     def by_population(
         self, release: Release, table: Table, names: Sequence[str]
     ) -> tuple[Populations, Floats, Floats]:
@@ -202,12 +208,13 @@ class UtilityLoss(_ResearchLoss):
         truth = remembered(key, lambda: _TruePopulations.of(release, table, names, populations))
         if self.reconstruction == "uniform":
             return truth.losses(uniform_estimate_of_all(release, names)), truth.baselines
-        return truth.losses(reconstructed(release, names[0], self.reconstruction)), truth.baselines
+        (name,) = names
+        return truth.losses(reconstructed(release, name, self.reconstruction)), truth.baselines
 
 
 @register
 @dataclass(frozen=True)
-class QueryError(_ResearchLoss):
+class QueryError(_LossByAttribute):
     """The mean relative error of random count queries that are answered from the release.
 
     A query asks how many records have one of some accepted values in each of a few quasi-identifiers
@@ -284,11 +291,14 @@ class QueryError(_ResearchLoss):
         queries, true, baseline, redrawn = remembered(key, lambda: self._asked(release, table, name or ""))
         errors = _relative(queries.answers(reconstructed(release, name, self.reconstruction)), true)
         mean = float(errors.mean())
-        radius = NORMAL_95 * float(errors.std(ddof=1)) / math.sqrt(len(errors)) if len(errors) > 1 else 0.0
+        interval = None
+        if len(errors) > 1:
+            radius = NORMAL_95 * float(errors.std(ddof=1)) / math.sqrt(len(errors))
+            interval = (max(0.0, mean - radius), mean + radius)
         return self.taken(
             mean,
             attribute=name,
-            interval=(max(0.0, mean - radius), mean + radius) if len(errors) > 1 else None,
+            interval=interval,
             baseline=baseline,
             detail={"median": float(np.median(errors)), "queries": len(errors), "redrawn": redrawn},
         )
@@ -313,7 +323,7 @@ class QueryError(_ResearchLoss):
 
 @register
 @dataclass(frozen=True)
-class KLDivergence(_ResearchLoss):
+class KLDivergence(_LossByAttribute):
     """The Kullback-Leibler divergence of the estimated joint distribution from the true one.
 
     Σ p · log(p / p̂) over the distinct records of the original, natural logarithm: how many nats of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
@@ -101,16 +101,14 @@ def population_uniques(sample: SampledClasses, estimator: Estimator) -> tuple[fl
 
 def _chosen_by_dankar(sample: SampledClasses) -> tuple[float, str]:
     """Take Pitman's estimate of small samples, and the smaller of the others' for large ones."""
-    others: Iterable[str] = (
-        ("pitman",) if sample.fraction <= _SMALL_FRACTION else ("slide-negative-binomial",)
-    )
-    found = [(zayatz(sample), "zayatz")]
-    for name in others:
-        try:
-            found.append((_MODELS[name](sample), name))
-        except NoEstimate:
-            return found[0]
-    return found[-1] if sample.fraction <= _SMALL_FRACTION else min(found)
+    is_small = sample.fraction <= _SMALL_FRACTION
+    name = "pitman" if is_small else "slide-negative-binomial"
+    by_zayatz = (zayatz(sample), "zayatz")
+    try:
+        other = (_MODELS[name](sample), name)
+    except NoEstimate:
+        return by_zayatz
+    return other if is_small else min(other, by_zayatz)
 
 
 def zayatz(sample: SampledClasses) -> float:
@@ -163,7 +161,7 @@ def fitted_pitman(sample: SampledClasses) -> tuple[float, float]:
     n, u = sample.n_records, sample.n_classes
     shared = sample.sizes > 1
     sizes, counts = sample.sizes[shared].astype(np.float64), sample.counts[shared]
-    if u < 2 or not len(sizes):
+    if not len(sizes):
         raise NoEstimate("Pitman's model needs classes of several sizes")
 
     def theta_of(alpha: float) -> float:
@@ -279,11 +277,12 @@ def _root(slope: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _root_nearest_one(function: Callable[[float], float]) -> float:
-    """Return the largest number below one where a function changes its sign."""
+    """Return the largest number below one where a function is zero or changes its sign."""
     places = [1 / (1 + math.exp(-step / 20)) for step in range(_GRID, -_GRID, -1)]
     for high, low in itertools.pairwise(places):
-        if function(low) > 0 > function(high):
-            return _root(function, low, high)
-        if function(low) < 0 < function(high):
-            return _root(lambda place: -function(place), low, high)
+        at_high, at_low = function(high), function(low)
+        if at_high == 0:
+            return high
+        if at_high * at_low < 0:
+            return _root(function if at_high < 0 else lambda place: -function(place), low, high)
     raise NoEstimate("no slide negative binomial model has so many classes of one and of two")

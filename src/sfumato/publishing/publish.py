@@ -54,7 +54,6 @@ from sfumato.verifying.certificate import certificate_check, publisher_s
 from sfumato.verifying.check import ALWAYS_CLAIMED
 from sfumato.verifying.documents import (
     FORMAT,
-    Claimed,
     DecisionFacts,
     FileFacts,
     FormatFacts,
@@ -630,11 +629,6 @@ def _claimable(measures: tuple[Written, ...], *, counts_people: bool) -> tuple[W
     if not counts_people:
         return tuple(seen)
     return tuple(each for each in seen if each in ALWAYS_CLAIMED or _is_of_utility(each))
-
-
-def _speaking(claims: list[Claimed], *, counts_people: bool) -> list[Claimed]:
-    """Return the claims that a policy can be held against: those of records do not speak of people."""
-    return [claim for claim in claims if claim.axis == "utility" or not counts_people]
 
 
 def _is_of_utility(written: Written) -> bool:

@@ -93,10 +93,18 @@ def read_arrow(
     return _checked(path, _READERS[file_format](path))
 
 
-def read_encoded(path: Path) -> pa.Table:
-    """Read a Parquet file as `read_arrow` does, but texts as dictionaries, which hold equal ones once."""
+def read_encoded(path: Path, names: Sequence[str] | None = None) -> pa.Table:
+    """Read a Parquet file as `read_arrow` does, but texts as dictionaries, which hold equal ones once.
+
+    Parameters
+    ----------
+    path
+        The file.
+    names
+        The columns; by default all.
+    """
     require_file(path)
-    return _checked(path, _read_parquet(path, encoded=True))
+    return _checked(path, _read_parquet(path, encoded=True, names=names))
 
 
 def format_of(path: Path) -> Format:
@@ -342,7 +350,9 @@ def _stripped(path: Path, name: str, column: pa.ChunkedArray) -> pa.DictionaryAr
 # Parquet, Feather and Arrow
 
 
-def _read_parquet(path: Path, *, encoded: bool = False) -> pa.Table | None:
+def _read_parquet(
+    path: Path, *, encoded: bool = False, names: Sequence[str] | None = None
+) -> pa.Table | None:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -354,7 +364,7 @@ def _read_parquet(path: Path, *, encoded: bool = False) -> pa.Table | None:
         if not is_bomb:
             # a long text that many records share is then held once
             with parquet.ParquetFile(path, read_dictionary=texts) as file:
-                table = _validated(file.read())
+                table = _validated(file.read(columns=None if names is None else list(names)))
             return table if encoded else _written_out(table, texts)
     except (MemoryError, pa.ArrowCapacityError):
         pass

@@ -44,6 +44,7 @@ _PLAN = """\
 [[try]]
 search = "suited"
 # every-kind = true                   # noise, averages and synthetic records as well, all judged by attacks
+# borders = "grid"                    # intervals end at round numbers, not at somebody's value
 
 [explore]
 budget = "2m"                         # or "none": all that is tried, and nothing else

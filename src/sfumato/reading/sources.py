@@ -264,9 +264,15 @@ class ParquetFiles:
         """Return all records; of several files, as a cluster writes them, some may have none."""
         return self._read(read_arrow)
 
-    def read_encoded(self) -> pa.Table:
-        """Return all records, texts as dictionaries: who numbers the values needs no other."""
-        return self._read(read_encoded)
+    def read_encoded(self, names: Sequence[str] | None = None) -> pa.Table:
+        """Return all records with these columns, texts as dictionaries: who numbers values needs no other."""
+        return self._read(lambda path: read_encoded(path, names))
+
+    @cached_property
+    def n_records(self) -> int:
+        """How many records the files say that they have."""
+        _ = self.schema
+        return sum(map(_n_parquet, self.files))
 
     def _read(self, read_one: Callable[[Path], pa.Table]) -> pa.Table:
         if len(self.files) == 1:

@@ -19,8 +19,8 @@ from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.receiving.counting import AnswerCells, all_in_cells, in_cells
 from sfumato.receiving.records import QueryLines
 
-_MOST_WEIGHTS = 10_000_000
-"""Where there are more weights of units in groups than this, they are added up anew for each cell."""
+_MOST_AMOUNTS = 10_000_000
+"""Where there are more amounts of places in groups than this, they are added up anew for each cell."""
 _MOST_COLUMNS = 6
 """Where sensitive values are of more kinds than this to a query, groups are not looked into."""
 
@@ -217,55 +217,94 @@ class _Exchange:
         """Return the least and the most of one cell."""
         size = int(np.prod([holds.shape[axis] for axis in self.outside]))
         table = np.transpose(holds, [*self.outside, *self.inside]).reshape(size, -1)
-        may_hold = _some(self.values, table)
-        may_fail = _some(self.values, ~table)
-        kinds, kind_of = np.unique(np.hstack([may_hold, may_fail]), axis=0, return_inverse=True)
+        may_hold, may_fail = _some(self.values, table), _some(self.values, ~table)
+        kinds, kind_of = _alike(np.hstack([may_hold, may_fail]))
         if len(kinds) > _MOST_COLUMNS:
             return None
-        place = self.group_of_value * len(kinds) + kind_of.ravel()[self.value_of]
-        counts = add_up(place, self.counts, self._n_groups * len(kinds)).reshape(-1, len(kinds))
-        most = self._largest_flow(_some(self.units, kinds[:, :size]), counts)
-        failing = self._largest_flow(_some(self.units, kinds[:, size:]), counts)
-        return float(self.weights.sum() - failing), float(most)
+        may_hold, may_fail = _some(self.units, may_hold[kinds]), _some(self.units, may_fail[kinds])
+        fits, fit_of = _alike(np.hstack([may_hold, may_fail]))
+        groups = self._that_may_hold(may_hold, kind_of)
+        weights = self._weights.among(groups, fit_of, len(fits))
+        counts = self._counts.among(groups, kind_of, len(kinds))
+        failing = _largest_flow(may_fail[fits], weights, counts)
+        return float(weights.sum() - failing), _largest_flow(may_hold[fits], weights, counts)
+
+    def _that_may_hold(self, fits: Booleans, kind_of: Integers) -> Integers:
+        """Return the groups of which some record may count; of the others none does."""
+        has_unit = self._weights.is_of(np.asarray(fits.any(axis=1)))
+        return np.flatnonzero(has_unit & self._counts.is_of(np.asarray(fits.any(axis=0))[kind_of]))
+
+    @cached_property
+    def _weights(self) -> _Tally:
+        return _Tally(self.group_of_unit, self.unit_of, self.weights, self._n_groups, len(self.units))
+
+    @cached_property
+    def _counts(self) -> _Tally:
+        return _Tally(self.group_of_value, self.value_of, self.counts, self._n_groups, len(self.values))
 
     @cached_property
     def _n_groups(self) -> int:
         return int(self.group_of_unit.max()) + 1
 
+
+@dataclass(frozen=True, eq=False)
+class _Tally:
+    """How many records of each group lie in each place."""
+
+    group_of: Integers
+    place_of: Integers
+    amounts: Floats
+    n_groups: int
+    n_places: int
+
     @cached_property
-    def _weights(self) -> Floats | None:
-        """How many records of each group lie in each place of units; ``None`` where there are many places."""
-        n_groups, n_places = self._n_groups, len(self.units)
-        if n_groups * n_places > _MOST_WEIGHTS:
+    def _table(self) -> Floats | None:
+        """One line for each place, one column for each group; ``None`` where that is too much to keep."""
+        if self.n_groups * self.n_places > _MOST_AMOUNTS:
             return None
-        place = self.group_of_unit * n_places + self.unit_of
-        return add_up(place, self.weights, n_groups * n_places).reshape(n_groups, n_places)
+        return self._added(np.arange(self.n_places), self.n_places)
 
-    def _weights_of(self, taken: Booleans) -> Floats:
-        """Return how many records of each group lie in the places that are taken."""
-        if self._weights is None:
-            return add_up(self.group_of_unit, self.weights * taken[self.unit_of], self._n_groups)
-        return self._weights[:, taken].sum(axis=1)
+    def _added(self, part_of: Integers, n_parts: int) -> Floats:
+        place = part_of[self.place_of] * self.n_groups + self.group_of
+        return add_up(place, self.amounts, n_parts * self.n_groups).reshape(n_parts, self.n_groups)
 
-    def _largest_flow(self, fits: Booleans, counts: Floats) -> float:
-        """Return how many records can be given values that fit them: the smallest cut of each group."""
-        n_kinds = counts.shape[1]
-        smallest = np.full(self._n_groups, np.inf)
-        for cut in itertools.product((False, True), repeat=n_kinds):
-            is_cut = np.array(cut)
-            cost = counts[:, is_cut].sum(axis=1) + self._weights_of(np.asarray(fits[:, ~is_cut].any(axis=1)))
-            smallest = np.minimum(smallest, cost)
-        return float(smallest.sum())
+    def is_of(self, places: Booleans) -> Booleans:
+        """Return for each group whether it has something in one of these places."""
+        found = np.zeros(self.n_groups, dtype=np.bool_)
+        found[self.group_of[places[self.place_of]]] = True
+        return found
+
+    def among(self, groups: Integers, part_of: Integers, n_parts: int) -> Floats:
+        """Return how many records of some groups lie in each part of the places: one line for each part."""
+        if self._table is None:
+            return self._added(part_of, n_parts)[:, groups]
+        places = (np.flatnonzero(part_of == part) for part in range(n_parts))
+        return np.stack([self._table[np.ix_(each, groups)].sum(axis=0) for each in places])
+
+
+def _largest_flow(fits: Booleans, weights: Floats, counts: Floats) -> float:
+    """Return how many records can be given values that fit them: the smallest cut of each group."""
+    smallest = np.full(counts.shape[1], np.inf)
+    for cut in itertools.product((False, True), repeat=len(counts)):
+        is_cut = np.array(cut)
+        taken = fits[:, ~is_cut].any(axis=1)
+        smallest = np.minimum(smallest, counts[is_cut].sum(axis=0) + weights[taken].sum(axis=0))
+    return float(smallest.sum())
+
+
+def _alike(lines: Booleans) -> tuple[Integers, Integers]:
+    """Return one of the lines that are alike each time, and which of these each line is like."""
+    packed = np.packbits(lines, axis=1)
+    number_of, n_different = number_rows(list(packed.T), [256] * packed.shape[1], len(packed))
+    return first_row_of_group(number_of, n_different), number_of
 
 
 def _jointly(lines: Sequence[Floats]) -> tuple[Booleans, Integers]:
     """Return where lines may lie in the regions of attributes together, each once; and which each line is."""
-    packed = np.concatenate([np.packbits(line > 0, axis=1) for line in lines], axis=1)
-    number_of, n_different = number_rows(list(packed.T), [256] * packed.shape[1], len(packed))
-    first = first_row_of_group(number_of, n_different)
-    found = np.ones((n_different, 1), dtype=np.bool_)
+    first, number_of = _alike(np.concatenate([line > 0 for line in lines], axis=1))
+    found = np.ones((len(first), 1), dtype=np.bool_)
     for line in lines:
-        found = (found[:, :, np.newaxis] & (line[first] > 0)[:, np.newaxis]).reshape(n_different, -1)
+        found = (found[:, :, np.newaxis] & (line[first] > 0)[:, np.newaxis]).reshape(len(first), -1)
     return found, number_of
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,11 @@ class AnswerCells:
     def n_cells(self) -> int:
         """How many cells there are."""
         return math.prod(map(len, self.regions))
+
+    @property
+    def told(self) -> list[tuple[int, Integers]]:
+        """Each axis with its regions."""
+        return list(zip(self.axes, self.regions, strict=True))
 
     def along(self, axis: int, n_regions: int) -> AnswerCells:
         """Return these cells, each told apart by all regions of one attribute more."""
@@ -93,22 +99,51 @@ def all_in_cells(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: 
     return every
 
 
-def each_cell(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: AnswerCells) -> Iterator[Floats]:
-    """Yield what `all_in_cells` returns, one cell after the other."""
+def each_cell(
+    holds: Booleans, powers: Sequence[Sequence[Floats]], n_lines: int, cells: AnswerCells
+) -> Iterator[tuple[Integers, list[Floats]]]:
+    """Yield for one cell after the other which lines have something in it, and what they have.
+
+    Parameters
+    ----------
+    holds, n_lines, cells
+        As in `in_cells`.
+    powers
+        Lines as in `in_cells`, several times: what has nothing in a region in the first has nothing there in
+        the others.
+    """
     others = [axis for axis in range(holds.ndim) if axis not in cells.axes]
-    columns = [lines[axis].T[_span(regions)] for axis, regions in zip(cells.axes, cells.regions, strict=True)]
-    columns = [np.ascontiguousarray(each) for each in columns]
+    columns = [[_columns(lines[axis], told) for axis, told in cells.told] for lines in powers]
     table = cells.narrowed(holds)
-    beside: dict[bytes, Floats] = {}
+
+    @functools.cache
+    def beside(shown: bytes) -> list[Floats]:
+        here = np.frombuffer(shown, dtype=np.bool_).reshape(table.shape[: len(others)])
+        return [all_in_cells(here, [lines[axis] for axis in others], n_lines, _ONE)[0] for lines in powers]
+
+    @functools.cache
+    def outermost(shown: bytes, region: int) -> Integers:
+        found = beside(shown)[0] != 0
+        return np.flatnonzero(found & (columns[0][0][region] != 0) if columns[0] else found)
+
     for cell in itertools.product(*(range(len(each)) for each in cells.regions)):
         place: tuple[Any, ...] = (..., *cell)
-        here = table[place]
-        if here.tobytes() not in beside:
-            beside[here.tobytes()] = all_in_cells(here, [lines[axis] for axis in others], n_lines, _ONE)[0]
-        found = beside[here.tobytes()]
-        for column, at in zip(columns, cell, strict=True):
-            found = found * column[at]
-        yield found
+        shown = table[place].tobytes()
+        at = outermost(shown, cell[0] if cell else 0)
+        for column, region in zip(columns[0][1:], cell[1:], strict=True):
+            at = at[column[region][at] != 0]
+        yield at, [_multiplied(one, each, cell, at) for one, each in zip(beside(shown), columns, strict=True)]
+
+
+def _columns(lines: Floats, told: Integers) -> Floats:
+    return np.ascontiguousarray(lines.T[_span(told)])
+
+
+def _multiplied(found: Floats, columns: Sequence[Floats], cell: Sequence[int], at: Integers) -> Floats:
+    found = found[at]
+    for column, region in zip(columns, cell, strict=True):
+        found = found * column[region][at]
+    return found
 
 
 def _span(places: Integers) -> slice | Integers:

@@ -99,12 +99,58 @@ def exchanged(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: in
     if not 0 < n_lines * cells.n_cells <= _MOST_NUMBERS:
         return None
     deal = _Deal.of(sight)
-    parts = [each_cell(holds, lines, n_lines, cells) for lines in _powers(sight, summed)]
-    sums = [deal.sums(powers) for powers in zip(*parts, strict=True)]
+    sums = [deal.sums(*found) for found in each_cell(holds, _powers(sight, summed), n_lines, cells)]
     totals, covariances = (
         [np.array(each) for each in zip(*side, strict=True)] for side in zip(*sums, strict=True)
     )
     return Moments(_both(totals), _both(covariances))
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Lines in parts, those of a group numbered one after the other.
+
+    Parameters
+    ----------
+    number
+        The number of each line's part.
+    sizes
+        How many records the part of each line has.
+    firsts
+        The first number of each group, and how many there are.
+    """
+
+    number: Integers
+    sizes: Floats
+    firsts: Integers
+
+    @classmethod
+    def of(cls, number: Integers, amounts: Floats, starts: Integers) -> _Parts:
+        n_parts = int(number.max()) + 1
+        sizes = add_up(number, amounts, n_parts)[number]
+        return cls(number, sizes, np.append(number[starts[:-1]], n_parts))
+
+    def take(self, groups: Integers, starts: Integers) -> _Parts:
+        """Return the lines of some groups, their parts numbered anew."""
+        lines, firsts = _ranges(starts, groups), _starts(self.firsts, groups)
+        lengths = starts[groups + 1] - starts[groups]
+        number = self.number[lines] - np.repeat(self.firsts[groups] - firsts[:-1], lengths)
+        return _Parts(number, self.sizes[lines], firsts)
+
+    def means(self, amounts: Floats) -> Floats:
+        """Return for each line the mean of its part."""
+        return np.asarray(add_up(self.number, amounts, int(self.firsts[-1]))[self.number] / self.sizes)
+
+
+def _starts(firsts: Integers, groups: Integers) -> Integers:
+    """Return where each of some ranges begins when they stand behind one another, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(firsts[groups + 1] - firsts[groups])])
+
+
+def _ranges(firsts: Integers, groups: Integers) -> Integers:
+    """Return some ranges behind one another."""
+    starts = _starts(firsts, groups)
+    return np.repeat(firsts[groups] - starts[:-1], np.diff(starts)) + np.arange(starts[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,30 +162,53 @@ class _Deal:
     amounts
         How many records each line stands for.
     parts
-        Three numberings of the lines, by unit, value and group; with the amount of each part.
+        The lines by unit, by value and by group.
     weights
         The amounts, each times n / (n - 1) for a group of n records.
+    starts
+        Where the lines of each group begin, and where the last ones end.
     """
 
     amounts: Floats
-    parts: Sequence[tuple[Integers, Floats]]
+    parts: Sequence[_Parts]
     weights: Floats
+    starts: Integers
 
     @classmethod
     def of(cls, sight: QueryLines) -> _Deal:
         assert sight.unit_of is not None
         assert sight.value_of is not None
         assert sight.group_of is not None
+        starts = np.searchsorted(sight.group_of, np.arange(int(sight.group_of[-1]) + 2))
         numbers = (sight.unit_of, sight.value_of, sight.group_of)
-        parts = [(each, add_up(each, sight.amounts, int(each.max()) + 1)) for each in numbers]
-        sizes = parts[2][1][sight.group_of]
+        parts = [_Parts.of(each, sight.amounts, starts) for each in numbers]
+        sizes = parts[2].sizes
         weights = sight.amounts * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 0.0)
-        return cls(sight.amounts, parts, weights)
+        return cls(sight.amounts, parts, weights, starts)
 
-    def sums(self, powers: Sequence[Floats]) -> tuple[list[float], list[float]]:
-        """Return the totals of the records in one cell, and their covariances."""
-        totals = [_dot(self.amounts, each) for each in powers[: len(powers) // 2 + 1]]
-        return totals, self.covariances(powers)
+    def sums(self, at: Integers, powers: Sequence[Floats]) -> tuple[list[float], list[float]]:
+        """Return the totals of the records in one cell, and their covariances.
+
+        Parameters
+        ----------
+        at, powers
+            The lines that have something in the cell, and what they have.
+        """
+        deal, lines = self._of_groups(at)
+        places = np.searchsorted(lines, at)
+        every = [np.zeros(len(lines)) for _ in powers]
+        for some, each in zip(every, powers, strict=True):
+            some[places] = each
+        totals = [_dot(deal.amounts, each) for each in every[: len(every) // 2 + 1]]
+        return totals, deal.covariances(every)
+
+    def _of_groups(self, at: Integers) -> tuple[_Deal, Integers]:
+        """Leave out the groups that have none of some lines: they add nothing, and most cells have few."""
+        own = self.parts[2].number[at]
+        groups = own[np.flatnonzero(np.diff(own, prepend=-1))]
+        lines = _ranges(self.starts, groups)
+        parts = [each.take(groups, self.starts) for each in self.parts]
+        return _Deal(self.amounts[lines], parts, self.weights[lines], _starts(self.starts, groups)), lines
 
     def covariances(self, powers: Sequence[Floats]) -> list[float]:
         """Return how the number of the records in one cell varies, and where they are added up their sum."""
@@ -150,9 +219,7 @@ class _Deal:
 
     def _off_means(self, each: Floats) -> Floats:
         """Return each line less the mean of its unit, less the mean of its value, plus that of its group."""
-        of_unit, of_value, of_group = (
-            (add_up(number, self.amounts * each, len(sizes)) / sizes)[number] for number, sizes in self.parts
-        )
+        of_unit, of_value, of_group = (part.means(self.amounts * each) for part in self.parts)
         return np.asarray(each - of_unit - of_value + of_group)
 
 

@@ -68,6 +68,7 @@ class CellSuppression:
     model: PrivacyModel = KAnonymity(5)
     suppression: float = 0.0
 
+    ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = "Only those cells are withheld that would make a record too distinct."
     times_mondrian: ClassVar[float] = 5.0
 

@@ -61,6 +61,7 @@ class Cut:
     free: tuple[AttributeName, ...] = ()
 
     recodes: ClassVar[Recodes] = "values"
+    ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = (
         "The ordered values of every attribute are cut into ranges, the same for all records."
     )

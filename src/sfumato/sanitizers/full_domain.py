@@ -53,6 +53,7 @@ class FullDomain:
     suppression: float = 0.0
 
     recodes: ClassVar[Recodes] = "values"
+    ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = (
         "Every attribute is generalised to one level of its hierarchy, the same for all "
         "records; records that are still too distinct are left out."

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
+from sfumato.arrays import Booleans, Codes, Floats, Integers, sealed
 from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.errors import ParameterError, suggestion
 from sfumato.facts import AttributeName
@@ -83,6 +83,11 @@ class Mondrian:
         if self.target and self.variant == "relaxed":
             raise ParameterError("a target goes with the strict variant only; leave one of them out")
 
+    @property
+    def ignores_sensitive(self) -> bool:
+        """Whether sensitive values decide on nothing but by the model: the relaxed variant shuffles rows."""
+        return self.variant == "strict" and not self.target
+
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every quasi-identifier as a cover of its part's values."""
         parts = partition(table, schema, self.model, self.variant, rng, target=self.target, free=self.free)
@@ -149,7 +154,7 @@ def partition(
             raise ParameterError(f"free: no quasi-identifier {name!r}{hint}")
     check_feasible(table, schema, model)
     relaxed = variant == "relaxed"
-    rows = _shuffled_records(table, rng) if relaxed else np.arange(table.n_rows)
+    rows = _shuffled_records(table, rng) if relaxed else sealed(np.arange(table.n_rows))
     weights = np.ones(len(rows), dtype=np.int64) if relaxed else table.weights
     space = _Space.of(table, schema, model, rows, relaxed, target, free)
     part_of, low, high = _split(space, weights, model)
@@ -284,7 +289,8 @@ class _Open:
     tries: Integers
 
     def take(self, chosen: Booleans) -> _Open:
-        return _Open(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+        places = np.flatnonzero(chosen)  # ranges are taken much faster so than by what is chosen
+        return _Open(*(getattr(self, name).take(places, axis=0) for name in self.__dataclass_fields__))
 
     def tried(self) -> _Open:
         return replace(self, tries=self.tries + 1)
@@ -329,13 +335,13 @@ def _split(space: _Space, weights: Integers, model: PrivacyModel) -> tuple[Integ
         middles, side_low, side_high = divide(
             records, words, weights, order, *where, allowed, parts.low, parts.high
         )
-        both = np.repeat(allowed, 2)
+        both = np.flatnonzero(np.repeat(allowed, 2))
         halves = _Open(
             np.stack([parts.starts, middles], axis=1)[allowed].ravel(),
             np.stack([middles, parts.ends], axis=1)[allowed].ravel(),
             cuts.sizes[both],
-            side_low[both],
-            side_high[both],
+            side_low.take(both, axis=0),
+            side_high.take(both, axis=0),
             np.zeros(2 * int(allowed.sum()), dtype=np.int64),
         )
         parts = parts.take(~allowed).tried() + halves

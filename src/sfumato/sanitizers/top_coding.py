@@ -51,6 +51,7 @@ class TopCoding:
     bounds: Mapping[str, float] = field(default_factory=dict)
 
     recodes: ClassVar[Recodes] = "values"
+    ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = "Numbers from a bound on are released as one."
     times_mondrian: ClassVar[float] = 0.1
 

@@ -27,6 +27,7 @@ class AsIs:
     """
 
     recodes: ClassVar[Recodes] = "values"
+    ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = "Identifying attributes are removed and nothing else."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
@@ -50,6 +51,7 @@ class SuppressQuasiIdentifiers:
     """
 
     recodes: ClassVar[Recodes] = "values"
+    ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = "All quasi-identifiers are withheld."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:

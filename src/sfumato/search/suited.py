@@ -18,6 +18,7 @@ from sfumato.recipe import Recipe
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.sanitizers.base import sanitize
+from sfumato.sanitizers.borders import Borders
 from sfumato.sanitizers.mondrian import Mondrian
 from sfumato.schema import Schema
 from sfumato.search.lattice.optimum import optimal_node
@@ -66,6 +67,9 @@ class Suited:
     every_kind
         Whether methods are tried as well that release changed or made-up records, or a sample. They are
         judged by attacks, which takes several times as long, so one has to ask for them.
+    borders
+        With ``grid``, whatever releases intervals or sets ends them at round places around the extreme
+        records of a class and not at these, which somebody who knows the recipe would know.
 
     Examples
     --------
@@ -80,6 +84,7 @@ class Suited:
     l: tuple[float, ...] = ()  # noqa: E741 - the papers' letter
     t: tuple[float, ...] = ()
     every_kind: bool = False
+    borders: Borders = "tight"
 
     is_quick: ClassVar[bool] = True
 
@@ -110,7 +115,14 @@ class Suited:
 
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterator[Recipe]:
         """Yield the recipes, those that are soon made first."""
-        bound_table, bound = schema.bind(table)
+        return map(self._bordered, self._proposed(*schema.bind(table)))
+
+    def _bordered(self, recipe: Recipe) -> Recipe:
+        if "borders" not in recipe.parameters:
+            return recipe
+        return replace(recipe, parameters={**recipe.parameters, "borders": self.borders}).normalized()
+
+    def _proposed(self, bound_table: Table, bound: Schema) -> Iterator[Recipe]:
         yield from _anchors(bound)
         ks = self._ks(bound_table.n_records)
         if not bound.quasi_identifiers or not ks:

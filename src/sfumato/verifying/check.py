@@ -47,6 +47,8 @@ _STAND_FOR = {
     "perturbed": "people with changed values",
     "synthetic": "nobody: they are made up",
 }
+# What parameters raise that nothing can be computed with.
+_NOT_COMPUTABLE = (TypeError, ValueError, KeyError, ArithmeticError)
 _ROUNDING = 1e-9
 _TIE = 1e-12
 
@@ -303,7 +305,7 @@ def _measure_checks(
         return
     try:
         found = claimable(known, seen, parameters)
-    except (TypeError, ValueError, KeyError, ArithmeticError):
+    except _NOT_COMPUTABLE:
         yield Check(f"{name} has parameters that it can be computed with", "it has not")
         return
     if len(found) != len(claims):
@@ -354,7 +356,7 @@ def _same(claimed: Any, found: Any) -> bool:
     if isinstance(found, list):
         return isinstance(claimed, list) and len(claimed) == len(found) and all(map(_same, claimed, found))
     if isinstance(found, OneOf):
-        return claimed in found.names
+        return isinstance(claimed, str) and claimed in found.names
     if isinstance(found, Between):
         return _is_number(claimed) and found.low - _ROUNDING <= claimed <= found.high + _ROUNDING
     if isinstance(found, bool) or found is None or isinstance(found, str):
@@ -373,9 +375,9 @@ def _is_number(value: Any) -> bool:
 
 def _requirement_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
     promised = manifest.recipe.parameters.get("model")
-    wanted = _promised(promised) if isinstance(promised, dict) else []
     # a method may promise more than a model that it is given: anatomy promises diversity by itself
     found = [each.model for each in manifest.requirements]
+    wanted = [part for model in (promised, *found) if isinstance(model, dict) for part in _promised(model)]
     problem = "" if all(each in found for each in wanted) else "one is missing"
     yield Check("every model of the recipe is a requirement", problem)
     for requirement in manifest.requirements:
@@ -422,14 +424,18 @@ def _kept_for_people(seen: PublicView, name: str, requirement: RequirementFacts,
         return Check(what, "it says more than that it is kept")
     if name != "k-anonymity":
         return Check(what, word=True)
-    if seen.people is None:
-        fewest, of_what = int(seen.sizes.min()), "records"
-    else:
-        fewest, of_what = int(seen.people.min()), "people by their pseudonyms"
+    fewest, of_what = _fewest(seen)
     problem = f"the smallest class has {fewest:,} {of_what}"
     return Check(
         what, "" if model.keeps(float(fewest), requirement.limit) else problem, word=seen.people is None
     )
+
+
+def _fewest(seen: PublicView) -> tuple[int, str]:
+    """Return how many people the smallest class has, or as many records where nobody sees whose they are."""
+    if seen.people is None:
+        return int(seen.sizes.min()), "records"
+    return int(seen.people.min()), "people by their pseudonyms"
 
 
 def _reached(
@@ -441,7 +447,7 @@ def _reached(
 ) -> Check:
     try:
         level = computed(MEASURES[next(iter(requirement.model))], seen, parameters)[0].value
-    except (TypeError, ValueError, KeyError, ArithmeticError):
+    except _NOT_COMPUTABLE:
         level = None
     if level is None or not _same(requirement.reached, level):
         return Check(what, f"the published cells reach {_printed(level)}")
@@ -462,19 +468,31 @@ def _reached(
 def _policy_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
     for name, limit in manifest.policy.items():
         what = f"the policy's {name} {_limit_words(limit)}"
-        claims = [each for each in manifest.claims if _is_limited(each, limit)]
+        # where people are counted, what is claimed of privacy counts their records: no policy speaks of these
+        counted = [each for each in manifest.claims if manifest.word.people is None or each.axis == "utility"]
+        claims = [each for each in counted if _is_limited(each, limit)]
         figures = [each for each in manifest.word.figures if _is_limited(each, limit)]
         if limit.at_least is None and limit.at_most is None:
             yield Check(what, "it limits nothing")
         elif claims:
             kept = all(_allows(limit, value) for value in _limited_values(seen, limit, claims))
-            yield Check(f"{what} is met", "" if kept else "a claim does not meet it")
+            problem = "" if kept else "a claim does not meet it"
+            yield Check(f"{what} is met", problem, word=limit.measure not in MEASURES)
         elif figures:
-            kept = all(figure.met for figure in figures)
-            problem = "" if kept else "it is said not to be"
+            problem = _too_few(seen, limit)
+            if not all(figure.met for figure in figures):
+                problem = "it is said not to be"
             yield Check(f"{what} is met by the owner's figure", problem, word=True)
         else:
             yield Check(what, "nothing is said of what it limits")
+
+
+def _too_few(seen: PublicView, limit: LimitFacts) -> str:
+    """Say how large the smallest class is, where a policy asks for a larger one."""
+    fewest, of_what = _fewest(seen)
+    if limit.measure != "k-anonymity" or limit.at_least is None or fewest >= limit.at_least - _TIE:
+        return ""
+    return f"the smallest class has {fewest:,} {of_what}"
 
 
 def _is_limited(said: Claimed | OwnerFigure, limit: LimitFacts) -> bool:
@@ -487,7 +505,10 @@ def _limited_values(seen: PublicView, limit: LimitFacts, claims: list[Claimed]) 
         return [claim.value for claim in claims]
     alone = tuple(each for each in seen.sensitive if each.name == limit.attribute)
     own = replace(seen, sensitive=alone)
-    found = [computed(MEASURES[limit.measure], own, claim.parameters) for claim in claims]
+    try:
+        found = [claimable(MEASURES[limit.measure], own, claim.parameters) for claim in claims]
+    except _NOT_COMPUTABLE:
+        return [None]
     return [each.value for several in found for each in several]
 
 

@@ -106,9 +106,9 @@ def _risk(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
 
 
 def _journalist(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
+    scale = _scale(seen, given)
     if given["population-size"] is None:
         raise DoesNotApply("no population is given; give population, population-size, or survey weights")
-    scale = _scale(seen, given)
     smallest = int(seen.sizes.min()) * scale
     detail = {**_at_risk(seen.sizes, scale, given["threshold"]), "smallest": smallest}
     return [Recomputed(1 / smallest, detail=detail)]
@@ -122,6 +122,8 @@ def _marketer(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
 def _scale(seen: PublicView, given: Mapping[str, Any]) -> float:
     """Return how many people of the population stand behind one record."""
     size = given["population-size"]
+    if given["population"] is not None:
+        raise ValueError("a population that is not published")
     if size is not None and size < seen.n_original:
         raise ValueError("a population that is smaller than the table")
     return 1.0 if size is None else size / seen.n_original
@@ -278,6 +280,8 @@ def _contribution(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed
 
 def _orders(n_columns: int, n_sampled: int) -> Iterator[Sequence[Sequence[int]]]:
     """Return every order of few columns, else rounds of drawn ones, each with all its rotations."""
+    if n_sampled < 1:
+        raise ValueError("no order at all")
     if n_columns <= _MOST_EXACT:
         yield list(itertools.permutations(range(n_columns)))
         return
@@ -298,10 +302,8 @@ def _added(codes: Sequence[Integers], order: Sequence[int], known: dict[frozense
             pairs = numbered * (int(codes[place].max()) + 1) + codes[place]
             numbered = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
             known[after] = int(numbered.max()) + 1
-    added = [0] * len(order)
-    for place, (before, after) in zip(order, itertools.pairwise(sets), strict=True):
-        added[place] = known[after] - known[before]
-    return added
+    gained = [known[after] - known[before] for before, after in itertools.pairwise(sets)]
+    return [gain for _, gain in sorted(zip(order, gained, strict=True))]
 
 
 def _mean_of(rows: Sequence[Sequence[float]]) -> list[float]:

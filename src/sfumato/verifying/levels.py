@@ -90,8 +90,8 @@ def entropies(attribute: SensitiveValues) -> Floats:
 
 
 def _recursive(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
-    start = int(given["l"])
-    if start < 1:
+    start = given["l"]
+    if type(start) is not int or start < 1:
         raise ValueError("a group has no value before its first")
     if start == 1:
         return np.zeros(len(attribute.sizes))
@@ -105,6 +105,8 @@ def _recursive(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
 def _alpha(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
     own = given["alphas"]
     alpha = given.get("alpha", 1.0)
+    if not all(0 < each <= 1 for each in own.values()):
+        raise ValueError("an alpha that is no share")
     # a missing value is named by an empty text
     factors = [alpha / own[value or ""] if (value or "") in own else 1.0 for value in attribute.values]
     return attribute.largest(attribute.shares * np.array(factors)[attribute.value_of])
@@ -112,23 +114,30 @@ def _alpha(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
 
 def _safety_order(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
     sizes, wanted = attribute.sizes, given["d2"]
-    is_distinct = given["diversity"] == "distinct"
-    diversity = attribute.n_different if is_distinct else sizes // attribute.largest(attribute.counts)
-    if given["prefer"] == "l":
-        return np.where(diversity < wanted, sizes - 0.5, sizes)
-    return np.where(diversity < wanted, 0.0, np.where(diversity > wanted, math.inf, sizes))
+    by_name = {
+        "distinct": attribute.n_different,
+        "probabilistic": sizes // attribute.largest(attribute.counts),
+    }
+    diversity = by_name[given["diversity"]]
+    orders = {
+        "l": np.where(diversity < wanted, sizes - 0.5, sizes),
+        "k": np.where(diversity < wanted, 0.0, np.where(diversity > wanted, math.inf, sizes)),
+    }
+    return orders[given["prefer"]]
 
 
 def _beta(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
     gains = attribute.shares / attribute.priors - 1
-    if given["variant"] == "enhanced":
+    if {"basic": False, "enhanced": True}[given["variant"]]:
         gains = np.where(gains > -np.log(attribute.priors) + _ROUNDING, math.inf, gains)
     return attribute.largest(np.where(gains > _ROUNDING, gains, 0.0))
 
 
 def _delta(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
+    if given["base"] < 1:
+        raise ValueError("logarithms that fall")
     quotients = largest_quotients(attribute) / math.log(given["base"])
-    if given["absent"] == "violates":
+    if {"ignored": False, "violates": True}[given["absent"]]:
         return np.where(attribute.n_different < len(attribute.values), math.inf, quotients)
     return quotients
 

@@ -224,7 +224,7 @@ def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> Public
     names = tuple(name for name, role in roles.items() if role == "quasi-identifying")
     told = tuple(name for name, role in roles.items() if role == "sensitive")
     two = layout.form == "two-tables"
-    beside = {column for column in (layout.group, layout.person) if column}
+    beside = {column for column in (layout.group, layout.person) if column is not None}
     expected = {name for name in roles if not (two and name in told)} | beside
     if set(people.names) != expected:
         raise VerificationFailed("the published columns are not those that the manifest names")
@@ -243,8 +243,8 @@ def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> Public
         sizes=summed(class_of, people.counts, n_classes),
         sensitive=tuple(_told(groups, name, layout) for name in told),
         has_groups=layout.group is not None,
-        people=_people(people.columns[layout.person], class_of) if layout.person else None,
-        n_people=len(people.columns[layout.person].values) if layout.person else None,
+        people=None if layout.person is None else _people(people.columns[layout.person], class_of),
+        n_people=None if layout.person is None else len(people.columns[layout.person].values),
         kind=layout.kind,
     )
 

@@ -46,13 +46,15 @@ def differs_from_statistics(
     if _labels(told) != _expected_labels(written, facts):
         return f"{place.name} has other labels than the manifest names"
     table = _as_text(dict(zip(written.names, columns.values(), strict=True)), written, facts)
+    if table is None:
+        return f"{place.name} has values of a type that `publish` does not write"
     return differs(table.to_batches(), table.schema, written)
 
 
 def _labels(told: Any) -> tuple[dict[str, str], dict[str, dict[float, str]]]:
     """Return the labels of columns and of values that a file has."""
     columns = {name: label for name, label in told.column_names_to_labels.items() if label}
-    return columns, {name: dict(own) for name, own in told.variable_value_labels.items() if own}
+    return columns, {name: dict(own) for name, own in told.variable_value_labels.items()}
 
 
 def _expected_labels(
@@ -72,7 +74,7 @@ def _expected_labels(
 def _as_text(columns: Mapping[str, Any], written: WrittenTable, facts: FormatFacts) -> Any:
     """Return the columns as the CSV file tells them: codes by their labels where it has these.
 
-    No text is a missing one.
+    No text is a missing one. ``None`` is returned where a value is neither a number nor a text, as a date is.
     """
     import pyarrow as pa
 
@@ -87,7 +89,10 @@ def _as_text(columns: Mapping[str, Any], written: WrittenTable, facts: FormatFac
         is_text = any(isinstance(value, str) for value in values)
         return pa.array(values, pa.string() if is_text else pa.float64())
 
-    return pa.table({name: cells(name) for name in columns})
+    try:
+        return pa.table({name: cells(name) for name in columns})
+    except pa.ArrowException:
+        return None
 
 
 def _is_missing(value: Any) -> bool:

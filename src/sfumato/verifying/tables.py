@@ -31,6 +31,8 @@ _ROWS, _LINES = 1 << 20, 1 << 16
 # Below so many rows equal ones need not be put together yet.
 _FEW = 1 << 22
 _LARGEST_KEY = 2**62
+# The first bits of a key times this odd number tell its bucket.
+_SPREADS, _BITS = np.uint64(0x9E3779B97F4A7C15), 6
 _COMMA, _LINE_END, _QUOTE = b',\n"'
 _QUOTED = re.compile(rb'"((?:[^"]|"")*)"')
 
@@ -90,7 +92,7 @@ class WrittenTable:
 class _CountedRows:
     """Some rows by the codes of their cells, and how many records each stands for."""
 
-    columns: Sequence[Integers]
+    columns: list[Integers]
     counts: Integers
 
 
@@ -109,15 +111,43 @@ def numbered(columns: Sequence[Integers], n_rows: int) -> tuple[Integers, int]:
         span = int(codes.max(initial=0)) + 1
         if n_different * span > _LARGEST_KEY:
             number, n_different = _first_seen(number)
-        number, n_different = number * span + codes, n_different * span
+        number *= span
+        number += codes
+        n_different *= span
     return _first_seen(number)
 
 
 def _first_seen(keys: Integers) -> tuple[Integers, int]:
+    """Number equal keys; many of them by buckets, for one hash table of all would take far more memory."""
+    if len(keys) > _FEW:
+        return _first_seen_by_bucket(keys)
+    number, different = _encoded(keys)
+    return number.astype(np.int64), len(different)
+
+
+def _encoded(keys: Integers) -> tuple[Integers, Integers]:
+    """Return the number of each key, in the order in which they first occur, and the different keys."""
     import pyarrow as pa
 
     encoded = pa.array(keys).dictionary_encode()
-    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+    return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
+
+
+def _first_seen_by_bucket(keys: Integers) -> tuple[Integers, int]:
+    bucket_of = ((keys.view(np.uint64) * _SPREADS) >> np.uint64(64 - _BITS)).astype(np.uint8)
+    rows = np.argsort(bucket_of, kind="stable")
+    ends = np.cumsum(np.bincount(bucket_of, minlength=1 << _BITS))
+    del bucket_of
+    # for each row the first one that has its key; rows of a bucket are in their order
+    first_of = np.empty(len(keys), dtype=np.int64)
+    for begin, end in zip([0, *ends[:-1]], ends, strict=True):
+        own = rows[begin:end]
+        number, different = _encoded(keys[own])
+        first_of[own] = own[first_rows(number, len(different))][number]
+    del rows
+    is_first = first_of == np.arange(len(keys))
+    number_of = np.cumsum(is_first) - 1
+    return number_of[first_of], int(is_first.sum())
 
 
 def first_rows(number: Integers, n_different: int) -> Integers:
@@ -127,7 +157,7 @@ def first_rows(number: Integers, n_different: int) -> Integers:
     return first
 
 
-def _put_together(parts: Iterable[Sequence[Integers]]) -> _CountedRows | None:
+def _put_together(parts: Iterable[list[Integers]]) -> _CountedRows | None:
     """Put equal rows of all parts together, in the order in which they first occur; ``None`` of no part.
 
     It is done whenever there are twice as many rows as after the last time, and of a few rows not at all.
@@ -147,8 +177,11 @@ def _put_together(parts: Iterable[Sequence[Integers]]) -> _CountedRows | None:
 
 
 def _joined(parts: Sequence[_CountedRows]) -> _CountedRows:
-    columns = [np.concatenate(each) for each in zip(*(part.columns for part in parts), strict=True)]
-    return _CountedRows(columns, np.concatenate([part.counts for part in parts]))
+    """Put rows under each other; the parts are left without their columns, so that no cell is held twice."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = [np.concatenate([part.columns.pop() for part in parts]) for _ in range(len(parts[0].columns))]
+    return _CountedRows(columns[::-1], np.concatenate([part.counts for part in parts]))
 
 
 def _merged(rows: _CountedRows) -> _CountedRows:
@@ -195,6 +228,9 @@ def _part_by_part(file: BinaryIO) -> WrittenTable | None:
 
 
 def _table(header: Iterable[str], values: Iterable[Iterable[Value]], rows: _CountedRows) -> WrittenTable:
+    for codes in rows.columns:
+        # whoever takes them for a release need not copy what nobody can change
+        codes.setflags(write=False)
     columns = zip(header, values, rows.columns, strict=True)
     return WrittenTable({name: FileColumn(tuple(own), codes) for name, own, codes in columns}, rows.counts)
 
@@ -468,7 +504,7 @@ def differs(parts: Iterable[Any], schema: Any, written: WrittenTable) -> str:
     except (ValueError, OverflowError):
         return other
     try:
-        typed = _put_together(_places(part, said) for part in parts if part.num_rows)
+        typed = _put_together(_places(part, said) for part in parts)
     except _OtherRecords:
         return other
     cells = zip(said, written.columns.values(), strict=True)
@@ -507,14 +543,18 @@ class _Said:
 
     @classmethod
     def of(cls, cells: Sequence[Value], kind: type) -> _Said:
-        """Read the cells; one that cannot be read as such a value is an error."""
+        """Read the cells; one that cannot be read as such a value is an error.
+
+        Two cells that say the same number have two places, of which the Parquet file can have but one: else a
+        number that is written in two ways would count as two values.
+        """
         import pyarrow as pa
 
         arrow = {str: pa.large_string(), int: pa.int64(), float: pa.float64()}[kind]
-        known: dict[Any, int] = {}
-        places = [-1 if cell is None else known.setdefault(kind(cell), len(known)) for cell in cells]
-        place_of = np.array([len(known) if place < 0 else place for place in places], dtype=np.int32)
-        return cls(pa.array(list(known), type=arrow), place_of)
+        said = {cell: kind(cell) for cell in cells if cell is not None}
+        places: dict[Value, int] = {cell: place for place, cell in enumerate(said)}
+        place_of = np.array([places.get(cell, len(said)) for cell in cells], dtype=np.int32)
+        return cls(pa.array(list(said.values()), type=arrow), place_of)
 
     def places(self, column: Any) -> Integers:
         """Return where the values of a Parquet column are among those that the CSV file has."""

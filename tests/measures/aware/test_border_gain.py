@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from sfumato import (
     Anatomy,
+    AsIs,
     Attribute,
     BorderGain,
     FullDomain,
@@ -23,11 +25,14 @@ from sfumato import (
     Table,
     datasets,
     measure,
+    registry,
     sanitize,
 )
-from sfumato.cells import ValueSets
+from sfumato.cells import Cells, ValueSets
+from sfumato.errors import Infeasible, UserError
 from sfumato.measures.aware.border_gain import _Ends, _ends, with_both_ends
 from sfumato.measures.reasons import NotApplicable
+from sfumato.table import Column
 
 
 def one_attribute(ages: list[int]) -> tuple[Table, Schema]:
@@ -96,12 +101,81 @@ def test_what_is_told_of_an_attribute_is_a_sum_over_records() -> None:
     assert ends.by_place() == pytest.approx((7 / 10, 1 / 3))
 
 
+def test_one_record_is_all_that_there_is() -> None:
+    places = (np.array([0]), np.array([2]), np.array([1]))
+    shares = np.array([[0.2], [0.3], [0.5]])
+    ends = _Ends(np.array([0]), np.array([0]), np.array([1]), np.array([1]), *places, shares)
+    assert (ends.at_an_end, ends.expected, ends.gain) == (1, 0.5, 0.5)
+    table, schema = one_attribute([1, 2, 2, 3])
+    release = sanitize(table, schema, Mondrian(KAnonymity(4)))
+    assert release.rows is not None
+    first = replace(
+        release,
+        rows=release.rows[:1],
+        weights=release.weights[:1],
+        cells={"age": release.cells["age"].take(np.array([0]))},
+    )
+    (taken,) = BorderGain().measure(first)
+    # of the whole table half are at an end
+    assert (taken.value, taken.detail["mean"], taken.detail["share-wide"]) == (0.5, 0.5, 1)
+
+
+def test_a_gain_has_twelve_digits() -> None:
+    ones, places = np.ones(3, dtype=np.int64), (np.array([0]), np.array([2]), np.array([1]))
+    ends = _Ends(np.array([0, 1, 1]), np.zeros(3, dtype=np.int64), ones, ones, *places, np.zeros((3, 1)))
+    assert ends.gain == 0.333333333333
+
+
+def test_places_are_learned_from_the_other_half_by_hand() -> None:
+    """Two widths: of intervals of three values the first place, of four the last, but in one half alone."""
+    values, released = np.array([0, 0, 1, 0, 6, 6, 6, 5]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    weights = np.array([2, 1, 4, 5, 1, 3, 2, 9])
+    places = (np.array([0, 3]), np.array([2, 6]), np.array([1, 4]))
+    ends = _Ends(values, released, weights, weights, *places, np.zeros((3, 2)))
+    # rows 0 and 2 teach that the second place is commoner (4 of 6), rows 1 and 3 the first (6 of 6); rows 4
+    # and 6 the last (3 of 3), rows 5 and 7 the third (9 of 12)
+    right = {0: 2, 2: 0, 1: 0, 3: 0, 4: 0, 6: 0, 5: 3, 7: 0}
+    assert ends.by_place() == pytest.approx((sum(right.values()) / 27, (12 / 3 + 15 / 4) / 27))
+
+
 def test_the_commonest_value_between_the_ends_is_found() -> None:
     members = np.array([3, 0, 1, 2, 5, 4, 6])
     sets = ValueSets(np.array([0, 4, 6, 7]), members, np.array([4, 2, 1]), 7)
     first, last, between = _ends(sets, np.array([9, 1, 2, 9, 1, 3, 5]))
     # of two values the commoner, of one itself
     assert [each.tolist() for each in (first, last, between)] == [[0, 4, 6], [3, 5, 6], [2, 5, 6]]
+    # of three the one in the middle, however rare
+    three = ValueSets(np.array([0, 3]), np.arange(3), np.array([3]), 3)
+    assert [each.tolist() for each in _ends(three, np.array([9, 1, 9]))] == [[0], [2], [1]]
+
+
+def test_values_that_nobody_has_are_no_share_of_anything() -> None:
+    # of 1, 2 and 3 only 1 occurs, once; and a second label stands for 9, which nobody has
+    original = Table({"age": Column(np.array([0]), (1, 2, 3, 9), "numeric")}, np.array([1]))
+    sets = ValueSets(np.array([0, 3, 4]), np.arange(4), np.array([3, 1]), 4)
+    cells = Cells(np.array([0]), ("[1, 4)", "9"), (1, 2, 3, 9), sets)
+    table, schema = one_attribute([1])
+    release = replace(sanitize(table, schema, AsIs()), original=original, cells={"age": cells})
+    with np.errstate(all="raise"):
+        (taken,) = BorderGain().measure(release)
+    assert (taken.detail["at-an-end"], taken.baseline, taken.value) == (1, 1, 0)
+
+
+def test_guesses_are_the_likeliest_of_all_worlds_with_both_ends() -> None:
+    """Four values in proportion to small counts: the first, the last, one between, and another one."""
+    rng = np.random.default_rng(2)
+    counts, sizes = rng.integers(1, 9, (60, 4)), rng.integers(3, 5, 60)
+    believed = np.zeros((60, 4))
+    for row, (of_row, size) in enumerate(zip(counts.tolist(), sizes.tolist(), strict=True)):
+        for world in itertools.product(range(4), repeat=size):
+            if {0, 1} <= set(world):
+                believed[row, world[0]] += math.prod(of_row[value] for value in world)
+    values = rng.integers(0, 3, 60)
+    places = (np.full(60, 0), np.full(60, 1), np.full(60, 2))
+    shares = (counts / counts.sum(axis=1, keepdims=True))[:, :3].T
+    ends = _Ends(values, np.arange(60), np.ones(60, dtype=np.int64), sizes, *places, shares)
+    aware, unaware = (each[:, :3].argmax(axis=1) == values for each in (believed, counts))
+    assert ends.right_guesses() == pytest.approx((aware.mean(), unaware.mean()))
 
 
 def test_what_is_not_known_cannot_be_compared() -> None:
@@ -169,3 +243,33 @@ def test_the_chances_given_both_ends_are_those_of_all_worlds(counts: list[int], 
     first, last, between = (np.array([float(shares[place])]) for place in (0, -1, 1))
     found = with_both_ends(first, last, between, np.array([n_records])).ravel()
     assert found == pytest.approx([float(chances[place]) for place in (0, -1, 1)], abs=1e-12)
+
+
+TOLD_APART = Schema(
+    (Attribute("age", "quasi-identifying", "numeric"), Attribute("town", "quasi-identifying"))
+)
+
+
+@pytest.mark.parametrize("name", registry.registered("sanitizer"))
+def test_whoever_releases_tight_intervals_offers_a_grid_and_nobody_else_does(name: str) -> None:
+    how = registry.registered("sanitizer")[name]
+    if getattr(how, "kind", "people") != "people" or getattr(how, "needs_package", None):
+        return
+    rng = np.random.default_rng(0)
+    ages, towns = rng.integers(20, 60, 300), rng.integers(0, 8, 300)
+    table = Table.from_arrow({"age": ages.tolist(), "town": [f"town {i}" for i in towns]})
+    given = {"model": KAnonymity(3)} if "model" in how.__dataclass_fields__ else {}
+    try:
+        release = sanitize(table, TOLD_APART, how(**given), seed=1)
+    except (
+        Infeasible,
+        UserError,
+    ):  # it needs a sensitive attribute, or levels: what it releases are values or nodes then
+        assert "borders" not in how.__dataclass_fields__
+        return
+    told = measure(release, ["border-gain"])[0].value or 0.0
+    if "borders" not in how.__dataclass_fields__:
+        assert told < 0.05
+        return
+    rounded = sanitize(table, TOLD_APART, how(**given, borders="grid"), seed=1)
+    assert told > 0.1 > (measure(rounded, ["border-gain"])[0].value or 0.0)

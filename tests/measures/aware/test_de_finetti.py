@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sfumato import (
     Anatomy,
+    AsIs,
     Attribute,
     KAnonymity,
     Mondrian,
@@ -24,6 +26,7 @@ from sfumato import (
 )
 from sfumato.errors import ParameterError
 from sfumato.measures.aware.de_finetti import DeFinettiGain, _Dealt
+from sfumato.measures.reasons import NotApplicable
 
 SMOKES = Schema((Attribute("smokes", "quasi-identifying"), Attribute("illness", "sensitive")))
 
@@ -141,7 +144,92 @@ def test_what_is_learned_is_what_loops_over_all_pairs_learn(rounds: int) -> None
         assert found[row, guess] == pytest.approx(max(each for (r, _), each in found.items() if r == row))
 
 
+def test_each_sensitive_attribute_is_guessed_by_itself() -> None:
+    columns = {
+        "smokes": ["yes", "no", "yes", "no", "yes", "no"],
+        "illness": ["lung", "flu", "lung", "flu", "gout", "lung"],
+        "job": ["x", "x", "y", "y", "y", "y"],
+    }
+    schema = Schema((*SMOKES.attributes, Attribute("job", "sensitive")))
+    plain = sanitize(Table.from_arrow(columns), schema, AsIs())
+    release = replace(plain, group_of=np.arange(plain.n_rows) % 2)
+    group_of, weights = release.groups.class_of.tolist(), release.weights.tolist()
+    for taken in DeFinettiGain(rounds=1).measure(release):
+        assert taken.attribute is not None
+        own = release.own_values(taken.attribute).tolist()
+        counts: Counter[tuple[int, int]] = Counter()
+        for group, value, weight in zip(group_of, own, weights, strict=True):
+            counts[group, value] += weight
+        commonest = sum(max(n for (g, _), n in counts.items() if g == group) for group in (0, 1))
+        learned = learned_in_loops(release, own, 1)
+        right = 0
+        for row, (value, weight) in enumerate(zip(own, weights, strict=True)):
+            of_row = {v: round(n, 9) for (r, v), n in learned.items() if r == row}
+            guess = max(of_row, key=lambda v: (of_row[v], counts[group_of[row], v], -v))
+            right += weight * (guess == value)
+        assert (taken.baseline, taken.detail["accuracy"]) == (commonest / 6, right / 6)
+        assert taken.value == pytest.approx((right - commonest) / 6)
+
+
+def two_rows() -> _Dealt:
+    """Two rows of one group, each of one record, and two values, 7 and 4, which one record has each."""
+    ones, pairs = np.ones(2, dtype=np.int64), np.array([0, 1, 0, 1])
+    return _Dealt(np.array([0, 0, 1, 1]), pairs, np.array([0, 2]), ones, np.array([7, 4]), ones)
+
+
+def test_rows_and_values_are_made_to_add_up_twenty_times_in_turn() -> None:
+    # the second row cannot have the second value: what is left to it falls slowly, but never to nothing
+    first, second, third, fourth = 1.0, 1.0, 1.0, 1e-12
+    for _ in range(20):
+        first, third = first / (first + third), third / (first + third)
+        second, fourth = second / (second + fourth), fourth / (second + fourth)
+        first, second = first / (first + second), second / (first + second)
+        third, fourth = third / (third + fourth), fourth / (third + fourth)
+    found = two_rows().balanced(np.array([1.0, 1.0, 1.0, 0.0]))
+    assert found.tolist() == pytest.approx([first, second, third, fourth], rel=1e-9, abs=0)
+
+
+def test_the_likeliest_value_is_guessed_and_of_equal_ones_the_commonest() -> None:
+    # three of the group have the second value, one the first; the values are 7 and 4
+    dealt = replace(two_rows(), counts=np.array([1, 3]))
+    assert dealt.guesses(np.array([0.6, 0.4, 0.4, 0.6])).tolist() == [7, 4]
+    assert dealt.guesses(np.array([0.5, 0.5, 0.3 + 2e-10, 0.3])).tolist() == [4, 4]
+    assert dealt.guesses(np.array([0.3 + 4e-9, 0.3, 0.3, 0.3 + 4e-9])).tolist() == [7, 4]
+
+
+def test_what_everybody_has_says_nothing() -> None:
+    same = np.zeros(4, dtype=np.int64)
+    found = two_rows()._log_likelihood(same, np.array([0, 1, 0, 1]), 2, np.array([0.9, 0.1, 0.2, 0.8]))
+    assert found.tolist() == [0, 0, 0, 0]
+
+
+def test_many_attributes_are_not_too_much_to_learn_from() -> None:
+    release = sanitize(smokers(0.9), SMOKES, Anatomy(2), seed=2)
+    own, codes = release.own_values("illness"), release.cells["smokes"].codes
+    dealt = _Dealt.of(release, own, 5)
+    once, often = (dealt.guesses(dealt.learned([codes] * n, 5, 1)) == own for n in (1, 2000))
+    # the same two thousand times over makes sure of what it said once
+    assert release.weights @ often >= release.weights @ once > 0.65 * release.n_records
+
+
+def test_people_with_several_records_are_not_dealt_out() -> None:
+    several = Schema((Attribute("name", "identifying"), *SMOKES.attributes), person="name")
+    table = smokers(0.9).to_arrow()
+    names = [str(place // 2) for place in range(len(table))]
+    release = sanitize(table.append_column("name", [names]), several, Anatomy(2), seed=2)
+    (taken,) = DeFinettiGain().measure(release)
+    assert (taken.value, taken.detail["accuracy"]) == (0, taken.baseline)
+
+
+def test_it_must_be_known_whose_each_value_is() -> None:
+    release = sanitize(smokers(0.9), SMOKES, Anatomy(2), seed=2)
+    for lacking in ("rows", "original"):
+        with pytest.raises(NotApplicable, match="whose each sensitive value is"):
+            DeFinettiGain().measure(replace(release, **{lacking: None}))
+
+
 def test_so_many_rounds_as_there_can_be() -> None:
+    assert DeFinettiGain() == DeFinettiGain(rounds=20)
     with pytest.raises(ParameterError, match="rounds must be at least 1, not 0"):
         DeFinettiGain(rounds=0)
     assert DeFinettiGain(rounds=1).rounds == 1

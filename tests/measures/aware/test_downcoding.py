@@ -19,6 +19,7 @@ from sfumato import (
     KAnonymity,
     LocalRecoding,
     Mondrian,
+    Release,
     Schema,
     SuppressQuasiIdentifiers,
     Table,
@@ -27,7 +28,8 @@ from sfumato import (
     sanitize,
 )
 from sfumato.cells import Cells, ValueSets
-from sfumato.measures.aware.covers import CoveredRanges
+from sfumato.measures.aware import covers
+from sfumato.measures.aware.covers import CoveredRanges, covered_ranges
 from sfumato.measures.aware.downcoding import _n_ends, _Placed, _ruled_out, _Whereabouts
 from sfumato.measures.reasons import NotApplicable
 from sfumato.sanitizers.borders import Borders
@@ -152,8 +154,69 @@ def test_where_the_smallest_and_the_largest_can_be_is_known_of_each_released_val
     assert [each.tolist() for each in (*nothing.lowest, *nothing.highest)] == [[0, 3], [2, 4]] * 2
 
 
+def test_one_range_says_where_both_ends_are() -> None:
+    sets = ValueSets(np.array([0, 3]), np.array([0, 1, 2]), np.array([3]), 3)
+    told = _Whereabouts.of(Cells(np.array([0]), ("x",), (10, 11, 12), sets), covered([0, 1], [0], [2]))
+    assert [each.tolist() for each in (*told.lowest, *told.highest)] == [[0], [0], [2], [2]]
+
+
 def test_ends_of_ranges_are_counted_once() -> None:
     assert _n_ends(covered([0, 2, 2, 3], [0, 1, 4], [1, 2, 4])).tolist() == [3, 0, 1]
+    assert _n_ends(covered([0, 2, 2], [0, 1], [1, 2])).tolist() == [3, 0]
+
+
+def mistaken(people: dict[str, list[int]]) -> Release:
+    """Return the ages of each town on a grid, with a recipe that says that their borders are tight."""
+    towns = [town for town, ages in people.items() for _ in ages]
+    table = Table.from_arrow({"age": [age for ages in people.values() for age in ages], "town": towns})
+    schema = Schema((Attribute("age", "quasi-identifying"), Attribute("town", "quasi-identifying", weight=9)))
+    tight, grid = (sanitize(table, schema, Mondrian(KAnonymity(3), borders=b)) for b in BORDERS)
+    assert grid.classes.n_classes == len(people)
+    return replace(grid, recipe=tight.recipe)
+
+
+def test_false_conclusions_place_nobody() -> None:
+    # all are released as [0, 5), and only the second town has somebody of 1 and somebody of 4 years
+    release = mistaken({"A": [2, 3, 4], "B": [1, 3, 4], "C": [1, 2, 3]})
+    (taken,) = measure(release, ["downcoding"])
+    assert taken.detail["false"] == pytest.approx(2 / 3)
+    assert taken.value == taken.detail["exactly"] == pytest.approx(2 / 9)
+    assert taken.detail["smaller"] == 0.75
+    found = _Placed.of(release, "age", dict(covered_ranges(release))["age"])
+    facts = ("concludes", "holds", "n", "n_exact", "smaller", "width", "at_ends")
+    assert {fact: getattr(found, fact).tolist() for fact in facts} == {
+        "concludes": [True] * 3,
+        "holds": [False, True, False],
+        "n": [0, 2, 0],
+        "n_exact": [0, 2, 0],
+        "smaller": [0, 0.75, 0],
+        "width": [4] * 3,
+        "at_ends": [2] * 3,
+    }
+
+
+def test_one_false_conclusion_is_all_that_is_false() -> None:
+    # that somebody of the first town is 1 is wrong, and of the second nothing is concluded
+    (taken,) = measure(mistaken({"A": [2, 3, 4], "B": [1, 1, 1]}), ["downcoding"])
+    assert (taken.value, taken.detail["false"], taken.detail["smaller"]) == (0, 1, 0)
+
+
+def test_of_classes_whose_covers_are_not_known_nothing_is_concluded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(covers, "_MOST_VALUES", 1)
+    schema = Schema((Attribute("town", "quasi-identifying"),))
+    release = sanitize(Table.from_arrow({"town": list("abcd")}), schema, Mondrian(KAnonymity(2)))
+    assert release.classes.sizes.tolist() == [2, 2]
+    (taken,) = measure(release, ["downcoding"])
+    assert (taken.value, set(taken.detail.values())) == (0, {0})
+
+
+def test_the_mean_is_over_the_classes_that_are_placed() -> None:
+    # of [1, 4) two ends are found, on one of three values; of those of 9 years nothing has to be
+    schema = Schema((Attribute("age", "quasi-identifying"),))
+    ages = Table.from_arrow({"age": [1, 2, 3, 9, 9, 9]})
+    (taken,) = measure(sanitize(ages, schema, Mondrian(KAnonymity(3))), ["downcoding"])
+    assert taken.value == pytest.approx(2 / 6)
+    assert taken.detail["smaller"] == pytest.approx(2 / 3)
 
 
 def placed(n: list[int], width: list[int], at_ends: list[int]) -> _Placed:
@@ -166,6 +229,8 @@ def test_combinations_are_ruled_out_in_classes_of_two() -> None:
     # of the first class half of eight combinations, of the second there is one, the third is too large
     assert _ruled_out([first, second], np.array([2, 2, 3])) == pytest.approx(0.5 * 2 / 5)
     assert _ruled_out([placed([0], [1], [1])], np.array([2])) == 0
+    # of a cell of two values nothing is ruled out, but its records count
+    assert _ruled_out([placed([2, 2], [2, 4], [2, 2])], np.array([2, 2])) == pytest.approx(0.5 * 2 / 4)
 
 
 def test_what_cannot_be_known_or_says_nothing() -> None:

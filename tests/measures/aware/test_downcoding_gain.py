@@ -32,6 +32,7 @@ from sfumato import (
 )
 from sfumato.measures.aware import downcoding_gain
 from sfumato.measures.aware.downcoding_gain import (
+    _Recovered,
     _ReleasedClasses,
     _spans,
     chances_of_counts,
@@ -107,6 +108,33 @@ def test_who_knows_nothing_of_the_recipe_takes_records_for_drawn_from_the_cell()
 def test_what_the_distribution_rules_out_is_not_believed() -> None:
     shares, ends = np.array([1.0, 0.0]), (np.array([0]), np.array([1]))
     assert likeliest(shares, 3, ends).tolist() == likeliest(shares, 3, None).tolist() == [3, 0]
+    assert chances_of_counts(shares, 3, ends).tolist() == [[1, 1, 1], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0, 0.5], [0.7, 0.1, 0.2]])
+def test_of_two_records_at_both_ends_one_is_at_each(shares: list[float]) -> None:
+    # nobody may be between them, and the difference of two running sums may be a little off
+    found = chances_of_counts(np.array(shares), 2, as_arrays([(0, 2)]))
+    assert found == pytest.approx(np.array([[1, 0], [0, 0], [1, 0]]))
+
+
+def test_how_rare_a_cell_is_makes_no_difference_within_it() -> None:
+    # one in a hundred million has either value: two who differ have one each
+    found = chances_of_counts(np.array([1e-8, 1e-8]), 2, as_arrays([(0, 1)]))
+    assert found == pytest.approx(np.array([[1, 0], [1, 0]]))
+
+
+def test_chances_are_no_more_than_certain_and_fall() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        shares = rng.random(6)
+        found = chances_of_counts(shares / shares.sum(), 5, as_arrays([(0, 5), (1, 5)]))
+        assert (found <= 1).all()
+        assert (np.diff(found, axis=1) <= 0).all()
+
+
+def test_of_values_that_are_equally_likely_the_first_are_guessed() -> None:
+    assert likeliest(np.full(400, 1 / 400), 3, None).tolist() == [1, 1, 1] + [0] * 397
 
 
 N_PAIRS = 40
@@ -163,6 +191,15 @@ def test_ends_that_are_certain_are_recovered_by_hand() -> None:
     assert (taken.baseline, taken.detail["recovered"]) == (0.5, 1.0)
 
 
+def test_who_knows_of_the_ends_may_be_wrong_about_the_others() -> None:
+    people = {"age": [1, 2, 3, 3] + [2] * 12, "town": ["A"] * 4 + ["B"] * 12}
+    schema = Schema((Attribute("age", "quasi-identifying"), Attribute("town", "quasi-identifying")))
+    release = sanitize(Table.from_arrow(people), schema, Mondrian(KAnonymity(4)), seed=1)
+    (taken,) = measure(release, ["downcoding-gain"])
+    # 13 of 16 are 2 years old, so that one guesses four times 2, and the other 1, 2, 2 and 3
+    assert (taken.baseline, taken.detail["recovered"]) == (0.25, 0.75)
+
+
 def test_a_round_interval_does_not_tell_the_ends() -> None:
     shares = np.array([4, 1, 14, 1, 4]) / 24
     tight = likeliest(shares[1:4], 4, as_arrays([(0, 2)]))
@@ -175,6 +212,46 @@ def test_a_round_interval_does_not_tell_the_ends() -> None:
 @pytest.mark.parametrize("how", [FullDomain({"place": 1}, KAnonymity(2)), SuppressQuasiIdentifiers()])
 def test_one_level_for_all_is_no_smallest_cover(how: Any) -> None:
     assert measure(sanitize(*rare_siblings(), how), ["downcoding-gain"])[0].value == 0
+
+
+THREE = {
+    "age": [5] * 4 + [1, 2, 2, 3] + [7, 8, 8, 9] + [8] * 8 + [12] * 4 + [7, 8, 8, 9],
+    "town": ["A"] * 4 + ["B"] * 4 + ["C"] * 4 + ["D"] * 8 + ["E"] * 4 + ["F"] * 4,
+}
+
+
+def test_every_class_of_every_cell_is_counted_by_hand() -> None:
+    """Three of six towns have cells of three ages, two of these the same, and exact ones lie around them."""
+    schema = Schema((Attribute("town", "quasi-identifying", weight=9), Attribute("age", "quasi-identifying")))
+    release = sanitize(Table.from_arrow(THREE), schema, Mondrian(KAnonymity(4)), seed=1)
+    assert release.classes.n_classes == 6
+    (taken,) = DowncodingGain().measure(release)
+    assert taken.detail["share-wide"] == 12 / 28
+    # who knows of the ends finds all. Who does not guesses 1, 2, 2 and 3 of the first, since half of these
+    # are 2, and is right; of 7, 8 and 9 twelve in sixteen are 8, so that 8 is guessed three times, and 7
+    assert taken.detail["recovered"] == 1
+    assert taken.baseline == (4 + 3 + 3) / 12
+
+
+@pytest.mark.parametrize("names", [("age", "size"), ("size", "age")])
+def test_the_attribute_that_tells_most_is_named(names: tuple[str, str]) -> None:
+    # the ages are rare at their ends, the sizes are even
+    people = {"size": [1, 2, 3, 1, 2, 3, 1, 2, 3], "age": [1, 2, 3] + [2] * 6, "town": list("AAABBBBBB")}
+    town = Attribute("town", "quasi-identifying", weight=9)
+    schema = Schema((town, *(Attribute(name, "quasi-identifying") for name in names)))
+    release = sanitize(Table.from_arrow(people), schema, Mondrian(KAnonymity(3)), seed=1)
+    (taken,) = DowncodingGain().measure(release)
+    gains = taken.detail["gain"]
+    assert set(gains) == {"age", "size"}
+    # of 2, 2, 2 one is right, of 1, 2, 3 all are
+    assert gains["age"] == pytest.approx(2 / 3)
+    assert (taken.detail["attribute"], taken.value) == ("age", gains["age"])
+    assert gains["size"] < gains["age"]
+
+
+def test_a_gain_has_twelve_digits() -> None:
+    assert _Recovered(2 / 3, 1 / 3, 3).gain == 0.333333333333
+    assert _Recovered(1 / 3, 2 / 3, 3).gain == -0.333333333333
 
 
 class TestClasses:
@@ -194,6 +271,7 @@ class TestClasses:
         assert self.CLASSES.counts(1, 2, 5, 7).tolist() == [[0, 2, 0]]
         assert self.CLASSES.counts(0, 3, 6, 7).tolist() == [[3, 0]]
         assert self.CLASSES.counts(1, 3, 6, 9).tolist() == [[0, 1, 0, 0], [0, 0, 0, 2]]
+        assert self.CLASSES.counts(1, 3, 6, 9).dtype == np.int64
 
     def test_they_are_found_in_a_release(self) -> None:
         people = {"age": [1, 2, 2, 3, 11, 11, 12, 13], "town": ["A"] * 4 + ["B"] * 4}
@@ -221,6 +299,12 @@ def test_records_of_classes_that_are_too_large_do_not_count(monkeypatch: pytest.
     assert (taken.value, taken.baseline) == (0, 0)
 
 
+@pytest.mark.parametrize(("n_records", "is_counted"), [(200, True), (201, False)])
+def test_classes_of_up_to_two_hundred_are_looked_at(n_records: int, is_counted: bool) -> None:
+    (taken,) = DowncodingGain().measure(ages_in_one_class([1, *[2] * (n_records - 1)]))
+    assert bool(taken.detail) == is_counted
+
+
 def test_how_common_values_are_is_known_from_several_sides(tmp_path: Path) -> None:
     release = ages_in_one_class([1, 2, 2, 3])
     assert DowncodingGain()._shares(release, "age").tolist() == [0.25, 0.5, 0.25]
@@ -229,13 +313,34 @@ def test_how_common_values_are_is_known_from_several_sides(tmp_path: Path) -> No
     known = DowncodingGain(control=str(tmp_path / "others.csv"))._shares(release, "age")
     assert known.tolist() == pytest.approx([4 / 7, 1 / 7, 2 / 7])
     assert shares_in_cells(release, "age").tolist() == pytest.approx([1 / 3] * 3)
+    assert DowncodingGain("release")._shares(release, "age").tolist() == pytest.approx([1 / 3] * 3)
     exact = sanitize(
         Table.from_arrow({"age": [1, 1, 5, 5, 5, 5]}),
         Schema((Attribute("age", "quasi-identifying"),)),
         Mondrian(KAnonymity(2)),
     )
+    # one record more is taken to be spread evenly, and one as that suggests
     one, other = shares_in_cells(exact, "age").tolist()
-    assert 1 < other / one < 2.01
+    assert one + other == pytest.approx(1)
+    assert one == pytest.approx((2 + (2 + 1 / 2) / 7) / 7)
+
+
+def test_shares_are_fitted_to_cells_in_twenty_rounds() -> None:
+    """Three of [1, 3), three of 3 and four of [2, 4): the same in loops over cells and values."""
+    people = {"age": [1, 2, 2, 3, 3, 3, 2, 3, 3, 2], "town": list("AAABBBCCCC")}
+    schema = Schema((Attribute("town", "quasi-identifying", weight=9), Attribute("age", "quasi-identifying")))
+    release = sanitize(Table.from_arrow(people), schema, Mondrian(KAnonymity(3)), seed=1)
+    cells = {(0, 1): 3, (2,): 3, (1, 2): 4}
+    assert set(release.cells["age"].labels) == {"[1, 3)", "3", "[2, 4)"}
+    shares = [1 / 3] * 3
+    for _ in range(20):
+        spread = [0.0] * 3
+        for values, n in cells.items():
+            for value in values:
+                spread[value] += n * shares[value] / sum(shares[each] for each in values)
+        even = [(each + 1 / 3) / (10 + 1) for each in spread]
+        shares = [(each + common) / (10 + 1) for each, common in zip(spread, even, strict=True)]
+    assert shares_in_cells(release, "age").tolist() == pytest.approx(shares, rel=1e-9)
 
 
 def test_the_gain_is_told_with_what_it_is_a_gain_of() -> None:

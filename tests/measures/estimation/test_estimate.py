@@ -121,6 +121,15 @@ class TestByHand:
         frozen_as(vars(estimate), {"weights": np.float64, "mixture_of": np.int64})
         assert not any(each.flags.writeable for each in (estimate.labels, estimate.overall, SPREAD.totals))
 
+    def test_lists_become_arrays_and_numbers_of_another_type_are_converted(self) -> None:
+        spread = Spread([1, 0], [0, 1, 3], [2, 0, 1], [2, 1, 3], 3)  # type: ignore[arg-type]
+        frozen_as(
+            vars(spread), {"label_of": np.int32, "starts": np.int64, "codes": np.int32, "masses": np.float64}
+        )
+        mixtures = Mixtures([0, 2, 3], [0, 2, 1], [1, 3, 5], 3)  # type: ignore[arg-type]
+        frozen_as(vars(mixtures), {"starts": np.int64, "values": np.int32, "counts": np.float64})
+        assert mixtures.first_values == (0, 3)
+
     def test_labels_have_masses(self) -> None:
         assert (SPREAD.n_labels, SPREAD.totals.tolist()) == (2, [2, 4])
         assert SPREAD.take(np.array([1, 1, 0])).label_of.tolist() == [0, 0, 1]
@@ -160,6 +169,17 @@ class TestByHand:
         assert estimate.overall.tolist() == [3, 10, 9]
         assert estimate.n_units == 3
 
+    def test_suppressed_records_are_one_more_unit_with_a_mixture_of_its_own(self) -> None:
+        estimate = Estimate(np.array([4.0, 5.0]), (SPREAD,), np.array([0, 1]), MIXTURES)
+        more = estimate.with_suppressed(2)
+        assert (more.weights.tolist(), more.mixture_of.tolist()) == ([4, 5, 2], [0, 1, 2])
+        assert more.spreads[0].label_of.tolist() == [1, 0, 2]
+        mixtures = more.mixtures
+        assert (mixtures.starts.tolist(), mixtures.values.tolist()) == ([0, 2, 3, 6], [0, 2, 1, 0, 1, 2])
+        # one, five and three have each value, and so has a third of one more
+        assert mixtures.counts.tolist() == pytest.approx([1, 3, 5, 4 / 3, 16 / 3, 10 / 3])
+        assert (mixtures.n_values, mixtures.first_values) == (3, (0, 3))
+
     def test_labels_of_all_attributes_stand_behind_one_another(self) -> None:
         other = Spread.of_codes(np.array([1, 0]), 2)
         estimate = Estimate(np.ones(2), (SPREAD, other), np.array([0, 0]), MIXTURES)
@@ -172,6 +192,36 @@ class TestByHand:
         )
         assert len(runs) == 4
         assert estimate.labels.tolist() == [[1, 0], [1, 0]]
+
+    def test_values_of_the_first_attribute_stand_before_those_of_the_second_in_every_mixture(self) -> None:
+        starts, values = np.arange(0, 61, 20), np.tile(np.arange(20), 3)
+        first, second = (Mixtures(starts, values, np.arange(begin, begin + 60), 20) for begin in (1.0, 101.0))
+        both = Mixtures.beside([first, second])
+        assert both.values.tolist() == list(range(40)) * 3
+        assert both.counts.tolist() == [
+            begin + 20 * mixture + value for mixture in range(3) for begin in (1, 101) for value in range(20)
+        ]
+
+    def test_nodes_know_which_labels_reach_into_them(self) -> None:
+        other = Spread.of_codes(np.array([1, 0]), 3)
+        estimate = Estimate(np.ones(2), (SPREAD, other), np.array([0, 0]), MIXTURES)
+        sets = [[np.array([0]), np.array([0, 2])], [np.array([1, 2])]]
+        nodes = AttributeNodes.of([[each.astype(np.int32) for each in of] for of in sets], [3, 3])
+        starts, labels, shares, n_labels = estimate.shares_in(nodes)
+        assert (starts.tolist(), labels.tolist()) == ([0, 1, 3, 5], [1, 0, 1, 1, 2])
+        assert shares.tolist() == [0.25, 1, 0.25, 1, 1]
+        # the first attribute has two labels, the second three
+        assert n_labels == 3
+
+    @pytest.mark.parametrize(("n_values", "most"), [(2, 65_536), (8192, 32)])
+    def test_a_block_has_131072_numbers_or_32_lines(self, n_values: int, most: int) -> None:
+        mixtures = Mixtures(np.array([0, 1]), np.array([1]), np.array([1.0]), n_values)
+        estimate = Estimate(np.array([7.0]), (Spread.of_codes(np.array([0]), 1),), np.array([0]), mixtures)
+        nodes = AttributeNodes.of([[np.array([0], dtype=np.int32)]], [1])
+        ones = np.ones(most + 1, dtype=np.int64)
+        found = list(estimate.in_populations(Populations(nodes, ones, 0 * ones, ones)))
+        assert [len(each) for each in found] == [most, 1]
+        assert all((each[:, 1] == 7).all() for each in found)
 
     @pytest.mark.parametrize(
         ("block", "least", "sizes"), [(1 << 17, 32, [5]), (6, 1, [2, 2, 1]), (6, 3, [3, 2])]

@@ -177,6 +177,17 @@ class TestByHand:
         found = joint(maximum_entropy_estimate(estimate))
         assert found[:, 0] == pytest.approx([900_500, 100_500], rel=1e-3)
 
+    @pytest.mark.parametrize(("largest", "first"), [(8, 900_900), (7, 900_500)])
+    def test_so_many_numbers_are_not_too_much(
+        self, largest: int, first: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # each of two values is seen with sets of 1, 1 and 2 codes
+        monkeypatch.setattr(maximum_entropy, "_LARGEST", largest)
+        sets = [[0], [1], [0, 1], [0], [1], [0, 1]]
+        weights = [900_000, 100_000, 1000, 100_000, 900_000, 1000]
+        found = joint(maximum_entropy_estimate(one_attribute(sets, [0, 0, 0, 1, 1, 1], weights, 2)))
+        assert found[0, 0] == pytest.approx(first, abs=20)
+
     def test_a_coarse_attribute_is_read_beside_an_exact_one(self) -> None:
         coarse = one_attribute([[0], [1], [0, 1]], [0, 0, 0], [300_000, 100_000, 40_000], 2)
         exact = Spread.of_codes(np.zeros(3, dtype=np.int32), 1)
@@ -213,9 +224,10 @@ class TestByHand:
         estimate = Estimate(np.array([4, 4, 4]), (spread,), np.array([0, 0, 1]), mixtures)
         maximum_entropy_estimate(estimate)
         (facts,) = asked
-        labels, _, of_profile, profile_of, weights, starts, values, places, amounts, totals, prior = facts[
-            :11
-        ]
+        labels, firsts, of_profile, profile_of, weights, starts, values, places, amounts, totals, prior = (
+            facts[:11]
+        )
+        assert firsts.tolist() == [0, 2]
         assert (labels.tolist(), of_profile.tolist(), profile_of.tolist()) == ([[0, 1]], [8, 4], [0, 1, 0])
         assert (weights.tolist(), starts.tolist()) == ([4, 4, 4], [0, 2, 4, 5])
         assert (values.tolist(), places.tolist()) == ([0, 1, 0, 1, 1], [0, 1, 0, 1, 2])
@@ -230,6 +242,55 @@ class TestByHand:
         assert found.spreads[0].label_of.tolist() == [1, 0]
         assert (found.mixtures.values.tolist(), found.mixtures.counts.tolist()) == ([0, 2, 1], [4, 6, 5])
         assert found.mixtures.starts.tolist() == [0, 2, 3]
+
+    def test_units_with_the_same_exact_values_and_the_same_value_are_one_entry(self) -> None:
+        spread = Spread.of_codes(np.array([0, 0, 1]), 2)
+        mixtures = Mixtures(np.arange(4), np.array([1, 1, 0]), np.ones(3), 2)
+        found = maximum_entropy_estimate(Estimate(np.array([4, 5, 6]), (spread,), np.arange(3), mixtures))
+        assert (found.weights.tolist(), found.mixtures.starts.tolist()) == ([9, 6], [0, 1, 2])
+        assert (found.mixtures.values.tolist(), found.mixtures.counts.tolist()) == ([1, 0], [9, 6])
+
+    @pytest.mark.parametrize(
+        ("mixture_of", "mixtures"),
+        [
+            # one value in a group of two units; two values, every unit a group
+            ([0, 0], Mixtures(np.array([0, 1]), np.array([0]), np.array([8.0]), 1)),
+            ([0, 1], Mixtures(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([1.0, 2, 2, 3]), 2)),
+        ],
+    )
+    def test_where_every_unit_is_known_nothing_is_divided(
+        self, mixture_of: list[int], mixtures: Mixtures, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def divided(*facts: Any) -> Any:
+            pytest.fail("there is nothing to divide")
+
+        monkeypatch.setattr(maximum_entropy, "fit_values", divided)
+        spread = Spread.of_codes(np.array([1, 0]), 2)
+        estimate = Estimate(np.array([3, 5]), (spread,), np.array(mixture_of), mixtures)
+        assert (joint(maximum_entropy_estimate(estimate)) == joint(estimate)).all()
+
+    def test_units_stand_by_their_values_and_else_as_before(self) -> None:
+        n = 60
+        spread = Spread(np.zeros(n, dtype=np.int32), np.array([0, 2]), np.array([0, 1]), np.ones(2), 2)
+        mixtures = Mixtures(np.arange(n + 1), np.arange(n) % 2, np.ones(n), 2)
+        found = maximum_entropy_estimate(Estimate(np.arange(1.0, n + 1), (spread,), np.arange(n), mixtures))
+        assert found.weights.tolist() == [*range(1, n, 2), *range(2, n + 1, 2)]
+        assert found.mixture_of.tolist() == [0] * 30 + [1] * 30
+        assert (found.mixtures.starts.tolist(), found.mixtures.values.tolist()) == ([0, 1, 2], [0, 1])
+        assert found.mixtures.counts.tolist() == [1, 1]
+
+    def test_cells_that_are_all_coarse_are_told_apart(self) -> None:
+        # where both cells meet, one value explains every record
+        estimate = one_attribute([[0, 1], [1, 2]], [0, 0], [400_000, 600_000], 3)
+        assert joint(maximum_entropy_estimate(estimate))[1, 0] > 0.95 * 1_000_000
+
+    def test_an_exact_attribute_stays_as_it_is_beside_a_coarse_one(self) -> None:
+        coarse = one_attribute([[0], [1], [0, 1]], [0, 0, 0], [30, 10, 40], 2)
+        exact = Spread(np.array([2, 0, 2]), np.arange(4), np.array([2, 1, 0]), np.array([1.0, 2, 3]), 3)
+        both = Estimate(coarse.weights, (*coarse.spreads, exact), coarse.mixture_of, coarse.mixtures)
+        _, found = maximum_entropy_estimate(both).spreads
+        assert (found.label_of.tolist(), found.starts.tolist()) == ([2, 0, 2], [0, 1, 2, 3])
+        assert (found.codes.tolist(), found.masses.tolist()) == ([2, 1, 0], [1, 2, 3])
 
     def test_groups_that_differ_tell_who_has_what(self) -> None:
         # one group of mostly a with mostly x, one of mostly b with mostly y: a goes with x in both

@@ -85,6 +85,15 @@ def test_nodes_with_the_same_values_count_once_and_all_values_are_no_node() -> N
     assert len(large_populations(alone, schema, 0.5)) == 0
 
 
+def test_a_population_has_a_record_however_small_it_may_be() -> None:
+    table = Table.from_arrow({"q": ["a", "b"], "r": ["x", "y"]})
+    table, schema = Schema.of(q="quasi-identifying", r="quasi-identifying").bind(table)
+    found = described(large_populations(table, schema, 0.0), table, schema)
+    assert found == by_hand(table, schema, "0")
+    # each of the two by either and by both, but nobody is a and y
+    assert sorted(found.values()) == [1] * 6
+
+
 def test_a_share_is_taken_as_it_is_written() -> None:
     # 0.07 of 100 records is 7, though 0.07 * 100 is a little more
     table = Table.from_arrow({"q": ["a"] * 7 + ["b"] * 93})
@@ -95,8 +104,11 @@ def test_a_share_is_taken_as_it_is_written() -> None:
 def test_numbers_are_described_by_their_intervals_and_by_themselves() -> None:
     schema = Schema((Attribute("age", "quasi-identifying", "numeric", Intervals((10,))),))
     table, schema = schema.bind(Table.from_arrow({"age": [20, 21, 35, 36, 36]}))
-    found = described(large_populations(table, schema, 0.4), table, schema)
+    large = large_populations(table, schema, 0.4)
+    found = described(large, table, schema)
     assert found == {(frozenset({36}),): 2, (frozenset({20, 21}),): 2, (frozenset({35, 36}),): 3}
+    # a node that is too small by itself is not looked at
+    assert len(large.nodes) == 3
 
 
 def test_the_nodes_of_numbers_need_not_be_neighbours() -> None:
@@ -105,6 +117,14 @@ def test_the_nodes_of_numbers_need_not_be_neighbours() -> None:
     table, schema = schema.bind(Table.from_arrow({"q": [1, 2, 3, 4]}))
     found = described(large_populations(table, schema, 0.5), table, schema)
     assert found == {(frozenset({1, 3}),): 2, (frozenset({2, 4}),): 2}
+
+
+def test_a_node_of_numbers_may_begin_and_end_in_the_same_node_below() -> None:
+    rows = [["1", "a", "x", "*"], ["2", "b", "x", "*"], ["3", "a", "x", "*"], ["4", "c", "y", "*"]]
+    schema = Schema((Attribute("q", "quasi-identifying", "numeric", Hierarchy.of_rows(rows)),))
+    table, schema = schema.bind(Table.from_arrow({"q": [1, 2, 3, 4]}))
+    found = described(large_populations(table, schema, 0.5), table, schema)
+    assert found == {(frozenset({1, 3}),): 2, (frozenset({1, 2, 3}),): 3}
 
 
 def test_weights_count_as_records() -> None:
@@ -260,6 +280,18 @@ class TestNodes:
         assert numbers.dtype == one_of_each.dtype == np.int32
         numbers, one_of_each = same.alike(1)
         assert (numbers.tolist(), one_of_each.tolist()) == ([0, 1], [0, 1])
+
+    def test_nodes_and_codes_stand_in_their_order(self) -> None:
+        # a hundred codes, odd and even; and of nested sets each code is in all that are large enough for it
+        parity = Hierarchy.of_rows([[str(number), ("even", "odd")[number % 2], "*"] for number in range(100)])
+        schema = Schema((Attribute("q", "quasi-identifying", "numeric", parity),))
+        _, schema = schema.bind(Table.from_arrow({"q": list(range(100))}))
+        *_, even, odd = populations.distinct_nodes(schema.hierarchy("q"))
+        assert (even.tolist(), odd.tolist()) == (list(range(0, 100, 2)), list(range(1, 100, 2)))
+        nested = AttributeNodes.of([[np.arange(size, dtype=np.int32) for size in range(1, 60)]], [60])
+        for code in range(60):
+            of_code = nested.nodes_of_code[nested.node_starts[code] : nested.node_starts[code + 1]]
+            assert of_code.tolist() == list(range(code, 59))
 
     def test_every_code_may_be_a_node(self) -> None:
         found = AttributeNodes.single_codes([2, 3])

@@ -163,6 +163,16 @@ class TestByHand:
                 assert found.accepted[begin : begin + size].sum() == math.ceil(size / 2)
         assert set(found.values.sum(axis=1).tolist()) == {3}
 
+    @pytest.mark.parametrize(("beyond", "n_accepted"), [(3e-9, 3), (3e-10, 2)])
+    def test_a_share_is_exact_to_nine_digits_of_the_values(self, beyond: float, n_accepted: int) -> None:
+        column = Column(np.array([0]), tuple("abcde"))
+        assert len(_some_codes(column, (2 + beyond) / 5, np.random.default_rng(0))) == n_accepted
+
+    def test_every_quasi_identifier_may_be_asked_about_and_nothing_else_in_its_place(self) -> None:
+        columns = [Column(np.array([0]), tuple(range(size)), "numeric") for size in (2, 3, 4, 5)]
+        found = _draw(columns, 40, 1, 0.5, np.random.default_rng(1))
+        assert {each for (each,) in found.attributes.tolist()} == {0, 1, 2}
+
     def test_the_selectivity_is_that_of_all_attributes_together_unless_of_each(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -26,6 +26,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.cells import Cells, ValueSets
+from sfumato.measures.estimation import reconstruction
 from sfumato.measures.estimation.estimate import Estimate
 from sfumato.measures.estimation.reconstruction import (
     Unreadable,
@@ -55,6 +56,14 @@ PEOPLE = {
 
 def release(how: Any) -> Release:
     return sanitize(Table.from_arrow(PEOPLE), SCHEMA, how)
+
+
+def withheld(made: Release, name: str) -> Cells:
+    """Return the cells of an attribute of which nothing is told."""
+    assert made.original is not None
+    domain = made.original[name].domain
+    sets = ValueSets(np.array([0, len(domain)]), np.arange(len(domain)), np.array([len(domain)]), len(domain))
+    return Cells(np.zeros(made.n_rows, dtype=np.int32), ("*",), domain, sets)
 
 
 def cells_of(estimate: Estimate, made: Release) -> dict[tuple[Any, ...], float]:
@@ -172,6 +181,18 @@ def test_both_readings_keep_the_number_of_records(how: Any) -> None:
         assert reconstructed(release(sanitizer), "ill", how).weights.sum() == pytest.approx(6)
 
 
+def test_a_release_is_read_in_the_way_of_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    refined: list[Estimate] = []
+    monkeypatch.setattr(reconstruction, "maximum_entropy_estimate", refined.append)
+    made = release(AsIs())
+    assert cells_of(reconstructed(made, "ill", "uniform"), made) == cells_of(
+        uniform_estimate(made, "ill"), made
+    )
+    assert not refined
+    reconstructed(made, "ill", "maximum-entropy")
+    assert [cells_of(each, made) for each in refined] == [cells_of(uniform_estimate(made, "ill"), made)]
+
+
 def test_where_all_sensitive_values_are_withheld_the_classes_are_one_group() -> None:
     found = uniform_estimate(release(SuppressSensitive()), "ill")
     assert found.mixtures.counts.tolist() == pytest.approx([2.0, 2.0, 2.0])
@@ -188,6 +209,74 @@ class TestByHand:
         assert both.overall.tolist() == pytest.approx([*ill.overall, *job.overall])
         assert both.mixtures.first_values == (0, 3, 5)
         assert uniform_estimate_of_all(made, ["job"]).overall.tolist() == job.overall.tolist()
+
+    def test_one_of_two_sensitive_attributes_tells_the_classes_apart(self) -> None:
+        schema = Schema((*SCHEMA.attributes, Attribute("job", "sensitive")))
+        made = sanitize(
+            Table.from_arrow({**PEOPLE, "job": ["x", "y"] * 3}), schema, FullDomain({"sex": 1}, KAnonymity(1))
+        )
+        hidden = replace(made, cells={**made.cells, "job": withheld(made, "job")})
+        for names in (["ill", "job"], ["job", "ill"]):
+            both = uniform_estimate_of_all(hidden, names)
+            assert len(both.mixtures.totals) == made.classes.n_classes == 4
+        assert len(uniform_estimate_of_all(hidden, ["job"]).mixtures.totals) == 1
+
+    def test_where_all_have_one_label_it_is_spread_over_what_it_stands_for(self) -> None:
+        # there is a second label, which nobody has
+        made = release(AsIs())
+        assert made.original is not None
+        sets = ValueSets(np.array([0, 2, 3]), np.array([2, 0, 1]), np.array([2, 1]), 3)
+        cells = Cells(
+            np.zeros(made.n_rows, dtype=np.int32), ("some", "other"), made.original["ill"].domain, sets
+        )
+        mixtures = uniform_estimate(replace(made, cells={**made.cells, "ill": cells}), "ill").mixtures
+        assert (mixtures.starts.tolist(), mixtures.values.tolist()) == ([0, 2], [2, 0])
+        assert mixtures.counts.tolist() == [3, 3]
+
+    def test_one_record_whose_value_is_withheld_may_have_any(self) -> None:
+        people = {"q": ["a"], "ill": ["flu"]}
+        made = sanitize(
+            Table.from_arrow(people), Schema.of(q="quasi-identifying", ill="sensitive"), SuppressSensitive()
+        )
+        assert uniform_estimate(made, "ill").mixtures.counts.tolist() == [1]
+
+    def test_two_labels_of_two_values_each_are_spread_over_them(self) -> None:
+        people = {"q": [*"aabb"], "ill": [*"uvwx"]}
+        made = sanitize(Table.from_arrow(people), Schema.of(q="quasi-identifying", ill="sensitive"), AsIs())
+        sets = ValueSets(np.array([0, 2, 4]), np.arange(4), np.array([2, 2]), 4)
+        cells = Cells(made.cells["ill"].codes // 2, ("u or v", "w or x"), tuple("uvwx"), sets)
+        mixtures = uniform_estimate(replace(made, cells={**made.cells, "ill": cells}), "ill").mixtures
+        assert (mixtures.starts.tolist(), mixtures.values.tolist()) == ([0, 2, 4], [0, 1, 2, 3])
+        assert mixtures.counts.tolist() == [1, 1, 1, 1]
+
+    def test_a_noisy_sensitive_number_counts_as_the_nearest_value(self) -> None:
+        people = {"q": [*"aab"], "pay": [10, 20, 40]}
+        schema = Schema((Attribute("q", "quasi-identifying"), Attribute("pay", "sensitive", "numeric")))
+        made = sanitize(Table.from_arrow(people), schema, AsIs())
+        noisy = Cells(made.cells["pay"].codes, ("11", "29", "31"), (11, 29, 31))
+        mixtures = uniform_estimate(replace(made, cells={**made.cells, "pay": noisy}), "pay").mixtures
+        assert (mixtures.starts.tolist(), mixtures.values.tolist()) == ([0, 2, 3], [0, 1, 2])
+        assert mixtures.counts.tolist() == [1, 1, 1]
+        # everybody has the last number: all are nearest to 40
+        last = Cells(np.full(3, 2, dtype=np.int32), ("11", "29", "31"), (11, 29, 31))
+        same = uniform_estimate(replace(made, cells={**made.cells, "pay": last}), "pay").mixtures
+        assert (same.starts.tolist(), same.values.tolist(), same.counts.tolist()) == ([0, 1], [2], [3])
+
+    def test_a_sample_counts_for_all(self) -> None:
+        made = release(AsIs())
+        drawn = replace(made, sampled=True, n_original=12)
+        assert counted_as(drawn).tolist() == [2 * weight for weight in made.weights.tolist()]
+
+    def test_records_are_counted_and_not_their_people(self) -> None:
+        schema = Schema((Attribute("name", "identifying"), *SCHEMA.attributes), person="name")
+        people = {"name": list("aabcde"), **PEOPLE, "age": [21] * 3 + [35] * 3, "sex": ["f"] * 6}
+        made = sanitize(Table.from_arrow(people), schema, AsIs())
+        assert made.people is not None
+        assert made.original is not None
+        told = dict(
+            zip(made.original["ill"].domain, uniform_estimate(made, "ill").overall.tolist(), strict=True)
+        )
+        assert told == {"flu": 3, "ague": 1, "gout": 2}
 
     def test_quasi_identifiers_alone_have_one_value_for_everybody(self) -> None:
         mixtures = uniform_estimate(release(AsIs()), None).mixtures

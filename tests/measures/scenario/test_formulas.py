@@ -62,7 +62,9 @@ def test_limits_are_reached_and_not_passed() -> None:
     assert steps_of("(" * DEEPEST + "1" + ")" * DEEPEST) == (ONE,)
     with pytest.raises(ParameterError, match="nested more than 40 deep; write it flatter"):
         steps_of("(" * (DEEPEST + 1) + "1" + ")" * (DEEPEST + 1))
-    # what is closed is left again
+    # what is closed is left again, and no more than that
+    with pytest.raises(ParameterError, match="nested more than 40 deep; write it flatter"):
+        steps_of("(1) + " + "(" * (DEEPEST + 1) + "1" + ")" * (DEEPEST + 1))
     assert len(steps_of("+".join(["(1)"] * 100))) == 199
     assert steps_of("1e15") == (constant(1e15),)
     with pytest.raises(ParameterError, match=r"at most 1e\+15 is allowed"):
@@ -91,7 +93,11 @@ def test_limits_are_reached_and_not_passed() -> None:
         ("a in (-'x')", "character 8", "a number or a quoted text"),
         ("a not 1", "character 7", "'in' after 'not'"),
         ("1 < a = 2", "character 7", "'and' between two comparisons"),
+        ("1 < a == 2", "character 7", "'and' between two comparisons"),
         ("a or and", "character 6", "a number, a quoted text, an attribute or '('"),
+        ("a and or", "character 7", "a number, a quoted text, an attribute or '('"),
+        ("a + not b", "character 5", "a number, a quoted text, an attribute or '('"),
+        ("a + in", "character 5", "a number, a quoted text, an attribute or '('"),
     ],
 )
 def test_where_it_cannot_be_read_is_told(text: str, place: str, wanted: str) -> None:

@@ -14,7 +14,10 @@ from sfumato import Adversary, NearerAccuracyGain, NearerKnowledgeGain, Scenario
 from sfumato.cells import Cells, ValueSets
 from sfumato.measures import mining
 from sfumato.measures.reasons import NotApplicable
+from sfumato.measures.scenario import nearer_gains
+from sfumato.measures.scenario.nearness import Told
 from sfumato.miners.base import Predictions
+from sfumato.table import Column
 
 SCHEMA = sf.Schema(
     (
@@ -177,3 +180,19 @@ def test_a_smaller_label_in_the_place_of_a_larger_one_may_join_classes(
     assert found.value == pytest.approx(known / 6 - prior)
     assert found.detail["replaced"] == pytest.approx(replaced / 6 - prior)
     assert found.detail["nearer"] == 1 / 6
+
+
+def test_predictions_that_are_no_released_labels_get_codes_behind_them() -> None:
+    # three ages are told; all are released as one label, whose code is 0
+    column = Column(np.array([0, 1, 0, 3, 0, 0], np.int32), (20, 21, 22, 23), "numeric")
+    codes, weights = np.array([1, 2, 0, 4, 0, 0]), np.ones(6, np.int64)
+    attempt = mining.Attempt(
+        "majority", np.arange(6), weights, Told(column, np.zeros(6)), column.codes, of_labels=False
+    )
+    hits = nearer_gains._Hits(attempt, codes > 0, codes, 5)
+    columns, sizes = nearer_gains._with_predictions(release(), np.arange(6), {"age": codes}, [hits])
+    found = dict(zip(release().schema.quasi_identifiers, zip(columns, sizes, strict=True), strict=True))
+    assert found["age"][0].tolist() == [1, 2, 0, 4, 0, 0]
+    assert found["town"][0].tolist() == release().cells["town"].codes.tolist()
+    # a size is above every code: otherwise different rows would get the same number
+    assert all(codes.max() < size for codes, size in found.values())

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from sfumato import Anatomy, CartSynthesis, RankSwapping, Sanitizer, datasets, publish, sanitize
 from sfumato.cli import run
 from sfumato.publishing.verify import verify
 from sfumato.store.base import Store
@@ -66,6 +67,17 @@ def test_the_page_of_a_release_and_that_of_a_folder_lead_to_it(
     assert "february.csv" in page.text
     assert "patients.csv" not in page.text  # the project's own data is January's
     assert "reidentification-risk at most 0.5" in page.text
+
+
+@pytest.mark.parametrize("how", [RankSwapping(), CartSynthesis(min_leaf=2), Anatomy(2)], ids=str)
+def test_a_folder_without_a_recoding_does_not_offer_it(
+    project: Path, january: Path, ready: Ready, how: Sanitizer
+) -> None:
+    publish(sanitize(*datasets.hospital(), how, seed=1), project.parent / "other")
+    address = OF_JANUARY.replace("january", "other")
+    page = ready(address.removesuffix("/apply"))
+    assert "Verified." in page.text
+    assert address not in Seen(page.text).links
 
 
 @pytest.mark.parametrize("by_folder", [False, True])

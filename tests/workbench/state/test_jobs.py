@@ -101,6 +101,18 @@ def test_a_search_says_how_far_it_has_come_and_can_be_cancelled(jobs: Jobs, fold
     assert job.wait(PATIENCE).state == "cancelled"
 
 
+def test_a_search_can_be_cancelled_where_the_server_ignores_interrupts(jobs: Jobs, folder: Path) -> None:
+    # as one that was started with nohup
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        job = jobs.start(written(folder, SLOW), workers=1)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    until(lambda: job.report.progress and "generation" in job.report.progress.now)
+    job.cancel()
+    assert job.wait(PATIENCE).state == "cancelled"
+
+
 def test_only_one_at_a_time(jobs: Jobs, folder: Path) -> None:
     path = written(folder, MANY)
     jobs.start(path, workers=1)

@@ -217,7 +217,7 @@ def with_both_ends(first: Floats, last: Floats, between: Floats, n_records: Inte
     """
     others = n_records - 1
     no_first, no_last = (1 - first) ** others, (1 - last) ** others
-    neither = np.clip(1 - first - last, 0, 1) ** others
+    neither = (1 - first - last) ** others
     return np.stack(
         [first * (1 - no_last), last * (1 - no_first), between * (1 - no_first - no_last + neither)]
     )

@@ -106,8 +106,6 @@ class _Dealt:
         The records of each row.
     values, counts
         The value of each entry and how many records of the group have it.
-    commonest
-        The share of the records with the commonest value of their group.
     """
 
     row_of: Integers
@@ -116,7 +114,6 @@ class _Dealt:
     weights: Integers
     values: Codes
     counts: Integers
-    commonest: float
 
     @classmethod
     def of(cls, release: Release, own: Codes, n_values: int) -> _Dealt:
@@ -129,8 +126,7 @@ class _Dealt:
         first = np.cumsum(n_pairs) - n_pairs
         row_of = np.repeat(np.arange(release.n_rows), n_pairs)
         entry_of = np.arange(len(row_of)) + np.repeat(starts[groups.class_of] - first, n_pairs)
-        commonest = float(np.maximum.reduceat(counts, starts[:-1]).sum()) / release.n_records
-        return cls(row_of, entry_of, first, release.weights, values, counts, commonest)
+        return cls(row_of, entry_of, first, release.weights, values, counts)
 
     def learned(self, features: list[Codes], n_values: int, rounds: int) -> Floats:
         """Return for each pair how many of the row's records the adversary expects to have the value."""
@@ -146,7 +142,7 @@ class _Dealt:
 
     def _log_likelihood(self, codes: Codes, value_of: Integers, n_values: int, shares: Floats) -> Floats:
         """Return for each pair the logarithm of P(attribute | value), every combination counted once more."""
-        n_codes = int(codes.max(initial=0)) + 1
+        n_codes = int(codes.max()) + 1
         cell_of = value_of * n_codes + codes
         counted = np.bincount(cell_of, shares, n_values * n_codes).reshape(n_values, n_codes) + 1
         likelihood = counted / counted.sum(axis=1, keepdims=True)

@@ -151,12 +151,11 @@ class _Placed:
         cells, classes = release.cells[name], release.classes
         told = _Whereabouts.of(cells, ranges)
         values = release.original[name].codes[release.rows]
-        smallest = np.full(classes.n_classes, np.iinfo(np.int32).max)
-        largest = np.full(classes.n_classes, -1)
+        smallest, released = np.zeros_like(classes.sizes), np.zeros_like(classes.sizes)
+        smallest[classes.class_of], released[classes.class_of] = values, cells.codes
+        largest = smallest.copy()
         np.minimum.at(smallest, classes.class_of, values)
         np.maximum.at(largest, classes.class_of, values)
-        released = np.zeros(classes.n_classes, dtype=np.int64)
-        released[classes.class_of] = cells.codes
         first, last = ends(cells)
         widths = (last - first + 1)[released]
         of_two = [

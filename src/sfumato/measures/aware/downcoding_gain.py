@@ -26,7 +26,8 @@ _MOST_RECORDS = 200
 # What is less likely than this is taken not to have happened; the distribution is a wrong one then.
 _LEAST_CHANCE = 1e-12
 # How the distribution is fitted to the cells of a release: rounds, and how many records of doubt.
-_ROUNDS, _DOUBT = 20, 1.0
+_ROUNDS = 20
+_DOUBT = 1.0
 
 
 @register
@@ -100,7 +101,7 @@ class DowncodingGain(RecipeReaderMeasure):
         found = dict(self._recovered(release)) if is_covering(release) else {}
         gains = {name: each.gain for name, each in found.items()}
         if not gains:
-            return (self.taken(0.0, baseline=0.0, detail={}),)
+            return (self.taken(0.0, baseline=0.0),)
         worst = max(gains, key=gains.__getitem__)
         told = found[worst]
         detail = {
@@ -156,7 +157,7 @@ def shares_in_cells(release: Release, name: str) -> Floats:
         _DOUBT,
         _DOUBT,
     )
-    return np.asarray(fitted[:, 0])
+    return np.asarray(fitted.ravel())
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class _Recovered:
     @classmethod
     def of(cls, release: Release, name: str, ranges: CoveredRanges, shares: Floats) -> _Recovered:
         classes = _ReleasedClasses.of(release, name)
-        totals = np.zeros(3, dtype=np.int64)
+        totals = np.array([0, 0, 0])
         for cell, size in np.unique(np.stack([classes.cells, classes.sizes]), axis=1).T.tolist():
             first, last = (int(each[cell]) for each in ends(release.cells[name]))
             if first == last or size > _MOST_RECORDS:
@@ -277,8 +278,9 @@ def chances_of_counts(shares: Floats, n_records: int, ranges: tuple[Integers, In
     """
     from scipy.special import bdtrc
 
-    total = shares.sum()
-    shares = shares / total if total > 0 else np.full(len(shares), 1 / len(shares))
+    if not shares.any():
+        shares = np.ones_like(shares)
+    shares = shares / shares.sum()
     low, high, signs = _spans(len(shares), ranges)
     running = np.concatenate([[0.0], np.cumsum(shares)])
     masses = running[high + 1] - running[low]
@@ -298,12 +300,12 @@ def chances_of_counts(shares: Floats, n_records: int, ranges: tuple[Integers, In
 
 def _spans(n_values: int, ranges: tuple[Integers, Integers] | None) -> tuple[Integers, Integers, Floats]:
     """Return spans of values and their signs: the chances of all records in these add up to the ranges'."""
-    if ranges is None or not len(ranges[0]):
+    if ranges is None or not np.size(ranges):
         return np.array([0]), np.array([n_values - 1]), np.ones(1)
     signs = np.zeros((n_values + 1, n_values + 1))
     low, high = ranges
     for inwards, sign in (((0, 0), 1), ((1, 0), -1), ((0, 1), -1), ((1, 1), 1)):
         # the last line and column take the spans of nothing: high - 1 may be -1
         np.add.at(signs, (low + inwards[0], high - inwards[1]), sign)
-    first, last = np.nonzero(np.triu(signs[:n_values, :n_values]))
+    first, last = np.nonzero(np.triu(signs[:, :n_values]))
     return first, last, signs[first, last]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Integers
+from sfumato.arrays import Codes, Integers
 from sfumato.cells import level_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
 from sfumato.facts import Detail, Words
-from sfumato.kernels.grouping import sum_by_group
+from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group, value_counts
 from sfumato.measures.aware.reader import RecipeReaderMeasure
 from sfumato.measures.base import Measurement
 from sfumato.measures.reasons import NotApplicable
@@ -26,7 +26,7 @@ from sfumato.sanitizers.mondrian import refused_cuts
 from sfumato.table import Table
 
 Counts = tuple[int, ...]
-"""How many records of a class, or of a part of it, have each of its values."""
+"""How many records of a class, or of a part of it, have each of its combinations of sensitive values."""
 
 
 @register
@@ -41,8 +41,9 @@ class MinimalityRisk(RecipeReaderMeasure):
     all as likely; A of them keep the model in every part of the class; a value has the share p in the class,
     and in a of the ways that keep the model a person of a given part has it (a counted as A times the mean
     share). With R the product of A/W over the other classes, the person has it with the chance
-    (p - a/W · R) / (1 - A/W · R). The value is the largest over all people, values and finer releases; the
-    baseline the largest share in a class, which is what the model promises. The detail has m of
+    (p - a/W · R) / (1 - A/W · R). Several sensitive values of a record are dealt out together: that the model
+    failed does not say in which of them. The value is the largest over all people, values and finer
+    releases; the baseline the largest share in a class, which is what the model promises. The detail has m of
     m-confidentiality (1 / value), the share of the records about whose commonest value the adversary
     becomes surer, and the share of those in classes that were enumerated; a class with more ways than the
     limit is taken to be where the model failed, so that the figure is then a lower bound.
@@ -52,6 +53,10 @@ class MinimalityRisk(RecipeReaderMeasure):
     quasi-identifiers alone, and that the class is there says that the model failed on one side of it. So the
     failure is in this very class (R is 1), for each quasi-identifier by itself. Cuts that were refused
     before another was taken are not reasoned about, so that the figure is a lower bound.
+
+    Where sensitive values decide on nothing, there is nothing to reason from: with a model that looks at
+    sizes alone, or without one, and a method that ignores them, every way to deal the values out
+    would have given the same classes. The value is the baseline then, exactly.
 
     Parameters
     ----------
@@ -94,26 +99,26 @@ class MinimalityRisk(RecipeReaderMeasure):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""
-        finer, model, is_local = _finer_failing(release), _model(release), _cuts_classes(release)
+        if _decided_without_values(release):
+            names = release.classes.sensitive
+            return tuple(self._taken(release, name, "", _CERTAINLY_NOTHING) for name in names)
+        finer, dealt = _finer_failing(release), _Combinations.of(release)
+        found = [
+            (attribute, _reasoned(release, dealt, part_of, self.ways)) for attribute, part_of in finer.items()
+        ]
         return tuple(
-            self._of_attribute(release, name, finer, model, is_local) for name in release.groups.sensitive
+            self._of_attribute(release, name, [(attribute, each[name]) for attribute, each in found])
+            for name in dealt.codes
         )
 
     def _of_attribute(
-        self,
-        release: Release,
-        name: str,
-        finer: Mapping[str, Integers],
-        model: PrivacyModel,
-        is_local: bool,
+        self, release: Release, name: str, found: Sequence[tuple[str, _Reasoning]]
     ) -> Measurement:
-        sensitive = release.classes.sensitive[name]
-        baseline = float(sensitive.shares.max())
-        found = [
-            (attribute, _Reasoning.of(release, name, part_of, model, self.ways, is_local))
-            for attribute, part_of in finer.items()
-        ]
         attribute, worst = max(found, key=lambda pair: pair[1].credibility, default=("", _NOTHING))
+        return self._taken(release, name, attribute, worst)
+
+    def _taken(self, release: Release, name: str, attribute: str, worst: _Reasoning) -> Measurement:
+        baseline = float(release.classes.sensitive[name].shares.max())
         value = max(baseline, worst.credibility)
         detail: dict[str, Any] = {
             "m-confidentiality": 1 / value,
@@ -124,6 +129,14 @@ class MinimalityRisk(RecipeReaderMeasure):
         return self.taken(value, attribute=name, baseline=baseline, detail=detail)
 
 
+def _decided_without_values(release: Release) -> bool:
+    """Return whether the classes would be the same, whoever had which sensitive value."""
+    method = None if release.recipe is None else release.recipe.build()
+    model: PrivacyModel | None = getattr(method, "model", None)
+    of_sizes = model is None or all(part.guards == "identity" for part in model.parts)
+    return of_sizes and getattr(method, "ignores_sensitive", False)
+
+
 def _model(release: Release) -> PrivacyModel:
     assert release.recipe is not None
     model: PrivacyModel = release.recipe.build().model
@@ -132,7 +145,8 @@ def _model(release: Release) -> PrivacyModel:
 
 def _cuts_classes(release: Release) -> bool:
     """Return whether the method refused a finer division of each class by itself."""
-    return release.recipe is not None and release.recipe.sanitizer == "mondrian"
+    assert release.recipe is not None
+    return release.recipe.sanitizer == "mondrian"
 
 
 def _finer_failing(release: Release) -> dict[str, Integers]:
@@ -145,10 +159,6 @@ def _finer_failing(release: Release) -> dict[str, Integers]:
         raise NotApplicable("records may be suppressed, so that a finer release need not have failed")
     if release.people is not None:
         raise NotApplicable("somebody has several records, and the enumeration knows one of each person")
-    if all(part.guards == "identity" for part in _model(release).parts):
-        raise NotApplicable(
-            "the model asks nothing of the sensitive attribute, so that its failure tells nothing"
-        )
     return _refused(release, original) if _cuts_classes(release) else _finer_levels(release, original)
 
 
@@ -159,9 +169,9 @@ def _refused(release: Release, original: Table) -> dict[str, Integers]:
     if recipe.parameters["variant"] != "strict" or recipe.parameters["target"] or recipe.parameters["free"]:
         raise NotApplicable("only the strict variant without target tries cuts that are known from outside")
     parts, halves = refused_cuts(original, release.schema, _model(release))
-    if len(parts.low) != release.classes.n_classes or len(parts.rows) != release.n_rows:
-        raise NotApplicable("parts that look alike were put together, so that it is not known what was tried")
-    of_row = np.empty(original.n_rows, dtype=np.int64)
+    if len(parts.low) != release.classes.n_classes:
+        raise NotApplicable("the recipe does not lead to these classes: it is not known what was tried")
+    of_row = np.empty_like(parts.rows)
     finer: dict[str, Integers] = {}
     for name, half in halves.items():
         of_row[parts.rows] = half
@@ -187,9 +197,48 @@ def _finer_levels(release: Release, original: Table) -> dict[str, Integers]:
     return finer
 
 
+@dataclass(frozen=True, eq=False)
+class _Combinations:
+    """The combinations of sensitive values that records have, which are dealt out together.
+
+    Parameters
+    ----------
+    of_row
+        The combination of each released row.
+    codes
+        For each sensitive attribute the value in each combination.
+    """
+
+    of_row: Integers
+    codes: Mapping[str, Codes]
+
+    @classmethod
+    def of(cls, release: Release) -> _Combinations:
+        values = {name: release.own_values(name) for name in release.classes.sensitive}
+        sizes = [len(each.prior) for each in release.classes.sensitive.values()]
+        of_row, n_different = number_rows(values.values(), sizes, release.n_rows)
+        first = first_row_of_group(of_row, n_different)
+        return cls(of_row, {name: codes[first] for name, codes in values.items()})
+
+
+def _reasoned(release: Release, dealt: _Combinations, part_of: Integers, ways: int) -> dict[str, _Reasoning]:
+    """Return for each sensitive attribute what follows from the failure of one finer release."""
+    classes = _divided(release, dealt, part_of)
+    judge = _Judge(_model(release), release.classes.sensitive, dealt.codes)
+    keeping = [each.dealt_out(judge, ways) for each in classes]
+    together = math.prod(0.0 if kept is None else kept.chance for kept in keeping)
+    is_local = _cuts_classes(release)
+    told = [
+        (divided, kept.believed(divided, kept.chance if is_local else together))
+        for divided, kept in zip(classes, keeping, strict=True)
+        if kept is not None
+    ]
+    return {name: _Reasoning.of(told, codes, release.n_records) for name, codes in dealt.codes.items()}
+
+
 @dataclass(frozen=True)
 class _Reasoning:
-    """What follows from the failure of one finer release."""
+    """What follows for one sensitive attribute from the failure of one finer release."""
 
     credibility: float
     share_surer: float
@@ -197,43 +246,28 @@ class _Reasoning:
 
     @classmethod
     def of(
-        cls,
-        release: Release,
-        name: str,
-        part_of: Integers,
-        model: PrivacyModel,
-        ways: int,
-        is_local: bool,
+        cls, told: Sequence[tuple[_Divided, list[list[float]]]], codes: Codes, n_records: int
     ) -> _Reasoning:
-        """Enumerate the classes of a release, whose rows fall into parts; locally each has failed itself."""
-        classes = _divided(release, name, part_of)
-        judge = _Judge(model, release.classes.sensitive[name], name)
-        keeping = [each.dealt_out(judge, ways) for each in classes]
-        logs = [
-            math.log(each.chance) if each is not None and each.chance > 0 else -math.inf for each in keeping
-        ]
-        n_impossible, total = sum(math.isinf(each) for each in logs), sum(x for x in logs if x > -math.inf)
+        """Add up what is believed of the combinations of each part that have the same value."""
         best, n_surer, n_counted = 0.0, 0, 0
-        for divided, kept, log in zip(classes, keeping, logs, strict=True):
-            if kept is None:
-                continue
+        for divided, believed in told:
+            place = np.unique(codes[list(divided.values)], return_inverse=True)[1]
+            commonest = np.bincount(place, divided.counts).max() / divided.n_records
             n_counted += divided.n_records
-            others_fail = n_impossible - math.isinf(log)
-            others = 0.0 if others_fail else math.exp(total - (0.0 if math.isinf(log) else log))
-            others = 1.0 if is_local else others
-            for size, chances in zip(divided.sizes, kept.believed(divided, others), strict=True):
-                best = max(best, *chances)
-                n_surer += size * (max(chances) > divided.commonest + 1e-9)
-        n_records = release.n_records
+            for size, chances in zip(divided.sizes, believed, strict=True):
+                surest = float(np.bincount(place, chances).max())
+                best = max(best, surest)
+                n_surer += size * (surest > commonest + 1e-9)
         return cls(best, n_surer / n_records, n_counted / n_records)
 
 
 _NOTHING = _Reasoning(0.0, 0.0, 0.0)
+_CERTAINLY_NOTHING = _Reasoning(0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class _Divided:
-    """A class: the sizes of its parts in the finer release, and its values with how many have them."""
+    """A class: the sizes of its parts in the finer release, and its combinations with how many have them."""
 
     sizes: Counts
     values: Counts
@@ -242,10 +276,6 @@ class _Divided:
     @property
     def n_records(self) -> int:
         return sum(self.sizes)
-
-    @property
-    def commonest(self) -> float:
-        return max(self.counts) / self.n_records
 
     def dealt_out(self, judge: _Judge, limit: int) -> _Kept | None:
         """Count the ways that keep the model in every part; ``None`` where there are too many to look at."""
@@ -269,9 +299,16 @@ class _Kept:
     chance: float
     shares: list[list[float]]
 
-    def believed(self, divided: _Divided, others: float) -> list[list[float]]:
-        """Return for each part how likely its people have each value, if some part somewhere failed."""
-        none_fails = self.chance * others
+    def believed(self, divided: _Divided, none_fails: float) -> list[list[float]]:
+        """Return for each part how likely its people have each value, if some part somewhere failed.
+
+        Parameters
+        ----------
+        divided
+            The class.
+        none_fails
+            How likely no part failed of all those of which one is known to have.
+        """
         if none_fails >= 1:
             return [[count / divided.n_records for count in divided.counts] for _ in divided.sizes]
         return [
@@ -288,44 +325,50 @@ class _Judge:
     """A model that judges parts of classes by the counts of their values, each once."""
 
     model: PrivacyModel
-    whole: SensitiveCounts
-    name: str
+    whole: Mapping[str, SensitiveCounts]
+    codes: Mapping[str, Codes]
     known: dict[tuple[Counts, Counts], bool] = field(default_factory=dict)
 
     def keeps(self, values: Counts, part: Counts) -> bool:
         key = (values, part)
         if key not in self.known:
-            self.known[key] = bool(self.model.satisfied(self._one_class(values, part))[0])
+            self.known[key] = bool(self.model.satisfied(self._one_class(values, part)).item())
         return self.known[key]
 
     def _one_class(self, values: Counts, part: Counts) -> EquivalenceClasses:
         occurs = [place for place, count in enumerate(part) if count]
-        codes, counts = np.array(values)[occurs], np.array(part)[occurs]
-        sensitive = SensitiveCounts(
-            np.array([0, len(occurs)]), codes, counts, self.whole.prior, self.whole.domain
-        )
-        sizes = np.array([sum(part)])
-        return EquivalenceClasses(np.zeros(1, dtype=np.int64), sizes, {self.name: sensitive})
+        combinations, counts = np.array(values)[occurs], np.array(part)[occurs]
+        sensitive = {
+            name: _counted(self.codes[name][combinations], counts, whole)
+            for name, whole in self.whole.items()
+        }
+        return EquivalenceClasses(np.zeros_like(combinations), np.array([sum(part)]), sensitive)
 
 
-def _divided(release: Release, name: str, part_of: Integers) -> list[_Divided]:
+def _counted(codes: Codes, counts: Integers, whole: SensitiveCounts) -> SensitiveCounts:
+    """Count the values of one class, with the prior of the whole table."""
+    values, place = np.unique(codes, return_inverse=True)
+    starts = np.array([0, len(values)])
+    return SensitiveCounts(
+        starts, values, sum_by_group(place, len(values), counts), whole.prior, whole.domain
+    )
+
+
+def _divided(release: Release, dealt: _Combinations, part_of: Integers) -> list[_Divided]:
     """Return the classes of a release with their parts."""
-    sensitive, class_of = release.classes.sensitive[name], release.classes.class_of
+    class_of, n_classes = release.classes.class_of, release.classes.n_classes
     n_parts = int(part_of.max()) + 1
-    sizes = sum_by_group(part_of, n_parts, release.weights)
     owner = np.zeros(n_parts, dtype=np.int64)
     owner[part_of] = class_of
-    found: list[list[int]] = [[] for _ in range(release.classes.n_classes)]
+    found: list[list[int]] = [[] for _ in range(n_classes)]
+    sizes = sum_by_group(part_of, n_parts, release.weights)
     for size, of_class in zip(sizes.tolist(), owner.tolist(), strict=True):
         found[of_class].append(size)
-    stretches = zip(sensitive.starts[:-1], sensitive.starts[1:], found, strict=True)
+    n_combinations = int(dealt.of_row.max()) + 1
+    starts, values, counts = value_counts(class_of, n_classes, dealt.of_row, n_combinations, release.weights)
     return [
-        _Divided(
-            tuple(sorted(parts)),
-            tuple(sensitive.values[start:end].tolist()),
-            tuple(sensitive.counts[start:end].tolist()),
-        )
-        for start, end, parts in stretches
+        _Divided(tuple(parts), tuple(values[start:end].tolist()), tuple(counts[start:end].tolist()))
+        for start, end, parts in zip(starts[:-1], starts[1:], found, strict=True)
     ]
 
 
@@ -386,10 +429,9 @@ def _less(counts: Counts, part: Counts) -> Counts:
 
 
 def _parts(size: int, counts: Counts) -> Iterator[Counts]:
-    """Yield the counts that a part of this size can have."""
+    """Yield the counts that a part of this size, which is no larger than the whole, can have."""
     if len(counts) == 1:
-        if size <= counts[0]:
-            yield (size,)
+        yield (size,)
         return
     rest = sum(counts[1:])
     for first in range(max(0, size - rest), min(size, counts[0]) + 1):

@@ -149,5 +149,5 @@ def _fitted(spread: Spread, values: Codes, n_values: int, amounts: Floats, follo
     )
     starts = np.concatenate([[0], np.cumsum(lengths[labels])])
     pair = np.repeat(np.arange(len(pairs)), lengths[labels])
-    codes = spread.codes[spread.starts[labels][pair] + np.arange(len(pair)) - starts[:-1][pair]]
+    codes = spread.codes[spread.starts[labels][pair] + np.arange(len(pair)) - starts[pair]]
     return Spread(label_of, starts, codes, shares[codes, pair_values[pair]], spread.n_codes)

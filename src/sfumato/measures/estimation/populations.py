@@ -180,9 +180,10 @@ def distinct_nodes(hierarchy: Hierarchy) -> list[Codes]:
         new = sizes < n_values
         if level:
             below = hierarchy.node_of[level - 1]
-            lowest = np.full(len(sizes), n_values)
+            lowest = np.empty_like(sizes)
+            lowest[members] = below
+            highest = lowest.copy()
             np.minimum.at(lowest, members, below)
-            highest = np.full(len(sizes), -1)
             np.maximum.at(highest, members, below)
             new &= lowest < highest
         found += [order[starts[node] : starts[node + 1]] for node in np.flatnonzero(new)]
@@ -191,7 +192,7 @@ def distinct_nodes(hierarchy: Hierarchy) -> list[Codes]:
 
 def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
     columns = [table[name] for name in schema.quasi_identifiers]
-    least = max(1, math.ceil(Fraction(str(minimum_support)) * table.n_records))
+    least = math.ceil(Fraction(str(minimum_support)) * table.n_records)
     sets = []
     for name, column in zip(schema.quasi_identifiers, columns, strict=True):
         on_code = sum_by_group(column.codes, len(column.domain), table.weights)

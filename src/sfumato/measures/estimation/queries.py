@@ -128,7 +128,7 @@ def _draw(
     n_attributes = len(columns) - 1
     chosen = rng.permuted(np.tile(np.arange(n_attributes), (n_queries, 1)), axis=1)[:, :dimensions]
     sizes = np.array([len(column.domain) for column in columns])
-    ends = np.cumsum(sizes[chosen], axis=None).reshape(chosen.shape)
+    ends = np.cumsum(sizes[chosen]).reshape(chosen.shape)
     starts = ends - sizes[chosen]
     accepted = np.zeros(int(ends[-1, -1]), dtype=np.bool_)
     values = np.zeros((n_queries, sizes[-1]), dtype=np.bool_)

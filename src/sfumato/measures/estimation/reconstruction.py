@@ -128,7 +128,7 @@ def blind_estimate(truth: Estimate) -> Estimate:
     spreads = tuple(_anything(spread.n_codes) for spread in truth.spreads)
     firsts = truth.mixtures.first_values
     whole = Mixtures(np.array([0, n_values]), np.arange(n_values), truth.overall, n_values, firsts)
-    return Estimate(np.array([truth.weights.sum()]), spreads, np.zeros(1, dtype=np.int64), whole)
+    return Estimate(np.array([truth.weights.sum()]), spreads, np.array([0]), whole)
 
 
 def original_of(release: Release) -> Table:
@@ -144,12 +144,11 @@ def counted_as(release: Release) -> Floats:
     Records that were made up, or drawn from all, count for as many as there are originals.
     """
     weights = release.weights if release.survey_weights is None else release.survey_weights
-    return np.asarray(weights * release.scale, dtype=np.float64)
+    return np.asarray(weights * release.scale)
 
 
 def _anything(n_codes: int) -> Spread:
-    only = np.zeros(1, dtype=np.int32)
-    return Spread(only, np.array([0, n_codes]), np.arange(n_codes), np.ones(n_codes), n_codes)
+    return Spread(np.array([0]), np.array([0, n_codes]), np.arange(n_codes), np.ones(n_codes), n_codes)
 
 
 def _spread(name: str, cells: Cells, column: Column) -> Spread:
@@ -168,12 +167,11 @@ def nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
     noisy = [value for value in cells.domain if value is not None]
     if column.kind != "numeric" or not noisy or any(isinstance(value, str) for value in noisy):
         raise Unreadable(f"the released values of {name!r} are neither sets of original values nor numbers")
-    missing = column.missing_code or 0
     present = np.flatnonzero([value is not None for value in column.domain])
     middles = (numbers[1:] + numbers[:-1]) / 2
     return np.array(
         [
-            missing if value is None else present[np.searchsorted(middles, float(value))]
+            column.missing_code if value is None else present[np.searchsorted(middles, float(value))]
             for value in cells.domain
         ],
         dtype=np.int32,
@@ -183,15 +181,13 @@ def nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
 def _nearest_sets(name: str, cells: Cells, column: Column) -> ValueSets:
     """Take each changed number for the nearest original one."""
     nearest = nearest_codes(name, cells, column)
-    ones = np.ones(len(nearest), dtype=np.int64)
-    return ValueSets(np.arange(len(nearest) + 1), nearest, ones, len(column.domain))
+    return ValueSets(np.arange(len(nearest) + 1), nearest, np.ones_like(nearest), len(column.domain))
 
 
 def _mixtures(release: Release, table: Table, sensitive: str | None, by_class: bool) -> Mixtures:
     """Return the distribution of the sensitive values in each group, over the original's codes."""
     if sensitive is None:
-        only = np.zeros(1, dtype=np.int32)
-        return Mixtures(np.array([0, 1]), only, np.array([float(release.n_records)]), 1)
+        return Mixtures(np.array([0, 1]), np.array([0]), np.array([float(release.n_records)]), 1)
     if sensitive not in release.cells:
         raise Unreadable(f"{sensitive!r} is not released")
     cells = release.cells[sensitive]

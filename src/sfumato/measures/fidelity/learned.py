@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats
+from sfumato.arrays import Codes, Floats, Integers
 from sfumato.facts import Detail, Words
+from sfumato.kernels.grouping import number_rows
 from sfumato.measures.base import Measurement
 from sfumato.measures.fidelity.base import FidelityMeasure, TargetMeasure
 from sfumato.measures.fidelity.records import SingleValues
@@ -31,9 +32,11 @@ class Propensity(FidelityMeasure):
     """How well a decision tree tells released records from original ones: the standardised pMSE.
 
     A tree learns from two parts of three, of all records of both tables together, which of them are released,
-    and gives each record of the third part the probability p of being so; c is the share of released ones.
-    The value is mean (p - c)² / (c · (1 - c)): 0 where nobody could tell the tables apart, 1 where every
-    record is told. Of a released set one value is drawn.
+    and gives each record of the third part the probability p of being so; c is the share of released ones,
+    beside p that among the records which the tree learned from. The value is mean (p - c)² / (c · (1 - c)): 0
+    where nobody could tell the tables apart, 1 where every record is told. Records that both tables have
+    equally often are in the same parts in both, so that the parts alone make no difference. Of a released set
+    one value is drawn.
 
     Parameters
     ----------
@@ -63,6 +66,7 @@ class Propensity(FidelityMeasure):
         "share",
         sentence="a decision tree tells released records from original ones to {}",
     )
+    version: ClassVar[int] = 2  # equal records of both tables are in the same parts
 
     @property
     def fewest_attributes(self) -> int:
@@ -77,24 +81,19 @@ class Propensity(FidelityMeasure):
         known = np.concatenate([_features(true, names), _features(made, names)])
         is_released = np.repeat([0.0, 1.0], [true.n_records, made.n_records])
         share = made.n_records / len(is_released)
-        found = self._told(known, is_released)
-        value = float(((found - share) ** 2).mean() / (share * (1 - share)))
-        # a tree that sees no difference answers with the share of its own part of the records
-        yield self.taken(0.0 if value < 1e-3 / len(found) else min(1.0, value))
+        value = float((self._told(known, is_released) ** 2).mean() / (share * (1 - share)))
+        yield self.taken(min(1.0, value))
 
     def _told(self, known: Floats, is_released: Floats) -> Floats:
-        """Return for each record the probability that a tree gives it which has not seen it."""
-        from sklearn.model_selection import StratifiedKFold
-
-        found = np.empty(len(known))
-        for seen, held in StratifiedKFold(_PARTS, shuffle=True, random_state=self.seed).split(
-            known, is_released
-        ):
-            least = max(_LEAST_LEAF, len(seen) // _SHARE_OF_RECORDS)
-            found[held] = _tree(known[seen], is_released[seen], least, self.seed).predict_proba(known[held])[
-                :, 1
-            ]
-        return found
+        """Return how much likelier than others each record is released, to a tree that has not seen it."""
+        told = np.empty(len(known))
+        parts = _parts(known, is_released, self.seed)
+        for part in range(_PARTS):
+            seen, held = parts != part, parts == part
+            least = max(_LEAST_LEAF, int(seen.sum()) // _SHARE_OF_RECORDS)
+            tree = _tree(known[seen], is_released[seen], least, self.seed)
+            told[held] = tree.predict_proba(known[held])[:, 1] - is_released[seen].mean()
+        return told
 
 
 @register
@@ -155,6 +154,20 @@ class TransferLoss(TargetMeasure):
             baseline=right["original"] - blind,
             detail={"accuracy": right["release"], "maximum": right["original"]},
         )
+
+
+def _parts(known: Floats, is_released: Floats, seed: int) -> Integers:
+    """Divide the records of both tables into parts of a size, those of which both have as many alike."""
+    columns = [np.unique(column, return_inverse=True)[1] for column in known.T]
+    kind_of, n_kinds = number_rows(columns, [int(each.max()) + 1 for each in columns], len(known))
+    of_table = [np.flatnonzero(is_released == side) for side in (0, 1)]
+    true, made = (np.bincount(kind_of[rows], minlength=n_kinds) for rows in of_table)
+    place = np.empty(n_kinds, np.int64)
+    place[np.lexsort((np.random.default_rng(seed).random(n_kinds), true != made))] = np.arange(n_kinds)
+    parts = np.empty(len(known), np.int64)
+    for rows in of_table:
+        parts[rows[np.argsort(place[kind_of[rows]])]] = np.arange(len(rows)) % _PARTS
+    return parts
 
 
 def _features(records: SingleValues, names: Sequence[str]) -> Floats:

@@ -11,6 +11,7 @@ import _thread
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -254,6 +255,8 @@ def main(arguments: list[str]) -> int:
     """Explore, and say on the standard output how far it has come."""
     from sfumato.errors import SfumatoError
 
+    # what the server was started with, as by nohup, may ignore what ends an exploration
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     out, sys.stdout = sys.stdout, sys.stderr
 
     def say(facts: dict[str, Any]) -> None:

@@ -24,12 +24,19 @@ _RESERVED = re.compile(rf"(con|prn|aux|nul|com\d|lpt\d|{HIERARCHIES})", re.IGNOR
 
 @dataclass(frozen=True)
 class Folder:
-    """A published folder: its name, what its manifest says of the decision, and what was chosen."""
+    """A published folder: its name, what its manifest says of the decision, and what was chosen.
+
+    Parameters
+    ----------
+    has_recoding
+        Whether new records can be given its values: each row is a person with true values of their own.
+    """
 
     name: str
     path: Path
     decision: dict[str, str]
     release: str = ""
+    has_recoding: bool = False
 
 
 def folder_name(given: str) -> str:
@@ -113,6 +120,7 @@ def _read(path: Path) -> Folder | None:
         manifest = read_manifest(path)
         decision, release = manifest.decision, recipe_name(recipe_of(manifest))
         told = {key: str(getattr(decision, key)) for key in ("candidate", "by", "why", "when")}
-        return Folder(path.name, path, told if told["candidate"] else {}, release)
+        has_recoding = manifest.layout.kind == "people" and manifest.layout.group is None
+        return Folder(path.name, path, told if told["candidate"] else {}, release, has_recoding)
     except (SfumatoError, ValueError, TypeError, AttributeError, RecursionError):
         return Folder(path.name, path, {})
