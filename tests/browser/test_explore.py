@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from sfumato.project.file import Project
 from sfumato.recipe import Recipe
 from sfumato.store.base import Store
 from sfumato.store.provenance import source_of
+
+from .waiting import until
 
 PROJECT = """\
 # who wrote this: a human
@@ -121,14 +122,6 @@ def entered(serve: Any, page: Any, folder: Path) -> Callable[..., str]:
         return base
 
     return go
-
-
-def until(page: Any, expression: str) -> None:
-    """Wait until something is true in the page; the page's policy forbids Playwright's own way."""
-    end = time.monotonic() + 120
-    while not page.evaluate(expression):
-        assert time.monotonic() < end, f"never: {expression}"
-        page.wait_for_timeout(50)
 
 
 def drawn(page: Any) -> None:

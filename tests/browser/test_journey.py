@@ -14,6 +14,8 @@ from sfumato.project.file import Project
 from sfumato.publishing.verify import verify
 from sfumato.store.base import Store
 
+from .waiting import until
+
 KNOWN = ("age", "workclass", "education", "marital-status", "race", "sex")
 
 
@@ -23,15 +25,6 @@ def adult_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("downloads") / "adult.csv"
     arrow_csv.write_csv(adult_records("complete").select([*KNOWN, "occupation"]), path)
     return path
-
-
-def until(page: Any, holds: str) -> None:
-    """Wait until something holds on the page, whose policy forbids that a text is taken for a script."""
-    for _ in range(600):
-        if page.evaluate(holds):
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"never: {holds}")
 
 
 def go(page: Any, name: str) -> None:
@@ -211,8 +204,7 @@ def test_who_types_before_the_script_came_is_helped_when_it_comes(
     page.goto(f"{address.partition('?')[0].rstrip('/')}/projects/patients/ask", wait_until="commit")
     page.get_by_label("Question").focus()
     page.keyboard.type("max ")
-    while not held:
-        page.wait_for_timeout(50)
+    until(page, lambda: held)
     assert page.get_by_role("option").count() == 0
     held[0].continue_()
     page.get_by_role("option", name=re.compile("^k-anonymity")).wait_for()

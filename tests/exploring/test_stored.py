@@ -208,13 +208,10 @@ class TestCommands:
     def test_say_so_when_an_upgrade_has_changed_a_method_or_a_measure(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        from sfumato import FullDomain, GeneralLoss
-        from sfumato.cli import main
+        from sfumato import FullDomain, GeneralLoss, cli
 
         def said(*words: str) -> str:
-            monkeypatch.setattr(sys, "argv", ["sfumato", *words, "-P", str(folder / "people.toml")])
-            with pytest.raises(SystemExit):
-                main()
+            assert cli.run([*words, "-P", str(folder / "people.toml")]) == 0
             return capsys.readouterr().err
 
         note = (
