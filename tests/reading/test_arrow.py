@@ -452,6 +452,26 @@ def test_a_file_that_does_not_fit_into_memory_is_not_called_damaged(
         read_arrow(path)
 
 
+@pytest.mark.parametrize("step", ["header", "records"])
+def test_memory_that_ends_while_a_csv_file_is_read_in_parts_is_no_open_quote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    import pyarrow.csv
+
+    from sfumato.reading.arrow import CsvFile
+
+    path = tmp_path / "people.csv"
+    path.write_text("age\n31\n")
+    opened = CsvFile.opened(path, None, None, None)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise pa.ArrowMemoryError("malloc of size 99 failed")
+
+    monkeypatch.setattr(pyarrow.csv, "open_csv", refuse)
+    with pytest.raises(DataError, match=r"^people\.csv does not fit into the memory"):
+        CsvFile.opened(path, None, None, None) if step == "header" else list(opened.batches(["age"]))
+
+
 def test_no_reader_is_left_in_the_middle_of_a_file(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # it reads ahead in a thread; one that still held our function when Python ended was a crash
     from pyarrow import csv as arrow_csv

@@ -176,11 +176,13 @@ class CsvFile:
                 for batch in reader:
                     last = batch.column(batch.num_columns - 1)[-1].as_py() if batch.num_rows else last
                     yield pa.record_batch([batch.column(place) for place in places], names=list(names))
-            is_whole = True
+            problem = None
+        except (MemoryError, pa.ArrowCapacityError):
+            problem = _too_large(self.path)
         except (pa.ArrowException, OSError):
-            is_whole = False
-        if not is_whole:
-            raise _unreadable_record(self.path, self.dialect, self.header)
+            problem = _unreadable_record(self.path, self.dialect, self.header)
+        if problem is not None:
+            raise problem
         if last is None:
             raise _no_records(self.path)
         if _swallows_the_rest(last, self.scan, self.dialect):
@@ -222,6 +224,8 @@ def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
     try:
         with arrow_csv.open_csv(_head(path), **_options(dialect, [], lambda row: "skip")) as reader:
             return list(reader.schema.names)
+    except MemoryError:
+        raise _too_large(path) from None
     except ArrowException:
         pass
     except OSError:
