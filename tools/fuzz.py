@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -294,6 +294,9 @@ def attempt(target: str, written: bytes) -> None:
 def fuzz(target: str, seconds: float) -> tuple[int, int]:
     """Try inputs for so long; return how many were tried and how many failed."""
     seeds = TARGETS[target][1]()
+    for each in seeds:  # what is imported and compiled for the first input is not slow for its sake
+        with suppress(SfumatoError):
+            TARGETS[target][0](each)
     tried = failed = 0
     smallest = b""
     ends = time.monotonic() + seconds
