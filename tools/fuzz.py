@@ -350,11 +350,12 @@ def main() -> None:
         parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")
     _limit_memory()
     targets = given_.targets or list(TARGETS)
-    found = {target: fuzz(target, 60 * given_.minutes / len(targets)) for target in targets}
-    print(
-        json.dumps({target: {"tried": tried, "failed": failed} for target, (tried, failed) in found.items()})
-    )
-    sys.exit(any(failed for _, failed in found.values()))
+    any_failed = False
+    for target in targets:
+        tried, failed = fuzz(target, 60 * given_.minutes / len(targets))
+        print(json.dumps({"target": target, "tried": tried, "failed": failed}), flush=True)
+        any_failed |= failed > 0
+    sys.exit(any_failed)
 
 
 def _limit_memory() -> None:

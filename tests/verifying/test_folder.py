@@ -105,6 +105,11 @@ def test_what_lies_in_a_folder_of_the_folder_is_named_with_it(folder: Path) -> N
     assert read_bytes(folder, "data/sex=f/part-0.parquet", at_most=1) == b"x"
 
 
+def test_no_more_memory_is_taken_than_the_file_needs(folder: Path) -> None:
+    # a bytes object of this length could be made nowhere
+    assert read_bytes(folder, "data.csv", at_most=1 << 60) == b"a,b\r\n1,2\r\n"
+
+
 @pytest.mark.parametrize("name", ["link/one/part", "data/link/part", "data/link/.."])
 def test_nothing_behind_a_link_is_read(folder: Path, name: str) -> None:
     outside = folder.parent / "outside" / "one"

@@ -89,9 +89,10 @@ def _is_odd(part: str) -> bool:
 def read_bytes(folder: Path, name: str, at_most: int) -> bytes:
     """Read a file that must not be larger than so many bytes."""
     with opened(folder, name) as file:
-        if os.fstat(file.fileno()).st_size > at_most:
+        size = os.fstat(file.fileno()).st_size
+        if size > at_most:
             raise VerificationFailed(f"{name} is larger than any that `publish` writes")
-        return file.read(at_most)
+        return file.read(size)  # so much memory is taken, and not as much as could be allowed
 
 
 def fingerprint(folder: Path, name: str) -> tuple[str, int]:
