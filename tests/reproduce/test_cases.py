@@ -129,6 +129,12 @@ def test_a_conclusion_is_what_all_conditions_say(
     assert concluded([found])[conclusion] == 1
 
 
+def test_what_a_paper_made_up_itself_has_no_control() -> None:
+    own = replace(exhibit(1.0), of_adult=False)
+    (found,) = Cases({1: (own,)}, control=(own,)).together()
+    assert (found.claims[0].conclusion, found.cells[0].control) == ("holds", None)
+
+
 def test_tests_of_our_own_are_not_counted_among_what_the_papers_say() -> None:
     both = Exhibit("t", "", "", claims=(Claim("Ours.", True, ""), Claim("Theirs.", False, "", SAID)))
     of_paper, of_ours = concluded([both]), concluded([both], ours=True)

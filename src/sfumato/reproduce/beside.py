@@ -43,11 +43,21 @@ def exhibit(
     claims: Iterable[Claim] = (),
     charts: Iterable[Chart] = (),
     notes: Iterable[str] = (),
+    of_adult: bool = True,
 ) -> Exhibit:
     """Return an exhibit with what the data file says of it; the reason of its tolerance is the last note."""
     known = published(paper, key)
     said = (*notes, *([known.why] if known.why else []))
-    return Exhibit(key, known.title, known.source, tuple(cells), tuple(claims), tuple(charts), notes=said)
+    return Exhibit(
+        key,
+        known.title,
+        known.source,
+        tuple(cells),
+        tuple(claims),
+        tuple(charts),
+        notes=said,
+        of_adult=of_adult,
+    )
 
 
 def not_empty(series: Iterable[Series]) -> tuple[Series, ...]:

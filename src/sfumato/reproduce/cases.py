@@ -46,7 +46,7 @@ class Cases:
     def _exhibit(self, first: Exhibit) -> Exhibit:
         seeds = {seed: _same(first, each) for seed, each in self.seeds.items()}
         readings = {switch: _same(first, each) for switch, each in self.readings.items()}
-        control = _same(first, self.control)
+        control = _same(first, self.control) if first.of_adult else None
         known = [each for each in seeds.values() if each is not None]
         return replace(
             first,

@@ -299,6 +299,9 @@ class Exhibit:
         The efficient frontiers of what was explored, each drawn as an SVG element.
     notes
         How ours were computed, and why they differ where they do.
+    of_adult
+        Whether it is computed from Adult. A table that the paper itself made up has no control: what is dealt
+        out at random is not in it.
     """
 
     key: str
@@ -309,6 +312,7 @@ class Exhibit:
     charts: tuple[Chart, ...] = ()
     frontiers: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    of_adult: bool = True
 
     def verdict(self, cell: Cell) -> Verdict:
         """Return how one of the cells compares with the published figure."""

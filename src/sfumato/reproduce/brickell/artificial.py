@@ -61,7 +61,7 @@ def artificial() -> Exhibit:
         "Without a1 and a2 the paper says that nothing is learned of a4 and a5. That is so of a3 alone; but "
         "a4 is known from a3 and a5 together, and a5 from a3 and a4: their sum is that of both coins of a3.",
     )
-    return exhibit("brickell", _KEY, cells, claims=claims, notes=notes)
+    return exhibit("brickell", _KEY, cells, claims=claims, notes=notes, of_adult=False)
 
 
 def _coins() -> tuple[Table, Schema]:

@@ -128,7 +128,7 @@ def _table_2() -> Exhibit:
             said("dewri", "better-potential"),
         ),
     )
-    return exhibit("dewri", "table-2", cells, claims=claims)
+    return exhibit("dewri", "table-2", cells, claims=claims, of_adult=False)
 
 
 def _figure_6(whole: Explored) -> Exhibit:
