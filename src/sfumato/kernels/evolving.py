@@ -65,7 +65,7 @@ class Persons(NamedTuple):
     held: Integers
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cut_blocks(
     bits: npt.NDArray[np.uint8], first_unit: Integers, covers: Floats, first_cover: Integers
 ) -> tuple[Codes, Floats, Integers]:
@@ -307,7 +307,7 @@ def _describe(
     traits[_SUPPRESSED] = gone
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def keep_all(records: Records, persons: Persons, recodings: Recodings) -> Floats:
     """Return the traits of every recoding when no record is suppressed; ``d1`` is weighted-k."""
     n_records = records.weights.sum()
@@ -325,7 +325,7 @@ def keep_all(records: Records, persons: Persons, recodings: Recodings) -> Floats
     return traits
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def suppress_small(records: Records, persons: Persons, recodings: Recodings, limit: int) -> Floats:
     """Return the traits when the smallest classes are suppressed, at most ``limit`` records; ``d1`` is k."""
     n_records = records.weights.sum()
@@ -344,7 +344,7 @@ def suppress_small(records: Records, persons: Persons, recodings: Recodings, lim
     return traits
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def suppress_below_average(records: Records, persons: Persons, recodings: Recodings) -> Floats:
     """Return the traits when classes below weighted-k are suppressed; ``d1`` is weighted-k before that."""
     n_records = records.weights.sum()
@@ -364,7 +364,7 @@ def suppress_below_average(records: Records, persons: Persons, recodings: Recodi
     return traits
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def suppress_unsafe(
     records: Records, persons: Persons, sensitive: Sensitive, recodings: Recodings, limit: int
 ) -> Floats:
@@ -412,7 +412,7 @@ def suppress_unsafe(
     return found[:, :longest].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def suppress_in_order(
     records: Records,
     persons: Persons,

@@ -77,7 +77,7 @@ def _farthest_kept(distances: Floats, order: Integers, sizes: Integers, stays: B
     return 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def suppress_far(
     records: Records,
     persons: Persons,

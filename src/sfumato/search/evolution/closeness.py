@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -69,6 +69,8 @@ class ClosenessProblem:
     prefer: Preferred = "l"
     diversity: DiversityName = "probabilistic"
     distance: Farness = "equal"
+
+    is_counted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_share("eta", self.eta)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,6 +52,8 @@ class MeasuredProblem:
     model: PrivacyModel
     eta: float
     limits: Mapping[str, Limit]
+
+    is_counted: ClassVar[bool] = False
 
     @cached_property
     def _measures(self) -> list[Measure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import ClassVar, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
@@ -59,6 +59,10 @@ class Problem(Protocol):
     @property
     def traits(self) -> tuple[str, ...]:
         """The names of the traits."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether kernels alone judge individuals, so that several processors can do it at once."""
 
     def evaluate(self, genes: Genes) -> Evaluation:
         """Judge some individuals."""
@@ -129,6 +133,8 @@ class PublisherProblem:
     prefer: Preferred = "l"
     guarantee: bool = True
     diversity: DiversityName = "probabilistic"
+
+    is_counted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_share("eta", self.eta)

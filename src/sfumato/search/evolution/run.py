@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -105,8 +107,16 @@ class Judge:
         if not new:
             return
         places = np.array(sorted(new.values()))
-        for batch in np.split(places, range(_BATCH, len(places), _BATCH)):
-            self._take(genes[batch], self.problem.evaluate(genes[batch]))
+        batches = [genes[batch] for batch in np.split(places, range(_BATCH, len(places), _BATCH))]
+        if len(batches) == 1 or not self.problem.is_counted:
+            self._take_all(batches, map(self.problem.evaluate, batches))
+        else:
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                self._take_all(batches, pool.map(self.problem.evaluate, batches))
+
+    def _take_all(self, batches: Iterable[Genes], evaluations: Iterable[Evaluation]) -> None:
+        for genes, evaluation in zip(batches, evaluations, strict=True):
+            self._take(genes, evaluation)
 
     def _take(self, genes: Genes, evaluation: Evaluation) -> None:
         nothing = np.full(self.problem.n_objectives, np.inf)
