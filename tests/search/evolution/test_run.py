@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Schema, Table
 from sfumato.errors import ParameterError
+from sfumato.search.evolution import run
 from sfumato.search.evolution.archive import Archive
 from sfumato.search.evolution.cuts import CutSpace
 from sfumato.search.evolution.grids import LatticeSpace
@@ -70,6 +71,23 @@ def test_equal_seeds_give_equal_fronts(name: Any) -> None:
     np.testing.assert_array_equal(fronts[0].genes, fronts[1].genes)
     np.testing.assert_array_equal(fronts[0].traits, fronts[1].traits)
     assert fronts[0].genes.shape != fronts[2].genes.shape or (fronts[0].genes != fronts[2].genes).any()
+
+
+@PROBLEM
+@pytest.mark.parametrize("size", [1, 40])
+def test_batches_that_are_judged_at_once_give_what_one_batch_gives(
+    name: Any, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = CutSpace.of(*people())
+    genes = space.sample(np.random.default_rng(2), 150)
+    judges = [Judge(space, PublisherProblem(space, name)) for _ in range(2)]
+    judges[0].explore(genes)
+    monkeypatch.setattr(run, "_BATCH", size)
+    judges[1].explore(genes)
+    for kind in ("genes", "objectives", "traits"):
+        np.testing.assert_array_equal(*(getattr(judge.archive, kind) for judge in judges))
+    for known in zip(*(judge.judge(genes) for judge in judges), strict=True):
+        np.testing.assert_array_equal(*known)
 
 
 def beats(one: Any, other: Any) -> bool:
