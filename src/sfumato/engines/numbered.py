@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _FEW_VALUES = 1 << 10
 """So many values of a column are always numbered, and more where two records or more share each."""
+_FEW_ROWS = 1 << 12
+"""Where a whole batch has no more distinct rows, the engine groups values as cheaply as it reads them."""
 _MOST_VALUES = 1 << 20
 """More values of one column are not numbered: they take more memory here than in the engine."""
 
@@ -38,7 +40,8 @@ class NumberedRows:
     numbers
         For each column the number of each value.
     is_whole
-        Whether all records were read: not where a column has too many values, nor where a file is damaged.
+        Whether all records were read: not where a column has too many values or the first batch too few
+        rows for numbers to be worth it, nor where a file is damaged.
     """
 
     files: ParquetFiles
@@ -60,7 +63,10 @@ class NumberedRows:
                 columns = [_encoded(*each) for each in zip(batch.columns, self.kinds, strict=True)]
                 if start == 0 and any(_has_many(column) for column in columns):
                     return
-                yield self._numbered(columns, start)
+                rows = self._numbered(columns, start)
+                if start == 0 and len(rows[0]) <= _FEW_ROWS:
+                    return
+                yield rows
                 start += batch.num_rows
                 if any(len(each) > _MOST_VALUES for each in self.numbers):
                     return
