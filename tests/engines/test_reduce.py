@@ -57,6 +57,12 @@ def both(path: Path, schema: Schema | None = None, **written: str) -> tuple[Tabl
     return reduced(path, "memory", schema, **written), reduced(path, "duckdb", schema, **written)
 
 
+def use_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the engine duckdb group numbers of values, however few rows and however many threads there are."""
+    monkeypatch.setattr("sfumato.engines.numbered._FEW_ROWS", 0)
+    monkeypatch.setattr("sfumato.engines.duckdb._FEW_THREADS", 1 << 20)
+
+
 def written_csv(path: Path, rows: list[list[str]], quote: str = '"', encoding: str = "utf-8") -> Path:
     import csv
 
@@ -103,7 +109,12 @@ VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
 
 @pytest.mark.parametrize("kind", VALUES)
 @pytest.mark.parametrize("n_files", [1, 3])
-def test_parquet_gives_the_same_table_whatever_the_type(tmp_path: Path, kind: str, n_files: int) -> None:
+@pytest.mark.parametrize("numbers", [False, True])
+def test_parquet_gives_the_same_table_whatever_the_type(
+    tmp_path: Path, kind: str, n_files: int, numbers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if numbers:
+        use_numbers(monkeypatch)
     arrow_type, values = VALUES[kind]
     chance = random.Random(kind)
     (tmp_path / "parts").mkdir()
@@ -130,6 +141,75 @@ def test_rows_and_domains_are_in_the_order_of_the_records_not_of_the_threads(tmp
         assert table["v"].domain == expected
         assert table["v"].codes.tolist() == list(range(len(expected)))
         assert table.weights.tolist() == [counts[value] for value in expected]
+
+
+PLAIN: dict[str, st.SearchStrategy[Any]] = {
+    "text": st.none() | st.sampled_from(TEXTS),
+    "float": st.none() | st.sampled_from([0.0, -0.0, float("nan"), 2.5, 1e300]),
+    "whole": st.none() | st.integers(-2, 2),
+    "day": st.none() | st.dates(),
+    "truth": st.none() | st.booleans(),
+}
+TYPES = {name: VALUES[name][0] for name in ("text", "float", "day", "truth")} | {"whole": pa.int64()}
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    parts=st.lists(st.lists(st.fixed_dictionaries(PLAIN), max_size=12), min_size=1, max_size=3),
+    n_in_group=st.integers(1, 5),
+)
+def test_rows_that_are_grouped_by_numbers_of_values_are_the_same_table(
+    tmp_path: Path, parts: list[list[dict[str, Any]]], n_in_group: int
+) -> None:
+    for file in tmp_path.iterdir():
+        file.unlink()
+    for place, rows in enumerate(parts):
+        columns = {name: pa.array([row[name] for row in rows], kind) for name, kind in TYPES.items()}
+        pq.write_table(pa.table(columns), tmp_path / f"{place}.parquet", row_group_size=n_in_group)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use_numbers(monkeypatch)
+        # only numbers are left to answer, so that nothing else can
+        monkeypatch.setattr("sfumato.engines.duckdb._rows", lambda *_: pytest.fail("values were grouped"))
+        if any(parts):
+            assert same(*both(tmp_path))
+        else:
+            with pytest.raises(DataError, match="no records"):
+                reduced(tmp_path, "duckdb")
+
+
+@pytest.mark.parametrize("limit", ["_FEW_VALUES", "_MOST_VALUES", "_FEW_ROWS"])
+def test_values_are_grouped_where_there_are_too_many_to_number_or_too_few_rows(
+    tmp_path: Path, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sfumato.engines import duckdb
+
+    use_numbers(monkeypatch)
+    if limit == "_FEW_ROWS":
+        monkeypatch.undo()
+        monkeypatch.setattr(duckdb, "_FEW_THREADS", 1 << 20)
+    else:
+        monkeypatch.setattr(f"sfumato.engines.numbered.{limit}", 3)
+    # the second file has a value too many where the first has not
+    texts = {"_FEW_VALUES": ["a", "b", "c", "d"], "_MOST_VALUES": ["a", "b"], "_FEW_ROWS": ["a", "b"]}[limit]
+    for place, values in enumerate((texts, ["e", "f", "g"])):
+        pq.write_table(pa.table({"v": values, "n": [1] * len(values)}), tmp_path / f"{place}.parquet")
+    grouped, usual = [], duckdb._rows
+
+    def rows(*given: Any) -> Any:
+        grouped.append(given)
+        return usual(*given)
+
+    monkeypatch.setattr(duckdb, "_rows", rows)
+    assert same(*both(tmp_path))
+    assert len(grouped) == 1
+
+
+def test_with_many_threads_values_are_grouped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pq.write_table(pa.table({"v": ["a", "b", "a"]}), tmp_path / "a.parquet")
+    use_numbers(monkeypatch)
+    monkeypatch.setattr("sfumato.engines.duckdb._FEW_THREADS", 0)
+    monkeypatch.setattr("sfumato.engines.duckdb._numbered", lambda *_: pytest.fail("numbers were grouped"))
+    assert same(*both(tmp_path / "a.parquet"))
 
 
 def test_columns_are_read_by_their_own_names_whatever_others_are_called(tmp_path: Path) -> None:
@@ -229,7 +309,12 @@ def test_what_cannot_be_read_is_refused_in_the_same_words(tmp_path: Path, what: 
     assert said[0] == said[1]
 
 
-def test_damage_that_shows_only_among_the_records_is_told_without_a_value(tmp_path: Path) -> None:
+@pytest.mark.parametrize("numbers", [False, True])
+def test_damage_that_shows_only_among_the_records_is_told_without_a_value(
+    tmp_path: Path, numbers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if numbers:
+        use_numbers(monkeypatch)
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table({"a": [SECRET] * 5_000, "b": list(range(5_000))}), path, compression="none")
     content = bytearray(path.read_bytes())
@@ -248,7 +333,12 @@ def test_a_type_that_is_no_text_or_number_is_refused_in_the_same_words(tmp_path:
             reduced(tmp_path / "spans.parquet", engine)
 
 
-def test_a_file_that_changes_while_it_is_read_is_refused_without_its_values(tmp_path: Path) -> None:
+@pytest.mark.parametrize("numbers", [False, True])
+def test_a_file_that_changes_while_it_is_read_is_refused_without_its_values(
+    tmp_path: Path, numbers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if numbers:
+        use_numbers(monkeypatch)
     pq.write_table(pa.table({"n": [1, 2]}), tmp_path / "people.parquet")
     source = source_at(tmp_path / "people.parquet")
     assert source.schema.names == ["n"]

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.arrays import Integers
+from sfumato.engines.numbered import NumberedRows
 from sfumato.engines.plain import (
     BITS_OF_PLACE,
     are_told_apart,
@@ -29,7 +31,7 @@ from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, wo
 from sfumato.errors import DataError, SfumatoError, UserError
 from sfumato.reading.databases import quoted
 from sfumato.reading.dialect import require_file
-from sfumato.reading.sources import Source
+from sfumato.reading.sources import ParquetFiles, Source
 from sfumato.schema import Schema
 from sfumato.table import Table, counted
 
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 1 << 20
 """An attribute with more values is not tried at other levels of its hierarchy."""
+
+_FEW_THREADS = 4
+"""With more of them DuckDB reads files sooner than one thread numbers their values, if not more cheaply."""
 
 _OF_THE_SCAN = ("file_index", "file_row_number", "filename")
 """Columns that DuckDB adds to those of a file; one of the same name would be taken for them."""
@@ -86,7 +91,11 @@ class _Reduction:
     share: float = 1.0
 
 
-def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnection], pa.Table]) -> Table:
+_Rows = tuple["pa.Table", Integers]
+"""Rows in the order of their first records, and how many each stands for."""
+
+
+def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnection], _Rows]) -> Table:
     """Return the rows that a database gives as an answer, each with its count, as a table."""
     duckdb, trouble = _duckdb(), list[SfumatoError]()
     try:
@@ -95,7 +104,7 @@ def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnectio
             duckdb.connect(":memory:", config=_settings(folder)) as database,
         ):
             _put_in(database, asked, trouble)
-            rows = answer(asked, database)
+            rows, counts = answer(asked, database)
         problem = ""
     except duckdb.OutOfMemoryException:
         problem = (
@@ -111,19 +120,44 @@ def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnectio
         for path in asked.source.files:
             require_file(path)
         raise DataError(f"{asked.source.label} {problem}")
-    counts = np.asarray(rows.column(len(asked.names)), dtype=np.int64)
-    return counted(typed(asked.source, asked.names, rows), counts, missing_values=asked.missing_values)
+    return counted(rows, counts, missing_values=asked.missing_values)
 
 
-def _reduced(asked: _Reduction, database: DuckDBPyConnection) -> pa.Table:
+def _reduced(asked: _Reduction, database: DuckDBPyConnection) -> _Rows:
     """Return the distinct rows with their counts, in the order of their first records."""
     n_rows, limit = _n_distinct(database, asked), rows_that_fit(len(asked.names))
     if n_rows > limit:
         raise too_many(asked.source.label, n_rows, limit, _coarser(database, asked))
-    return _arrow(database, "SELECT * FROM distinct_rows ORDER BY position")
+    if _can_read(asked.source, asked.names) and asked.share >= 1 and _n_threads() <= _FEW_THREADS:
+        found = _numbered(asked, database)
+        if found is not None:
+            return found
+    return _rows(asked, database, "SELECT * FROM distinct_rows ORDER BY position")
 
 
-def _recoded(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection) -> pa.Table:
+def _numbered(asked: _Reduction, database: DuckDBPyConnection) -> _Rows | None:
+    """Return the same, grouped by the numbers of values; nothing where values are the better choice."""
+    import pyarrow as pa
+
+    kinds = [asked.source.schema.field(name).type for name in asked.names]
+    numbered = NumberedRows(ParquetFiles(asked.source.parquet), asked.names, kinds)
+    codes = codes_of(asked.names)
+    schema = pa.schema(
+        [*((code, pa.int32()) for code in codes), ("n_records", pa.int64()), ("position", pa.int64())]
+    )
+    batches = (pa.record_batch(list(map(pa.array, each)), schema=schema) for each in numbered.batches())
+    database.register("numbered", pa.RecordBatchReader.from_batches(schema, batches))
+    found = _arrow(database, _adding_up("numbered", codes))
+    database.unregister("numbered")
+    if not numbered.is_whole:
+        return None
+    order = np.argsort(found.column("position").to_numpy())
+    *columns, counts, _ = (column.to_numpy()[order] for column in found.columns)
+    values = [numbered.column(place, each) for place, each in enumerate(columns)]
+    return pa.table(values, names=list(asked.names)), counts
+
+
+def _recoded(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection) -> _Rows:
     """Return the distinct rows after every value was replaced by the first one that is released alike."""
     import pyarrow as pa
 
@@ -142,11 +176,8 @@ def _recoded(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection
             )
             columns[place] = f"alike{place}.first"
             joins.append(f"LEFT JOIN alike{place} ON c{place} IS NOT DISTINCT FROM alike{place}.value")
-    return _arrow(
-        database,
-        f"SELECT {', '.join(columns)}, sum(n_records)::BIGINT AS n_records, min(position) AS position "
-        f"FROM records {' '.join(joins)} GROUP BY {', '.join(columns)} ORDER BY position",
-    )
+    together = _adding_up(f"records {' '.join(joins)}", columns)
+    return _rows(asked, database, f"{together} ORDER BY position")
 
 
 # The database and the records in it
@@ -163,13 +194,17 @@ def _duckdb() -> Any:
 def _settings(folder: str) -> dict[str, str | int | bool]:
     return {
         "memory_limit": f"{working_memory()}B",
-        "threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "threads": _n_threads(),
         "temp_directory": folder,
         "max_temp_directory_size": f"{shutil.disk_usage(folder).free // 2}B",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "preserve_insertion_order": False,
     }
+
+
+def _n_threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _put_in(database: DuckDBPyConnection, asked: _Reduction, trouble: list[SfumatoError]) -> None:
@@ -225,6 +260,15 @@ def _grouping(relation: str, names: Sequence[str]) -> str:
     )
 
 
+def _adding_up(relation: str, columns: Sequence[str]) -> str:
+    """Return the grouping of rows each of which stands for several records."""
+    together = ", ".join(columns)
+    return (
+        f"SELECT {together}, sum(n_records)::BIGINT AS n_records, min(position) AS position "
+        f"FROM {relation} GROUP BY {together}"
+    )
+
+
 def _can_read(source: Source, names: Sequence[str]) -> bool:
     """Return whether DuckDB reads these files by itself, and sees the same values in them as Arrow does."""
     return bool(
@@ -255,6 +299,12 @@ def _reader(source: Source, names: Sequence[str], trouble: list[SfumatoError]) -
             raise
 
     return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _rows(asked: _Reduction, database: DuckDBPyConnection, statement: str) -> _Rows:
+    found = _arrow(database, statement)
+    counts = np.asarray(found.column(len(asked.names)), dtype=np.int64)
+    return typed(asked.source, asked.names, found), counts
 
 
 def _arrow(database: DuckDBPyConnection, statement: str) -> pa.Table:

@@ -31,12 +31,15 @@ from sfumato.reading.dialect import require_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 STANDARD_INPUT = "-"
 """The path of an Arrow stream on standard input."""
 _PATTERN = ("*", "?", "[")
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/.*", re.IGNORECASE | re.DOTALL)
 _ROWS_AT_ONCE = 1 << 17
+_ENCODED_AT_ONCE, _BYTES_AT_ONCE = 1 << 18, 1 << 28
+"""Of records with texts as dictionaries so many are read at once, and fewer where they are long."""
 
 T = TypeVar("T")
 
@@ -297,6 +300,29 @@ class ParquetFiles:
                 is_whole = False
             if not is_whole:
                 raise damaged(path)
+
+    def encoded_batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the records with these columns, texts as dictionaries: each batch has its own."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for path in self.files:
+            try:
+                with pq.ParquetFile(path, read_dictionary=list(names)) as file:
+                    for batch in file.iter_batches(_n_at_once(file.metadata), columns=list(names)):
+                        batch.validate(full=True)
+                        yield batch.select(list(names))
+                is_whole = True
+            except (pa.ArrowException, OSError, UnicodeError, KeyError):
+                is_whole = False
+            if not is_whole:
+                raise damaged(path)
+
+
+def _n_at_once(metadata: pq.FileMetaData) -> int:
+    """Return how many records of a file to read at once."""
+    n_bytes = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
+    return max(1, min(_ENCODED_AT_ONCE, _BYTES_AT_ONCE * metadata.num_rows // max(n_bytes, 1)))
 
 
 @dataclass(frozen=True)

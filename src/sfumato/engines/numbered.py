@@ -1,0 +1,124 @@
+"""Numbered: the rows of Parquet files as numbers of their values, those of each batch put together.
+
+Files hold a value that many records share once, so numbers are cheaper to get and to compare than values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.arrays import Integers
+from sfumato.errors import DataError
+from sfumato.kernels.grouping import first_row_of_group, number_rows
+from sfumato.reading.sources import ParquetFiles
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FEW_VALUES = 1 << 10
+"""So many values of a column are always numbered, and more where two records or more share each."""
+_FEW_ROWS = 1 << 12
+"""Where a whole batch has no more distinct rows, the engine groups values as cheaply as it reads them."""
+_MOST_VALUES = 1 << 20
+"""More values of one column are not numbered: they take more memory here than in the engine."""
+
+
+@dataclass
+class NumberedRows:
+    """The rows of Parquet files, with a number for each value that was met so far.
+
+    Parameters
+    ----------
+    files
+        The files.
+    names, kinds
+        The columns and their types.
+    numbers
+        For each column the number of each value.
+    is_whole
+        Whether all records were read: not where a column has too many values or the first batch too few
+        rows for numbers to be worth it, nor where a file is damaged.
+    """
+
+    files: ParquetFiles
+    names: Sequence[str]
+    kinds: Sequence[pa.DataType]
+    numbers: list[dict[Any, int]] = field(init=False)
+    is_whole: bool = False
+
+    def __post_init__(self) -> None:
+        self.numbers = [{} for _ in self.names]
+
+    def batches(self) -> Iterator[list[Integers]]:
+        """Yield columns of numbers, how many records each row stands for, and the place of the first."""
+        import pyarrow as pa
+
+        start = 0
+        try:
+            for batch in self.files.encoded_batches(self.names):
+                columns = [_encoded(*each) for each in zip(batch.columns, self.kinds, strict=True)]
+                if start == 0 and any(_has_many(column) for column in columns):
+                    return
+                rows = self._numbered(columns, start)
+                if start == 0 and len(rows[0]) <= _FEW_ROWS:
+                    return
+                yield rows
+                start += batch.num_rows
+                if any(len(each) > _MOST_VALUES for each in self.numbers):
+                    return
+        except (DataError, pa.ArrowException, ValueError, OverflowError):
+            return  # whoever reads the values themselves says what is wrong with them
+        self.is_whole = True
+
+    def _numbered(self, columns: Sequence[pa.DictionaryArray], start: int) -> list[Integers]:
+        places = [_places(column) for column in columns]
+        spans = [len(column.dictionary) + 1 for column in columns]
+        group, n_rows = number_rows(places, spans, len(places[0]))
+        first = first_row_of_group(group, n_rows)
+        codes = [
+            _numbers(known, column)[place[first]]
+            for known, column, place in zip(self.numbers, columns, places, strict=True)
+        ]
+        return [*codes, np.bincount(group, minlength=n_rows), first + start]
+
+    def column(self, place: int, codes: Integers) -> pa.DictionaryArray:
+        """Return the values behind the numbers of a column."""
+        import pyarrow as pa
+
+        kind = self.kinds[place]
+        values = pa.array(self.numbers[place], pa.large_string() if pa.types.is_string(kind) else kind)
+        return pa.DictionaryArray.from_arrays(pa.array(codes), values)
+
+
+def _encoded(column: pa.Array, kind: pa.DataType) -> pa.DictionaryArray:
+    import pyarrow as pa
+
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    if encoded.dictionary.type == kind:
+        return encoded
+    return pa.DictionaryArray.from_arrays(encoded.indices, encoded.dictionary.cast(kind))
+
+
+def _has_many(column: pa.DictionaryArray) -> bool:
+    return len(column.dictionary) > max(_FEW_VALUES, len(column) // 2)
+
+
+def _places(column: pa.DictionaryArray) -> Integers:
+    """Return the places in the dictionary; that of a missing value is after the last."""
+    import pyarrow as pa
+
+    indices = column.indices.cast(pa.int32())
+    return np.asarray(indices.fill_null(len(column.dictionary)), dtype=np.int32)
+
+
+def _numbers(known: dict[Any, int], column: pa.DictionaryArray) -> Integers:
+    """Return the number of each value of a dictionary, and that of a missing one if there is one."""
+    # what is not a number equals nothing, not even itself, and counts as missing
+    values = [None if value != value else value for value in column.dictionary.to_pylist()]
+    if column.null_count:
+        values.append(None)
+    return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int32)
