@@ -206,7 +206,7 @@ def guided(target: str, seconds: float, tally: Tally) -> None:
             "max_total_time": max(1, round(seconds)),
             "max_len": 1 << 16,
             "rss_limit_mb": MOST_MEMORY >> 20,
-            "timeout": 0,  # `attempt` sees to it
+            "timeout": _PATIENCE,  # of what `attempt` cannot end
             "dict": words,
             "artifact_prefix": f"{folder}/",
         }
