@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
 
 from sfumato.errors import DataError
 from sfumato.reading.dialect import bomb, most_unpacked
@@ -70,6 +71,8 @@ def _sheets(path: Path) -> list[list[list[Cell]]]:
 
     _refuse_bomb(path)
     try:
+        if not _is_well_formed(path):
+            raise ValueError("not well-formed")
         with CalamineWorkbook.from_path(str(path)) as workbook:
             sheets = [workbook.get_sheet_by_name(name).to_python() for name in workbook.sheet_names]
     except (CalamineError, OSError, ValueError, MemoryError):
@@ -104,6 +107,21 @@ def _refuse_bomb(path: Path) -> None:
                 f"{path.name} has a sheet of {n_rows} rows and {n_columns} columns, nearly all of it empty; "
                 "remove what stands outside the records, or save the sheet as CSV"
             )
+
+
+def _is_well_formed(path: Path) -> bool:
+    """Whether the parts of an .ods file are XML; of one that is not, its reader may seek the end for ever."""
+    if path.suffix.lower() != ".ods" or not zipfile.is_zipfile(path):
+        return True
+    try:
+        with zipfile.ZipFile(path) as packed:
+            for entry in packed.infolist():
+                if entry.filename.endswith(".xml"):
+                    with packed.open(entry) as stream:
+                        expat.ParserCreate().ParseFile(stream)
+    except (expat.ExpatError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        return False
+    return True
 
 
 def _extent(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, int]:
