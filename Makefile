@@ -95,10 +95,11 @@ ROOMS :=
 mutants: python $(DEVELOPMENT) ## change the code in small ways, and list the changes that no test notices; hours
 	$(BIN)/python -m tools.mutants $(ROOMS)
 
-# What fails is kept in tests/fuzz/, where the tests replay it.
+# What fails is kept in tests/fuzz/, where the tests replay it. Where atheris is installed (it is not by default: not
+# every Python has a wheel of it), half of the time is guided by the branches that are reached.
 MINUTES := 10
 fuzz: python $(DEVELOPMENT) ## throw mutated files and texts at every reader, for MINUTES=10
-	$(BIN)/python tools/fuzz.py --minutes $(MINUTES)
+	$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
 lint: python $(DEVELOPMENT) ## check style, format and types
 	$(BIN)/python -m ruff check .

@@ -1,46 +1,135 @@
-"""Inputs that once broke a reader, and a few new ones: only sfumato's own errors come out."""
+"""Inputs that once broke a reader, and a few new ones: only sfumato's own errors come out, in one line."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
+import sys
 from pathlib import Path
 
 import pytest
+from tools import fuzz, fuzzed
 
-_PLACE = Path(__file__).parent.parent / "tools" / "fuzz.py"
-_SPEC = importlib.util.spec_from_file_location("fuzz", _PLACE)
-fuzz = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(fuzz)
+from sfumato.errors import DataError
 
-KEPT = sorted(path for path in fuzz.KEPT.iterdir() if path.name.partition("-")[0] in fuzz.TARGETS)
+KEPT = sorted(path for path in fuzzed.KEPT.iterdir() if path.name.partition("-")[0] in fuzzed.TARGETS)
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where faults that a test makes are kept."""
+    place = tmp_path / "kept"
+    monkeypatch.setattr(fuzz, "KEPT", place)
+    return place
+
+
+def fragile(written: bytes) -> None:
+    written.decode("ascii")
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.name)
 def test_what_once_failed_is_refused_or_read(path: Path) -> None:
-    fuzz.attempt(path.name.partition("-")[0], path.read_bytes())
+    fuzzed.attempt(path.name.partition("-")[0], path.read_bytes())
 
 
-@pytest.mark.parametrize("target", fuzz.TARGETS)
+@pytest.mark.parametrize("target", fuzzed.TARGETS)
 def test_a_seed_is_read_and_its_halves_are_refused_or_read(target: str) -> None:
-    reader, seeds = fuzz.TARGETS[target]
+    """A seed that is refused would leave most of the reader untried."""
+    reader, seeds = fuzzed.TARGETS[target]
     for written in seeds():
-        if target in ("csv", "gzip", "parquet", "feather", "hierarchy", "question", "formula"):
-            reader(written)
-        fuzz.attempt(target, written)
-        fuzz.attempt(target, written[: len(written) // 2])
-        fuzz.attempt(target, written[len(written) // 2 :])
+        reader(written)
+        fuzzed.attempt(target, written)
+        fuzzed.attempt(target, written[: len(written) // 2])
+        fuzzed.attempt(target, written[len(written) // 2 :])
 
 
-def test_a_fault_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The fuzzer fails a reader that lets another error out, and keeps the input."""
-
-    def fragile(written: bytes) -> None:
-        written.decode("ascii")
-
-    monkeypatch.setitem(fuzz.TARGETS, "fragile", (fragile, lambda: [b"abc"]))
-    monkeypatch.setattr(fuzz, "KEPT", tmp_path)
-    _, failed = fuzz.fuzz("fragile", 0.5)
-    assert failed
-    (kept, *_) = tmp_path.iterdir()
+def test_a_fault_is_seen_and_its_input_kept(
+    monkeypatch: pytest.MonkeyPatch, kept: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(fuzzed.TARGETS, "fragile", (fragile, lambda: [b"abc"]))
+    tally = fuzz.Tally(tmp_path / "tally")
+    fuzz.drawn("fragile", 0.5, tally)
+    assert tally.failed
+    (first, *_) = kept.iterdir()
     with pytest.raises(UnicodeDecodeError):
-        kept.read_bytes().decode("ascii")
+        fragile(first.read_bytes())
+
+
+@pytest.mark.parametrize("message", ["two\nlines", "\x1b[2J"])
+def test_a_message_that_is_not_one_line_is_a_fault(message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def talkative(written: bytes) -> None:
+        raise DataError(message)
+
+    monkeypatch.setitem(fuzzed.TARGETS, "talkative", (talkative, list))
+    with pytest.raises(ValueError, match="not one line"):
+        fuzzed.attempt("talkative", b"")
+
+
+def test_a_panic_is_a_fault_that_hypothesis_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        pass
+
+    def panicking(written: bytes) -> None:
+        raise PanicException("far")
+
+    monkeypatch.setitem(fuzzed.TARGETS, "panicking", (panicking, list))
+    with pytest.raises(RuntimeError, match="PanicException"):
+        fuzzed.attempt("panicking", b"")
+
+
+def test_what_was_tried_last_is_in_a_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "tally"
+    tally = fuzz.Tally(path)
+    assert fuzz.Tally.read(path) == (0, 0, b"")
+    tally.note(b"a longer input")
+    tally.note(b"short")
+    assert fuzz.Tally.read(path) == (2, 0, b"short")
+
+
+def test_a_process_that_crashes_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch, kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stand-in for the process notes one input and kills itself, as a library in C may."""
+    program = tmp_path / "python"
+    program.write_text(
+        f"#!{sys.executable}\nimport os, struct, sys\n"
+        "open(sys.argv[-1], 'wb').write(struct.pack('QQQ', 7, 0, 3) + b'bad')\nos.abort()\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    found = fuzz.apart("drawn", "csv", 60)
+    assert (found["tried"], found["failed"]) == (7 * fuzz.MOST_FAULTS, fuzz.MOST_FAULTS)
+    assert [path.read_bytes() for path in kept.iterdir()] == [b"bad"]
+    assert "csv: ended with -6; kept as csv-" in capsys.readouterr().out
+
+
+def test_both_ways_share_the_time_and_without_atheris_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def counted(way: str, target: str, seconds: float) -> dict[str, object]:
+        return {"way": way, "target": target, "seconds": seconds, "failed": 0}
+
+    monkeypatch.setattr(fuzz, "apart", counted)
+    monkeypatch.setattr(sys, "argv", ["fuzz", "--minutes", "2", "csv", "formula"])
+    for spec, first, ways in (
+        (True, [], ["drawn", "guided"]),
+        (None, ["atheris is not installed"], ["drawn"]),
+    ):
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name, spec=spec: spec)
+        with pytest.raises(SystemExit) as ended:
+            fuzz.main()
+        lines = capsys.readouterr().out.splitlines()
+        assert not ended.value.code
+        assert [line.partition(",")[0] for line in lines[: len(first)]] == first
+        found = [json.loads(line) for line in lines[len(first) :]]
+        assert [each["way"] for each in found] == [way for way in ways for _ in range(2)]
+        assert sum(each["seconds"] for each in found) == 120
+
+
+def test_only_modules_that_read_are_watched() -> None:
+    """A compiled kernel cannot be: what atheris puts in does not compile."""
+    unwatched = set(fuzz.unwatched())
+    assert {"sfumato", "sfumato.kernels.grouping", "sfumato.cli.choosing"} <= unwatched
+    assert not unwatched & {"sfumato.reading", "sfumato.reading.excel", "sfumato.hierarchy", "sfumato.table"}
+    for name in fuzz.WATCHED:
+        assert importlib.util.find_spec(name), f"{name} is watched and does not exist"

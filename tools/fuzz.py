@@ -1,265 +1,113 @@
 """Throw mutated files, questions and formulas at every reader for some minutes; only sfumato's own errors may
-come out.
+come out, in one line.
 
-Run by `make fuzz MINUTES=10`, or alone: `python tools/fuzz.py --minutes 1 csv formula`. Hypothesis draws the
-mutations (signs flipped, cut, repeated, spliced with a second seed, hostile pieces put in) and shrinks what
-fails. An input that fails is kept in tests/fuzz/, where tests/test_fuzz.py replays it.
+Run by `make fuzz MINUTES=10`, or alone: `python -m tools.fuzz --minutes 1 csv formula`. Two ways share the
+time. Drawn: Hypothesis draws the mutations (signs flipped, cut, repeated, spliced with a second seed, hostile
+pieces put in) and shrinks what fails. Guided: atheris, where it is installed, prefers inputs that reach new
+branches of the modules that read, and keeps them in build/fuzz for the next run.
+
+Every reader has a process of its own, so that one that crashes or hangs is seen, too. An input that fails is
+kept in tests/fuzz/, where tests/test_fuzz.py replays it.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import io
+import importlib.util
 import json
-import signal
+import os
+import resource
+import struct
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import traceback
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from tools.fuzzed import KEPT, PIECES, TARGETS, attempt
 
-from sfumato.errors import SfumatoError
-
-KEPT = Path(__file__).parent.parent / "tests" / "fuzz"
-SLOWEST = 20
-"""Seconds that one input may take."""
 MOST_MEMORY = 6 << 30
-"""Bytes of address space that the process may take."""
-_BATCH = 200
-
-_CSV = b'age,sex,"ill"\n31,f,flu\n42,m,"a, b"\n57,f,\n31,m,"x\ny"\n'
-_PROJECT = b"""[data]
-path = "people.csv"
-missing-values = ["?"]
-[attributes.age]
-role = "quasi-identifying"
-kind = "numeric"
-hierarchy = { intervals = [5, 10] }
-[attributes.sex]
-role = "quasi-identifying"
-hierarchy = { tree = { any = ["f", "m"] } }
-[attributes.ill]
-role = "sensitive"
-hierarchy = { dates = ["year"], format = "%Y-%m-%d" }
-[scenarios.old]
-weight = "if(age > 55, 10, 1)"
-[[try]]
-sanitizer = "mondrian"
-model = { k-anonymity = { k = [2, 3] } }
-[measure]
-privacy = ["privacy-loss", { t-closeness = { distance = "js" } }]
-utility = ["total-loss"]
-[policy]
-reidentification-risk = { at-most = 0.09 }
-"""
-_PIECES = [
-    *(
-        b"\0",
-        b'"',
-        b"'",
-        b"\r",
-        b"\n",
-        b",",
-        b";",
-        b"\xff\xfe",
-        b"\xef\xbb\xbf",
-        b"\xff",
-        b"\x7f",
-        b"\x1b[2J",
-    ),
-    *(b"nan", b"inf", b"-1e400", b"9" * 5000, b"99999999999999999999", b"1e-320", b"((((", b"[[[[", b"{}"),
-    *(b"%", b"%Y", b"*", b"{a, b}", b"[1, 2)", b"\xe2\x80\xae", b"\xed\xa0\x80", b"=1+1", b"<script>", b"__"),
-]
-
-
-@contextmanager
-def _within(seconds: int) -> Iterator[None]:
-    """Raise an error when something takes too long."""
-
-    def end(*_: object) -> None:
-        raise TimeoutError(f"took more than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-# What reads an input
-
-
-def _file(suffix: str) -> Callable[[bytes], None]:
-    def read(written: bytes) -> None:
-        from sfumato import inspect
-
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, f"people{suffix}")
-            path.write_bytes(written)
-            inspect(path)
-
-    return read
-
-
-def _hierarchy(written: bytes) -> None:
-    from sfumato.hierarchy import Hierarchy
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "hierarchy.csv")
-        path.write_bytes(written)
-        found = Hierarchy.read(path)
-        found.build(found.values, "categorical")
-
-
-def _project(written: bytes) -> None:
-    from sfumato.project.file import Project
-
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "people.csv").write_bytes(_CSV)
-        path = Path(folder, "people.toml")
-        path.write_bytes(written)
-        Project.load(path).read()
-
-
-def _question(written: bytes) -> None:
-    from sfumato.choosing.question import parse
-
-    str(parse(written.decode("utf-8", "surrogateescape")))
-
-
-def _formula(written: bytes) -> None:
-    from sfumato import Table
-    from sfumato.measures.scenario.expressions import Expression
-
-    table = Table.from_arrow({"age": [31, 60, None], "sex": ["f", "m", None]})
-    Expression(written.decode("utf-8", "surrogateescape")).evaluate(table.columns)
-
-
-def _released(written: bytes) -> None:
-    """Read the cells of a release that any program made."""
-    from sfumato import Attribute, Schema, Table
-    from sfumato.external import read_release
-
-    original = Table.from_arrow({"age": [31, 42, 57, 31], "sex": ["f", "m", "f", "m"]})
-    schema = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("sex", "quasi-identifying")))
-    cells = written.decode("utf-8", "replace").split("\n")
-    values = [cells[place % len(cells)] for place in range(4)]
-    read_release({"age": values, "sex": values[::-1]}, original, schema)
-
-
-def _manifest(written: bytes) -> None:
-    from sfumato import verify
-
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in _published().items():
-            Path(folder, name).write_bytes(content)
-        Path(folder, "manifest.json").write_bytes(written)
-        list(verify(folder))
-
-
-_PUBLISHED: dict[str, bytes] = {}
-
-
-def _published() -> dict[str, bytes]:
-    """Return the files of a folder that `publish` wrote."""
-    if not _PUBLISHED:
-        import sfumato as sf
-        from sfumato import datasets
-
-        table, schema = datasets.hospital()
-        release = sf.sanitize(table, schema, sf.Recipe("suppress-quasi-identifiers"))
-        with tempfile.TemporaryDirectory() as folder:
-            sf.publish(release, Path(folder, "out"))
-            _PUBLISHED.update({file.name: file.read_bytes() for file in Path(folder, "out").iterdir()})
-    return _PUBLISHED
-
-
-# The seeds
-
-
-def _table() -> Any:
-    import pyarrow as pa
-
-    return pa.table(
-        {"age": [31, 42, 57, None], "sex": ["f", "m", None, "m"], "x": [1.5, float("nan"), 2.0, 3.0]}
+"""Bytes of address space that a process may take."""
+MOST_FAULTS = 5
+"""After so many a reader is left alone until it is mended."""
+CORPUS = KEPT.parent.parent / "build" / "fuzz"
+WATCHED = [
+    f"sfumato.{name}"
+    for name in (
+        *("reading", "table", "columns", "schema", "hierarchy", "project", "choosing.question", "recipe"),
+        *(
+            "measures.scenario",
+            "external",
+            "spellings",
+            "ranges",
+            "cells",
+            "verifying",
+            "publishing",
+            "files",
+        ),
     )
+]
+"""The modules whose branches guide; none holds a kernel, which could not be compiled then."""
+_BATCH = 200
+_PATIENCE = 300
+"""Seconds beside the time that is given, for importing, compiling and the last input on a busy machine."""
 
 
-def _parquet_seeds() -> list[bytes]:
-    import pyarrow.parquet as pq
+class Tally:
+    """How many inputs were tried, how many failed, and the last one, in a file that outlives a crash."""
 
-    seeds = []
-    for options in ({}, {"compression": "none", "use_dictionary": False}, {"compression": "zstd"}):
-        sink = io.BytesIO()
-        pq.write_table(_table(), sink, **options)
-        seeds.append(sink.getvalue())
+    _numbers = struct.Struct("QQQ")
+
+    def __init__(self, path: Path) -> None:
+        self.tried = self.failed = 0
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT)
+
+    def note(self, written: bytes) -> None:
+        self.tried += 1
+        os.pwrite(self._file, self._numbers.pack(self.tried, self.failed, len(written)) + written, 0)
+
+    def fail(self, target: str, error: Exception, written: bytes) -> None:
+        self.failed += 1
+        os.pwrite(self._file, self._numbers.pack(self.tried, self.failed, len(written)) + written, 0)
+        print(
+            f"{target}: {type(error).__name__}: {str(error)[:200]}; kept as {keep(target, written)}",
+            flush=True,
+        )
+
+    @classmethod
+    def read(cls, path: Path) -> tuple[int, int, bytes]:
+        content = path.read_bytes()
+        if not content:
+            return 0, 0, b""
+        tried, failed, length = cls._numbers.unpack_from(content)
+        return tried, failed, content[cls._numbers.size :][:length]
+
+
+def keep(target: str, written: bytes) -> str:
+    """Write an input to where the tests find it."""
+    KEPT.mkdir(exist_ok=True)
+    place = KEPT / f"{target}-{hashlib.sha256(written).hexdigest()[:12]}"
+    place.write_bytes(written)
+    return place.name
+
+
+def warm(target: str) -> list[bytes]:
+    """Return the seeds, each read once, so that no input is slow because something is compiled for it."""
+    from sfumato.errors import SfumatoError
+
+    seeds = TARGETS[target][1]()
+    for each in seeds:
+        with suppress(SfumatoError):
+            TARGETS[target][0](each)
     return seeds
 
 
-def _feather_seeds() -> list[bytes]:
-    import pyarrow as pa
-    from pyarrow import feather
-
-    seeds = []
-    for compression in ("lz4", "uncompressed"):
-        sink = io.BytesIO()
-        feather.write_feather(_table(), sink, compression=compression)
-        seeds.append(sink.getvalue())
-    stream = io.BytesIO()
-    with pa.ipc.new_stream(stream, _table().schema) as writer:
-        writer.write_table(_table())
-    return [*seeds, stream.getvalue()]
-
-
-def _gzip_seeds() -> list[bytes]:
-    import gzip
-
-    return [gzip.compress(_CSV, mtime=0), gzip.compress(b"a;b\n1;2\n", mtime=0)]
-
-
-Target = tuple[Callable[[bytes], None], Callable[[], list[bytes]]]
-TARGETS: dict[str, Target] = {
-    "csv": (
-        _file(".csv"),
-        lambda: [_CSV, _CSV.decode().encode("utf-16"), b"a;b\n1;2\n2024-01-31;x\n", b"a\n1\n"],
-    ),
-    "gzip": (_file(".csv.gz"), _gzip_seeds),
-    "parquet": (_file(".parquet"), _parquet_seeds),
-    "feather": (_file(".feather"), _feather_seeds),
-    "hierarchy": (_hierarchy, lambda: [b"a;A;*\nb;A;*\nc;C;*\n", b'1;"[1, 5)";*\n7;"[5, 9)";*\n', b"x\ny\n"]),
-    "project": (_project, lambda: [_PROJECT]),
-    "question": (
-        _question,
-        lambda: [
-            b"max k where loss <= 25% and suppression <= 10%",
-            b"best privacy loss, min t distance=js where k=5",
-        ],
-    ),
-    "formula": (
-        _formula,
-        lambda: [
-            b'if(sex = "f" and age > 55, 10, 1)',
-            b"max(age, 2) * -3 / abs(age - 1) + 1e3",
-            b"not sex in ('f')",
-        ],
-    ),
-    "released": (
-        _released,
-        lambda: [b"[20, 30)\n{f, m}\n*\n31", b"20-30\n>=50\nf\n<5", b"3*\n\n30.5\n[1, 2]"],
-    ),
-    "manifest": (_manifest, lambda: [_published()["manifest.json"]]),
-}
-
-
-# Mutations
+# The drawn way
 
 
 @st.composite
@@ -271,7 +119,7 @@ def _mutated(draw: st.DrawFn, seeds: list[bytes]) -> bytes:
         end = min(len(content), start + draw(st.integers(0, 40)))
         piece = draw(
             st.one_of(
-                st.sampled_from(_PIECES),
+                st.sampled_from(PIECES),
                 st.binary(max_size=8),
                 st.just(b""),
                 st.just(content[start:end] * draw(st.sampled_from([2, 3, 50]))),
@@ -282,25 +130,12 @@ def _mutated(draw: st.DrawFn, seeds: list[bytes]) -> bytes:
     return content[: draw(st.one_of(st.just(len(content)), st.integers(0, len(content))))]
 
 
-def attempt(target: str, written: bytes) -> None:
-    """Give an input to a reader; whatever is not an error of sfumato's own comes out of here."""
-    with _within(SLOWEST):
-        try:
-            TARGETS[target][0](written)
-        except SfumatoError:
-            return
-
-
-def fuzz(target: str, seconds: float) -> tuple[int, int]:
-    """Try inputs for so long; return how many were tried and how many failed."""
-    seeds = TARGETS[target][1]()
-    for each in seeds:  # what is imported and compiled for the first input is not slow for its sake
-        with suppress(SfumatoError):
-            TARGETS[target][0](each)
-    tried = failed = 0
+def drawn(target: str, seconds: float, tally: Tally) -> None:
+    """Try inputs that Hypothesis draws for so long, or until too many failed."""
+    seeds = warm(target)
     smallest = b""
     ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
+    while time.monotonic() < ends and tally.failed < MOST_FAULTS:
 
         @seed(time.monotonic_ns())
         @settings(
@@ -313,8 +148,8 @@ def fuzz(target: str, seconds: float) -> tuple[int, int]:
         )
         @given(_mutated(seeds))
         def one(written: bytes) -> None:
-            nonlocal tried, smallest
-            tried += 1
+            nonlocal smallest
+            tally.note(written)
             try:
                 attempt(target, written)
             except Exception:
@@ -324,18 +159,103 @@ def fuzz(target: str, seconds: float) -> tuple[int, int]:
         try:
             one()
         except Exception as error:
-            failed += 1
-            print(f"{target}: {type(error).__name__}: {str(error)[:200]}; kept as {_kept(target, smallest)}")
-            if failed >= 5:
-                break
-    return tried, failed
+            tally.fail(target, error, smallest)
 
 
-def _kept(target: str, written: bytes) -> str:
-    KEPT.mkdir(exist_ok=True)
-    place = KEPT / f"{target}-{hashlib.sha256(written).hexdigest()[:12]}"
-    place.write_bytes(written)
-    return place.name
+# The guided way
+
+
+def unwatched() -> list[str]:
+    """Return the names of sfumato's modules that do not read."""
+    package = importlib.util.find_spec("sfumato")
+    assert package is not None
+    assert package.origin is not None
+    root = Path(package.origin).parent
+    parts = [("sfumato", *path.relative_to(root).with_suffix("").parts) for path in root.rglob("*.py")]
+    names = [".".join(part).removesuffix(".__init__") for part in parts]
+    return [name for name in names if not f"{name}.".startswith(tuple(f"{each}." for each in WATCHED))]
+
+
+def guided(target: str, seconds: float, tally: Tally) -> None:
+    """Try inputs that atheris finds for so long, and end the process; faults at one place count once."""
+    import atheris
+
+    # atheris looks at whole packages, and can leave out single modules
+    with atheris.instrument_imports(include=["sfumato"], exclude=unwatched()):
+        seeds = warm(target)
+    corpus = CORPUS / target
+    corpus.mkdir(parents=True, exist_ok=True)
+    for each in seeds:
+        Path(corpus, hashlib.sha1(each).hexdigest()).write_bytes(each)
+    places = set()
+
+    def one(written: bytes) -> None:
+        tally.note(written)
+        try:
+            attempt(target, written)
+        except Exception as error:
+            place = [(type(error), *frame[:2]) for frame in traceback.extract_tb(error.__traceback__)][-1]
+            if place not in places:
+                places.add(place)
+                tally.fail(target, error, written)
+
+    with tempfile.TemporaryDirectory() as folder:
+        words = Path(folder, "words")
+        words.write_text("".join(f'"{_escaped(piece)}"\n' for piece in PIECES if len(piece) < 64))
+        options = {
+            "max_total_time": max(1, round(seconds)),
+            "max_len": 1 << 16,
+            "rss_limit_mb": MOST_MEMORY >> 20,
+            "timeout": _PATIENCE,  # of what `attempt` cannot end
+            "dict": words,
+            "artifact_prefix": f"{folder}/",
+        }
+        flags = [f"-{name}={value}" for name, value in options.items()]
+        atheris.Setup([sys.argv[0], *flags, str(corpus)], one)
+        atheris.Fuzz()
+
+
+def _escaped(piece: bytes) -> str:
+    return "".join(f"\\x{sign:02x}" for sign in piece)
+
+
+WAYS = {"drawn": drawn, "guided": guided}
+
+
+# One process after the other
+
+
+def apart(way: str, target: str, seconds: float) -> dict[str, object]:
+    """Fuzz a reader for so long in a process of its own; where one crashes or hangs, the next begins."""
+    tried = failed = 0
+    before, begins = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    while failed < MOST_FAULTS and (left := begins + seconds - time.monotonic()) > 1:
+        with tempfile.TemporaryDirectory() as folder:
+            path, said = Path(folder, "tally"), Path(folder, "said")
+            Tally(path)
+            asked = [target, "--way", way, "--minutes", str(left / 60), "--tally", str(path)]
+            with said.open("wb") as stream:
+                try:
+                    ended = subprocess.run(
+                        [sys.executable, "-m", "tools.fuzz", *asked],
+                        stderr=stream,
+                        timeout=left + _PATIENCE,
+                    ).returncode
+                except subprocess.TimeoutExpired:
+                    ended = None
+            counts = Tally.read(path)
+            tried += counts[0]
+            failed += counts[1]
+            if ended != 0:
+                failed += 1
+                fault = "hung" if ended is None else f"ended with {ended}"
+                after = f"kept as {keep(target, counts[2])}" if counts[0] else "before the first input"
+                print(f"{target}: {fault}; {after}\n{said.read_text('utf-8', 'replace')[-2000:]}", flush=True)
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime
+    wall = time.monotonic() - begins
+    found = {"way": way, "target": target, "tried": tried, "failed": failed}
+    return {**found, "seconds": round(wall, 1), "cpu_seconds": round(spent, 1)}
 
 
 def main() -> None:
@@ -343,25 +263,29 @@ def main() -> None:
     parser.add_argument(
         "targets", nargs="*", metavar="target", help=f"of {', '.join(TARGETS)}; all by default"
     )
-    parser.add_argument("--minutes", type=float, default=10.0, help="for all targets together")
-    given_ = parser.parse_args()
-    unknown = sorted(set(given_.targets) - set(TARGETS))
+    parser.add_argument("--minutes", type=float, default=10.0, help="for all targets and ways together")
+    parser.add_argument("--way", choices=WAYS, help="one way alone; both by default")
+    parser.add_argument("--tally", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    unknown = sorted(set(asked.targets) - set(TARGETS))
     if unknown:
         parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")
-    _limit_memory()
-    targets = given_.targets or list(TARGETS)
+    if asked.tally:
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        WAYS[asked.way](asked.targets[0], 60 * asked.minutes, Tally(asked.tally))
+        return
+    ways = [asked.way] if asked.way else list(WAYS)
+    if "guided" in ways and importlib.util.find_spec("atheris") is None:
+        print("atheris is not installed, so nothing is guided by branches; pip install atheris")
+        ways = ["drawn"]
+    targets = asked.targets or list(TARGETS)
     any_failed = False
-    for target in targets:
-        tried, failed = fuzz(target, 60 * given_.minutes / len(targets))
-        print(json.dumps({"target": target, "tried": tried, "failed": failed}), flush=True)
-        any_failed |= failed > 0
+    for way in ways:
+        for target in targets:
+            found = apart(way, target, 60 * asked.minutes / len(targets) / len(ways))
+            print(json.dumps(found), flush=True)
+            any_failed |= found["failed"] != 0
     sys.exit(any_failed)
-
-
-def _limit_memory() -> None:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
 if __name__ == "__main__":

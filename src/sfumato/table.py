@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -655,11 +655,16 @@ def _numbered(name: str, array: pa.ChunkedArray) -> tuple[list[Any], Integers]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    values: list[Any] | None = []
     try:
         chunks = pc.dictionary_encode(array).chunks
         values = chunks[0].dictionary.to_pylist() if chunks else []
     except (MemoryError, pa.ArrowInvalid, pa.ArrowCapacityError):
         chunks = None
+    except InvalidOperation:  # its message shows the number
+        values = None
+    if values is None:
+        raise DataError(f"column {name!r} holds decimal numbers that are damaged; write the file again")
     if chunks is None:
         raise DataError(f"column {name!r} holds too much text to be kept apart; leave the column out")
     numbers = [np.asarray(chunk.indices.fill_null(len(values)), dtype=np.int32) for chunk in chunks]
@@ -730,7 +735,9 @@ def _written(name: str, array: pa.ChunkedArray) -> pa.ChunkedArray:
             return _timestamps_as_text(array) if types.is_timestamp(array.type) else array.cast(pa.string())
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
             pass
-    raise DataError(f"column {name!r} has the type {array.type}; give it as text or numbers")
+    # a damaged file may name any time zone
+    kind = "".join(sign if sign.isprintable() else "?" for sign in str(array.type))
+    raise DataError(f"column {name!r} has the type {kind}; give it as text or numbers")
 
 
 def _is_binary(arrow_type: pa.DataType) -> bool:

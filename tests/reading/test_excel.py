@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +114,57 @@ def test_a_workbook_made_to_exhaust_the_machine_is_refused(
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("xl/worksheets/sheet9.xml", b"0" * dialect._MOST_GROWTH * 20_000)
     assert "exhaust" in refusal(path)
+
+
+def with_sheet(path: Path, change: Callable[[bytes], bytes]) -> Path:
+    """Write a workbook again, its sheet changed."""
+    with zipfile.ZipFile(path) as packed:
+        members = {name: packed.read(name) for name in packed.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in members.items():
+            packed.writestr(name, change(content) if name.endswith("sheet1.xml") else content)
+    return path
+
+
+@pytest.mark.parametrize("far", [b"XFD1048576", b"ZZ99999", b"AAAAAAAAAAA4000000000"])
+def test_a_cell_far_from_the_others_is_refused(far: bytes, tmp_path: Path) -> None:
+    path = written(tmp_path, [["age"], [31], [42]])
+    with_sheet(path, lambda sheet: sheet.replace(b'r="A3"', b'r="' + far + b'"'))
+    said = refusal(path)
+    assert "nearly all of it empty" in said
+    assert "save the sheet as CSV" in said
+
+
+def test_cells_without_a_place_count_as_well(tmp_path: Path) -> None:
+    path = written(tmp_path, [["age"], [31], [42]])
+    many = (
+        b"</row><row>"
+        + b"<c><v>1</v></c>" * 20_000
+        + b'</row><row r="1048576"><c><v>1</v></c></row></sheetData>'
+    )
+    with_sheet(path, lambda sheet: sheet.replace(b"</row></sheetData>", many))
+    assert "nearly all of it empty" in refusal(path)
+
+
+def test_records_far_below_are_read(tmp_path: Path) -> None:
+    path = written(tmp_path, [["age"], [31], [42]])
+    with_sheet(path, lambda sheet: sheet.replace(b'r="A3"', b'r="A70000"').replace(b'r="3"', b'r="70000"'))
+    assert read_arrow(path).column("age").to_pylist() == ["31", "42"]
+
+
+def test_where_the_library_panics_the_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its panics are no exceptions, and would end the program with their trace."""
+
+    class PanicException(BaseException):
+        pass
+
+    class Workbook:
+        @staticmethod
+        def from_path(path: str) -> None:
+            raise PanicException(SECRET)
+
+    path = written(tmp_path, [["age"], [31]])
+    monkeypatch.setattr("python_calamine.CalamineWorkbook", Workbook)
+    assert "save it again as .xlsx" in refusal(path)

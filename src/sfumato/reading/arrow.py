@@ -426,6 +426,7 @@ def _batches(path: Path, source: Any, *, is_file_format: bool) -> tuple[list[Any
     reader = (pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source)
     batches = []
     for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file_format else reader:
+        batch.validate(full=True)  # what is damaged must not be counted: Arrow would look beyond its end
         left -= batch.nbytes
         if left < 0:
             raise bomb(path)

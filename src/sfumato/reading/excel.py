@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import re
 import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
 
 from sfumato.errors import DataError
 from sfumato.reading.dialect import bomb, most_unpacked
@@ -15,6 +19,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods")
+
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]*)([0-9]+)["']""")
+_ROW, _NEXT = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c\b")
+_CELL = 32  # bytes that an empty cell takes
+_CHUNK = 1 << 20
 
 Cell = str | int | float | bool | datetime.date | datetime.time | datetime.timedelta
 
@@ -62,9 +71,15 @@ def _sheets(path: Path) -> list[list[list[Cell]]]:
 
     _refuse_bomb(path)
     try:
+        if not _is_well_formed(path):
+            raise ValueError("not well-formed")
         with CalamineWorkbook.from_path(str(path)) as workbook:
             sheets = [workbook.get_sheet_by_name(name).to_python() for name in workbook.sheet_names]
     except (CalamineError, OSError, ValueError, MemoryError):
+        sheets = None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # what a library in Rust raises is no Exception
+            raise
         sheets = None
     if sheets is None:
         raise DataError(
@@ -74,16 +89,70 @@ def _sheets(path: Path) -> list[list[list[Cell]]]:
 
 
 def _refuse_bomb(path: Path) -> None:
-    """Raise `DataError` where a workbook would unpack to far more than its size."""
+    """Raise `DataError` where a workbook would take far more memory than its size tells."""
     if not zipfile.is_zipfile(path):
         return
+    most = most_unpacked(path)
     try:
         with zipfile.ZipFile(path) as packed:
-            size = sum(entry.file_size for entry in packed.infolist())
-    except (zipfile.BadZipFile, OSError, NotImplementedError):
+            is_bomb = sum(entry.file_size for entry in packed.infolist()) > most
+            extents = [] if is_bomb else [_extent(packed, entry) for entry in packed.infolist()]
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError):
         return  # what reads workbooks will refuse it
-    if size > most_unpacked(path):
+    if is_bomb:
         raise bomb(path)
+    for n_rows, n_columns in extents:
+        if _CELL * n_rows * n_columns > most:
+            raise DataError(
+                f"{path.name} has a sheet of {n_rows} rows and {n_columns} columns, nearly all of it empty; "
+                "remove what stands outside the records, or save the sheet as CSV"
+            )
+
+
+def _is_well_formed(path: Path) -> bool:
+    """Whether the parts of an .ods file are XML; of one that is not, its reader may seek the end for ever."""
+    if path.suffix.lower() != ".ods" or not zipfile.is_zipfile(path):
+        return True
+    try:
+        with zipfile.ZipFile(path) as packed:
+            for entry in packed.infolist():
+                if entry.filename.endswith(".xml"):
+                    with packed.open(entry) as stream:
+                        expat.ParserCreate().ParseFile(stream)
+    except (expat.ExpatError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        return False
+    return True
+
+
+def _extent(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, int]:
+    """Return the last row and the last column that a member speaks of: a sheet is held as far as there."""
+    n_rows = n_columns = 0
+    for tags in _tags(packed, entry):
+        places = set(_PLACE.findall(tags))
+        n_rows = max((n_rows, *(int(row[:12]) for row in {row for _, row in places})))
+        # a cell that does not say where it is follows the one before it
+        following = (len(_NEXT.findall(row)) for row in _ROW.split(tags))
+        named = (_column(letters[:12]) for letters in {letters for letters, _ in places})
+        n_columns = max((n_columns, *following, *named))
+    return n_rows, n_columns
+
+
+def _tags(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Yield the text of a member in pieces that end where a tag does."""
+    rest = b""
+    with packed.open(entry) as stream:
+        while chunk := stream.read(_CHUNK):
+            tags, end, rest = (rest + chunk).rpartition(b">")
+            yield tags + end
+    yield rest
+
+
+def _column(letters: bytes) -> int:
+    """Return which column A, Z or AA is, counted from one."""
+    place = 0
+    for letter in letters.upper():
+        place = 26 * place + letter - ord("A") + 1
+    return place
 
 
 def _written(cell: Any) -> str | None:
