@@ -71,8 +71,8 @@ def ratings(n_people: int = 500, n_titles: int = 2000) -> str:
     return "\n".join(lines) + "\n"
 
 
-# on a slow machine a method may be given up for taking a third of the budget, which is what the budget is for, and
-# where kernels are compiled first fewer candidates are made: both ends and one between them come soon
+# on a slow machine a method may be given up for taking a third of the budget, which is what the budget is
+# for, and where kernels are compiled first fewer candidates are made: both ends and one between come soon
 @pytest.mark.filterwarnings("default::sfumato.faults.MethodFails")
 def test_thousands_of_titles_end_in_a_frontier_and_a_short_verified_file(
     tmp_path: Path, sfumato: Run
