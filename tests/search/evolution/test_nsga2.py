@@ -56,6 +56,7 @@ class _Rugged:
     """Objectives with many ties, some of them infinite; some strings are not allowed."""
 
     traits = ("ones",)
+    is_counted = False
 
     def __init__(self, n_objectives: int, forbidden: float) -> None:
         rng = np.random.default_rng(5)

@@ -131,6 +131,8 @@ def test_nor_in_any_table(data: st.DataObject, tiny_tables: Any) -> None:
 class _Counting:
     """A problem that notes every individual it is asked about."""
 
+    is_counted = False
+
     def __init__(self, problem: PublisherProblem) -> None:
         self.problem = problem
         self.n_objectives = problem.n_objectives
