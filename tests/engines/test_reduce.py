@@ -59,7 +59,7 @@ def both(path: Path, schema: Schema | None = None, **written: str) -> tuple[Tabl
 
 def use_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the engine duckdb group numbers of values, however few rows and however many threads there are."""
-    monkeypatch.setattr("sfumato.engines.numbered._FEW_ROWS", 0)
+    monkeypatch.setattr("sfumato.engines.duckdb._FEW_ROWS", 0)
     monkeypatch.setattr("sfumato.engines.duckdb._FEW_THREADS", 1 << 20)
 
 
@@ -170,11 +170,31 @@ def test_rows_that_are_grouped_by_numbers_of_values_are_the_same_table(
         use_numbers(monkeypatch)
         # only numbers are left to answer, so that nothing else can
         monkeypatch.setattr("sfumato.engines.duckdb._rows", lambda *_: pytest.fail("values were grouped"))
-        if any(parts):
-            assert same(*both(tmp_path))
-        else:
+        if not any(parts):
             with pytest.raises(DataError, match="no records"):
                 reduced(tmp_path, "duckdb")
+            return
+        by_duckdb = reduced(tmp_path, "duckdb")
+        monkeypatch.setattr("sfumato.engines.memory._OF_ONE_ROW", 0)
+        batch_by_batch = reduced(tmp_path, "memory")
+        monkeypatch.setattr("sfumato.engines.memory._numbered", lambda *_: None)
+        column_by_column = reduced(tmp_path, "memory")
+    assert same(by_duckdb, column_by_column)
+    assert same(batch_by_batch, column_by_column)
+
+
+def test_memory_puts_rows_together_batch_by_batch_where_many_are_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alike, different = tmp_path / "alike.parquet", tmp_path / "different.parquet"
+    pq.write_table(pa.table({"v": ["a", "b", "a", "b"], "n": [1, 2, 1, 2]}), alike)
+    pq.write_table(pa.table({"v": ["a", "b", "a", "b"], "n": [1, 2, 3, 2]}), different)
+    monkeypatch.setattr(
+        "sfumato.reading.sources.ParquetFiles.read_encoded", lambda *_: pytest.fail("columns were read")
+    )
+    assert reduced(alike, "memory").weights.tolist() == [2, 2]
+    with pytest.raises(pytest.fail.Exception, match="columns were read"):
+        reduced(different, "memory")
 
 
 @pytest.mark.parametrize("limit", ["_FEW_VALUES", "_MOST_VALUES", "_FEW_ROWS"])

@@ -47,6 +47,9 @@ _MOST_VALUES = 1 << 20
 _FEW_THREADS = 4
 """With more of them DuckDB reads files sooner than one thread numbers their values, if not more cheaply."""
 
+_FEW_ROWS = 1 << 12
+"""Where a whole batch has no more distinct rows, DuckDB groups values as cheaply as it reads them."""
+
 _OF_THE_SCAN = ("file_index", "file_row_number", "filename")
 """Columns that DuckDB adds to those of a file; one of the same name would be taken for them."""
 
@@ -140,7 +143,7 @@ def _numbered(asked: _Reduction, database: DuckDBPyConnection) -> _Rows | None:
     import pyarrow as pa
 
     kinds = [asked.source.schema.field(name).type for name in asked.names]
-    numbered = NumberedRows(ParquetFiles(asked.source.parquet), asked.names, kinds)
+    numbered = NumberedRows(ParquetFiles(asked.source.parquet), asked.names, kinds, _are_many)
     codes = codes_of(asked.names)
     schema = pa.schema(
         [*((code, pa.int32()) for code in codes), ("n_records", pa.int64()), ("position", pa.int64())]
@@ -153,8 +156,11 @@ def _numbered(asked: _Reduction, database: DuckDBPyConnection) -> _Rows | None:
         return None
     order = np.argsort(found.column("position").to_numpy())
     *columns, counts, _ = (column.to_numpy()[order] for column in found.columns)
-    values = [numbered.column(place, each) for place, each in enumerate(columns)]
-    return pa.table(values, names=list(asked.names)), counts
+    return numbered.table(columns), counts
+
+
+def _are_many(n_rows: int, _: int) -> bool:
+    return n_rows > _FEW_ROWS
 
 
 def _recoded(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection) -> _Rows:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from sfumato.arrays import Integers
+from sfumato.engines.numbered import NumberedRows
+from sfumato.engines.plain import is_plain
 from sfumato.engines.room import require_room, require_room_for_rows
 from sfumato.reading.sources import ParquetFiles, Source
 from sfumato.schema import Schema
 from sfumato.table import Table, counted, counted_by_column
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sfumato.applying.recoding import Recoding
 
 
 _MANY = 1 << 22
 """Of so many records in Parquet files each column is read alone; files are then opened once for each."""
+_OF_ONE_ROW = 2
+"""Where so many records of the first batch share a row, rows are put together batch by batch."""
 _BYTES_OF_CODE, _BYTES_OF_RECORD = 4, 40
 """What a cell takes when it was read, and a record while its columns are read and rows are compared."""
 
@@ -62,15 +71,40 @@ def _bytes_to_read(source: Source, schema: Schema | None) -> int:
 
 
 def _counted(source: Source, schema: Schema | None, missing_values: Iterable[str]) -> Table:
-    files = ParquetFiles(source.parquet) if source.parquet else None
-    if files is not None and files.n_records > _MANY:
-        names = files.schema.names if schema is None else schema.needed(files.schema.names)
+    if source.parquet:
+        return _counted_parquet(ParquetFiles(source.parquet), schema, missing_values)
+    records = source.read()
+    names = records.column_names if schema is None else schema.needed(records.column_names)
+    return counted(records.select(names), missing_values=missing_values)
+
+
+def _counted_parquet(files: ParquetFiles, schema: Schema | None, missing_values: Iterable[str]) -> Table:
+    names = files.schema.names if schema is None else schema.needed(files.schema.names)
+    found = _numbered(files, names)
+    if found is not None:
+        return counted(*found, missing_values=missing_values)
+    if files.n_records > _MANY:
         return counted_by_column(
             names, lambda name: files.read_encoded([name]).column(name), missing_values=missing_values
         )
-    records = source.read() if files is None else files.read_encoded()
-    names = records.column_names if schema is None else schema.needed(records.column_names)
-    return counted(records.select(names), missing_values=missing_values)
+    return counted(files.read_encoded(names), missing_values=missing_values)
+
+
+def _numbered(files: ParquetFiles, names: Sequence[str]) -> tuple[pa.Table, Integers] | None:
+    """Return rows, those of each batch put together, and their counts; nothing where few are alike."""
+    kinds = [files.schema.field(name).type for name in names]
+    if not all(map(is_plain, kinds)):
+        return None
+    numbered = NumberedRows(files, names, kinds, _are_alike)
+    batches = list(numbered.batches())
+    if not numbered.is_whole or not batches:
+        return None
+    *columns, counts, _ = (np.concatenate(parts) for parts in zip(*batches, strict=True))
+    return numbered.table(columns), counts
+
+
+def _are_alike(n_rows: int, n_records: int) -> bool:
+    return _OF_ONE_ROW * n_rows <= n_records
 
 
 ENGINE = MemoryEngine()

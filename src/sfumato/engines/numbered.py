@@ -5,7 +5,7 @@ Files hold a value that many records share once, so numbers are cheaper to get a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 _FEW_VALUES = 1 << 10
 """So many values of a column are always numbered, and more where two records or more share each."""
-_FEW_ROWS = 1 << 12
-"""Where a whole batch has no more distinct rows, the engine groups values as cheaply as it reads them."""
 _MOST_VALUES = 1 << 20
 """More values of one column are not numbered: they take more memory here than in the engine."""
 
@@ -39,14 +37,17 @@ class NumberedRows:
         The columns and their types.
     numbers
         For each column the number of each value.
+    is_worth_it
+        Whether numbers are worth it where the first batch has so many distinct rows and so many records.
     is_whole
-        Whether all records were read: not where a column has too many values or the first batch too few
-        rows for numbers to be worth it, nor where a file is damaged.
+        Whether all records were read: not where a column has too many values or numbers are not worth it,
+        nor where a file is damaged.
     """
 
     files: ParquetFiles
     names: Sequence[str]
     kinds: Sequence[pa.DataType]
+    is_worth_it: Callable[[int, int], bool]
     numbers: list[dict[Any, int]] = field(init=False)
     is_whole: bool = False
 
@@ -64,7 +65,7 @@ class NumberedRows:
                 if start == 0 and any(_has_many(column) for column in columns):
                     return
                 rows = self._numbered(columns, start)
-                if start == 0 and len(rows[0]) <= _FEW_ROWS:
+                if start == 0 and not self.is_worth_it(len(rows[0]), batch.num_rows):
                     return
                 yield rows
                 start += batch.num_rows
@@ -85,8 +86,14 @@ class NumberedRows:
         ]
         return [*codes, np.bincount(group, minlength=n_rows), first + start]
 
-    def column(self, place: int, codes: Integers) -> pa.DictionaryArray:
-        """Return the values behind the numbers of a column."""
+    def table(self, columns: Sequence[Integers]) -> pa.Table:
+        """Return the values behind columns of numbers."""
+        import pyarrow as pa
+
+        values = [self._values(place, each) for place, each in enumerate(columns)]
+        return pa.table(values, names=list(self.names))
+
+    def _values(self, place: int, codes: Integers) -> pa.DictionaryArray:
         import pyarrow as pa
 
         kind = self.kinds[place]
@@ -112,13 +119,19 @@ def _places(column: pa.DictionaryArray) -> Integers:
     import pyarrow as pa
 
     indices = column.indices.cast(pa.int32())
-    return np.asarray(indices.fill_null(len(column.dictionary)), dtype=np.int32)
+    if indices.null_count:
+        indices = indices.fill_null(len(column.dictionary))
+    return np.asarray(indices, dtype=np.int32)
 
 
 def _numbers(known: dict[Any, int], column: pa.DictionaryArray) -> Integers:
     """Return the number of each value of a dictionary, and that of a missing one if there is one."""
-    # what is not a number equals nothing, not even itself, and counts as missing
-    values = [None if value != value else value for value in column.dictionary.to_pylist()]
+    import pyarrow as pa
+
+    values = column.dictionary.to_pylist()
+    if pa.types.is_floating(column.dictionary.type):
+        # what is not a number equals nothing, not even itself, and counts as missing
+        values = [None if value != value else value for value in values]
     if column.null_count:
         values.append(None)
     return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int32)

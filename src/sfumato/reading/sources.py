@@ -38,7 +38,7 @@ STANDARD_INPUT = "-"
 _PATTERN = ("*", "?", "[")
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/.*", re.IGNORECASE | re.DOTALL)
 _ROWS_AT_ONCE = 1 << 17
-_ENCODED_AT_ONCE, _BYTES_AT_ONCE = 1 << 18, 1 << 28
+_ENCODED_AT_ONCE, _BYTES_AT_ONCE = 1 << 19, 1 << 28
 """Of records with texts as dictionaries so many are read at once, and fewer where they are long."""
 
 T = TypeVar("T")
