@@ -14,6 +14,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +283,36 @@ def _feather_seeds() -> list[bytes]:
     return [*seeds, stream.getvalue()]
 
 
+_LABELS = {"column_labels": {"age": "Age in years"}, "variable_value_labels": {"sex": {1: "f", 2: "m"}}}
+_STATISTICS: dict[str, tuple[str, dict[str, Any]]] = {
+    "sav": ("write_sav", _LABELS),
+    "por": ("write_por", {}),
+    "dta": ("write_dta", _LABELS),
+    "xpt": ("write_xport", {}),
+}
+"""What writes a file of SPSS, Stata or SAS, and with which labels."""
+
+
+def _statistics_seeds(name: str) -> list[bytes]:
+    """Write files with texts, numbers and missing values, one of them with a day and without compression."""
+    import datetime
+
+    import pandas as pd
+    import pyreadstat
+
+    writer, labels = _STATISTICS[name]
+    people: dict[str, Any] = {"age": [31.0, 42.0, None], "sex": [1.0, 2.0, 1.0], "ill": ["flu", "", "a, b"]}
+    days = [datetime.date(2024, 1, 31), None, datetime.date(2023, 2, 1)]
+    packed = {"row_compress": True} if name == "sav" else {}
+    found = []
+    for columns, options in ((people, packed), ({**people, "day": days}, {})):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, f"people.{name}")
+            getattr(pyreadstat, writer)(pd.DataFrame(columns), str(path), **labels, **options)
+            found.append(path.read_bytes())
+    return found
+
+
 def _gzip_seeds() -> list[bytes]:
     import gzip
 
@@ -307,7 +338,9 @@ TARGETS: dict[str, Target] = {
     "parquet": (_file(".parquet"), _parquet_seeds),
     "feather": (_file(".feather"), _feather_seeds),
     "xlsx": (_workbook(".xlsx"), _workbook_seeds("xlsx")),
+    "xls": (_file(".xls"), lambda: [(KEPT / "seeds" / "xls").read_bytes()]),
     "ods": (_workbook(".ods"), _workbook_seeds("ods")),
+    **{name: (_file(f".{name}"), partial(_statistics_seeds, name)) for name in _STATISTICS},
     "hierarchy": (_hierarchy, lambda: [b"a;A;*\nb;A;*\nc;C;*\n", b'1;"[1, 5)";*\n7;"[5, 9)";*\n', b"x\ny\n"]),
     "project": (_project, lambda: [_PROJECT, _DATES]),
     "question": (

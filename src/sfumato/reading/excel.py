@@ -13,19 +13,20 @@ from xml.parsers import expat
 
 from sfumato.errors import DataError
 from sfumato.reading.dialect import bomb, most_unpacked
+from sfumato.reading.sheets import Cell, Sheets, sheets_apart, sheets_of
 from sfumato.table import text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods")
+_PACKED = (".xlsx", ".xlsm", ".ods")
+"""Spelled so, the formats whose sheets are measured before they are read; ``.XLSX`` may hold any."""
+SUFFIXES = (*_PACKED, ".xls")
 
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]*)([0-9]+)["']""")
 _ROW, _NEXT = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c\b")
 _CELL = 32  # bytes that an empty cell takes
 _CHUNK = 1 << 20
-
-Cell = str | int | float | bool | datetime.date | datetime.time | datetime.timedelta
 
 
 def read_excel(path: Path) -> pa.Table:
@@ -66,21 +67,12 @@ def _rows(path: Path) -> list[list[Cell]]:
     return sheets[0]
 
 
-def _sheets(path: Path) -> list[list[list[Cell]]]:
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    _refuse_bomb(path)
-    try:
-        if not _is_well_formed(path):
-            raise ValueError("not well-formed")
-        with CalamineWorkbook.from_path(str(path)) as workbook:
-            sheets = [workbook.get_sheet_by_name(name).to_python() for name in workbook.sheet_names]
-    except (CalamineError, OSError, ValueError, MemoryError):
-        sheets = None
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # what a library in Rust raises is no Exception
-            raise
-        sheets = None
+def _sheets(path: Path) -> Sheets:
+    if path.suffix in _PACKED:
+        _refuse_bomb(path)
+        sheets = sheets_of(path) if _is_well_formed(path) else None
+    else:
+        sheets = sheets_apart(path, most_unpacked(path))
     if sheets is None:
         raise DataError(
             f"{path.name} is not a workbook that can be read, or has a password; save it again as .xlsx"
