@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from tools import fuzz, fuzzed
 
-from sfumato.errors import DataError
-
 KEPT = sorted(path for path in fuzzed.KEPT.iterdir() if path.name.partition("-")[0] in fuzzed.TARGETS)
 
 
@@ -53,16 +51,6 @@ def test_a_fault_is_seen_and_its_input_kept(
     (first, *_) = kept.iterdir()
     with pytest.raises(UnicodeDecodeError):
         fragile(first.read_bytes())
-
-
-@pytest.mark.parametrize("message", ["two\nlines", "\x1b[2J"])
-def test_a_message_that_is_not_one_line_is_a_fault(message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def talkative(written: bytes) -> None:
-        raise DataError(message)
-
-    monkeypatch.setitem(fuzzed.TARGETS, "talkative", (talkative, list))
-    with pytest.raises(ValueError, match="not one line"):
-        fuzzed.attempt("talkative", b"")
 
 
 def test_a_panic_is_a_fault_that_hypothesis_sees(monkeypatch: pytest.MonkeyPatch) -> None:

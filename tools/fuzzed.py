@@ -377,11 +377,8 @@ def attempt(target: str, written: bytes) -> None:
     with _within(SLOWEST):
         try:
             TARGETS[target][0](written)
-        except SfumatoError as error:
-            if not str(error).isprintable():
-                raise ValueError(
-                    f"the message of {type(error).__name__} is not one line of printable signs"
-                ) from None
+        except SfumatoError:
+            pass
         except (Exception, KeyboardInterrupt):
             raise
         except BaseException as panic:  # so libraries in Rust panic, and Hypothesis would not shrink it

@@ -26,10 +26,39 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
+def printable(text: str, *, kept: str = "") -> str:
+    r"""Return a text in which what could steer a terminal, or cannot be seen, is an escape as in JSON.
+
+    Parameters
+    ----------
+    text
+        The text.
+    kept
+        Signs that stay as they are all the same.
+
+    Examples
+    --------
+    >>> print(printable("b\x1b[2Jad\x7f\n"))
+    b\u001b[2Jad\u007f\u000a
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() or sign in kept else _escape(sign) for sign in text)
+
+
+def _escape(sign: str) -> str:
+    units = sign.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))
+
+
 class SfumatoError(Exception):
     """Anything that sfumato raises on purpose."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        """Return the message as one line, whatever the name of a file or a column holds."""
+        return printable(super().__str__())
 
 
 class UserError(SfumatoError):

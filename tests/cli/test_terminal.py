@@ -89,7 +89,7 @@ def test_a_terminal_shows_what_is_at_work(monkeypatch: pytest.MonkeyPatch) -> No
     with progress_shown() as show:
         show(Progress(1, 2, 0, 0, 1.0, "mondrian k=2", "mondrian k=3: anti-utility: one-rule, fold 2 of 10"))
     shown = screen.getvalue()
-    assert "anti-utility: ]0;evilmajority, [red]fold[/red] 3 of 10" in shown
+    assert r"anti-utility: \u001b]0;evil\u0007majority, [red]fold[/red] 3 of 10" in shown
     assert "mondrian k=3: anti-utility: one-rule, fold 2 of 10" in shown
 
 

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import click
 
+from sfumato.errors import printable
+
 Style = Literal["text", "json"]
 Level = Literal["info", "warning", "error"]
 
@@ -55,16 +57,10 @@ def _log(level: Level, message: str, words: str, **facts: Any) -> None:
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
         _line("log", {"time": when, "level": level, "message": message, **facts})
     else:
-        click.echo("\n".join(map(printable, words.split("\n"))), err=True)
+        click.echo(printable(words, kept="\n"), err=True)
 
 
 def _line(shape: str, facts: dict[str, Any]) -> None:
     from sfumato.cli.shapes import form
 
-    # in ASCII no sign can steer a terminal
-    click.echo(json.dumps({"format": form(shape), **facts}), err=True)
-
-
-def printable(text: str) -> str:
-    """Leave out control signs: a column's or a file's name must not steer the terminal."""
-    return "".join(sign for sign in text if sign.isprintable())
+    click.echo(printable(json.dumps({"format": form(shape), **facts})), err=True)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sfumato.cli.log import beware, logs_json, printable, say
+from sfumato.cli.log import beware, logs_json, say
+from sfumato.errors import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,8 +39,8 @@ _NAME, _BETWEEN_COLUMNS = 28, 3
 
 
 def echo(text: str = "") -> None:
-    """Print text without control signs."""
-    click.echo("\n".join(map(printable, text.split("\n"))))
+    """Print text; a control sign in it is an escape."""
+    click.echo(printable(text, kept="\n"))
 
 
 @contextmanager
@@ -145,8 +146,7 @@ def print_json(shape: str, facts: Mapping[str, Any]) -> None:
 
     whole = {"format": form(shape), **facts}
     written = json.dumps(whole, indent=2, ensure_ascii=not _shows_every_letter(), allow_nan=False)
-    safe = (sign if sign == "\n" or sign.isprintable() else json.dumps(sign)[1:-1] for sign in written)
-    click.echo("".join(safe))
+    click.echo(printable(written, kept="\n"))
 
 
 def _shows_every_letter() -> bool:

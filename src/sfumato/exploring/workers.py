@@ -205,12 +205,16 @@ def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _
 
 
 def _load(task: Task, table: Table, schema: Schema) -> None:
-    """Make and measure a candidate of a few rows, so that what is loaded then is not taken for its cost."""
+    """Make and measure a candidate of a few rows, so that what is loaded then is not taken for its cost.
+
+    They are never all rows: what is measured of these is remembered, and the candidate's own measures would
+    cost nothing and tell nothing.
+    """
     if _is_plugged_in(task):
         return
     ends = monotonic() + _BRIEF
     with kept_on(None), listening(_nobody), suppress(SfumatoError):
-        release = sanitize(few_rows(table, _FEW), schema, task.recipe)
+        release = sanitize(few_rows(table, min(_FEW, max(table.n_rows // 2, 1))), schema, task.recipe)
         for _, written in task.asked:
             if monotonic() < ends:
                 measure(release, [written])
