@@ -30,7 +30,7 @@ SERVER := for name in $$(command -v initdb) /usr/lib/postgresql/*/bin/initdb; do
 APT := env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes
 
 # The tests that are soon done: the nouns, choosing, the project file, two rooms of models. No page's examples, no
-# miners, no census table. `make test` runs everything.
+# miners, no census table.
 QUICK := tests/choosing tests/project tests/models/test_anonymity.py tests/models/test_diversity.py \
   tests/test_c*.py tests/test_de*.py tests/test_[e-s]*.py tests/test_table.py
 
@@ -40,7 +40,9 @@ REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explo
   tests/search/evolution/test_search.py tests/verifying/test_signature.py tests/workbench/test_command.py \
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
 
-.PHONY: help bench demo test quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark aim
+THOROUGH :=
+
+.PHONY: help bench demo test thorough quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark aim
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -50,10 +52,14 @@ demo: python $(RUNTIME) ## explore, compare and report on the embedded example
 	$(BIN)/sfumato demo
 
 # The types are checked by one processor while the tests have the others.
-test: python $(DEVELOPMENT) browser server ## lint, and run all tests
+test: python $(DEVELOPMENT) browser server ## lint, and run the tests
 	@make --no-print-directory lint & linted=$$!; \
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile; tested=$$?; \
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(THOROUGH); tested=$$?; \
 	wait $$linted && exit $$tested
+
+# What takes long and is looked at in a shorter way by another test: before a version, and by night.
+thorough: THOROUGH := --thorough
+thorough: test ## lint, and run the tests, those that take long included
 
 quick: lint ## lint, then run the tests that are soon done
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(QUICK)
@@ -88,7 +94,7 @@ bench: python $(DEVELOPMENT) ## measure sfumato beside its peers, in one run, in
 
 # Compiled kernels are left out of the count: Python runs none of their lines.
 coverage: python $(DEVELOPMENT) browser server ## run all tests and report which lines and branches of the library they reach
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-fail-under=95 --cov-report=term
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --thorough --cov --cov-fail-under=95 --cov-report=term
 
 # Goes on where it was stopped: what is known lies in build/. ROOMS='models verifying' for some of it.
 ROOMS :=

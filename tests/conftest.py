@@ -9,6 +9,7 @@ import functools
 import gc
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Generator
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,7 +33,7 @@ from sfumato.release import Order
 settings.register_profile(
     "patient", deadline=None, derandomize=False, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("patient")
+settings.register_profile("brisk", settings.get_profile("patient"), max_examples=40)
 
 # Longer than anything takes on a busy machine, shorter than what tests let sleep (600 seconds).
 PATIENCE = 300.0
@@ -97,8 +98,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="count a skipped test as failed unless tests/conftest.py allows its reason (set where CI is)",
     )
 
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="run the tests marked so, too, and let Hypothesis try as many examples as it does by default",
+    )
+
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "thorough(instead, but=0): takes long, and looks at what `instead` looks at in less time; "
+        "only --thorough runs it, or more than the first `but` sets of its parameters",
+    )
+    settings.load_profile("patient" if config.getoption("--thorough") else "brisk")
     if config.getoption("--fail-skipped"):
         config.pluginmanager.register(FailSkipped())
     if hasattr(config, "workerinput") and os.name == "posix":
@@ -117,10 +130,28 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--thorough"):
+        leave_out_what_takes_long(config, items)
     leave_out_what_cannot_run(items)
     if hasattr(config, "workerinput"):
         rank = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
         items.sort(key=lambda item: rank.get(item.path, len(rank)))
+
+
+def leave_out_what_takes_long(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests marked as thorough, all but the first few where the mark leaves some."""
+    met: Counter[str] = Counter()
+    left_out = []
+    for item in items:
+        mark = item.get_closest_marker("thorough")
+        if mark is not None:
+            test = item.nodeid.partition("[")[0]
+            met[test] += 1
+            if met[test] > mark.kwargs.get("but", 0):
+                left_out.append(item)
+    config.hook.pytest_deselected(items=left_out)
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
 
 
 def leave_out_what_cannot_run(items: list[pytest.Item]) -> None:

@@ -76,6 +76,7 @@ def first_night(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subproc
     return folder, nightly(folder, "min general-loss where k >= 4", "release")
 
 
+@pytest.mark.thorough("the test of the codes")
 @needs_shell
 def test_the_nightly_job_publishes_what_was_asked_for(first_night: Any) -> None:
     folder, done = first_night
@@ -85,6 +86,7 @@ def test_the_nightly_job_publishes_what_was_asked_for(first_night: Any) -> None:
     assert {json.loads(line)["format"] for line in done.stderr.splitlines()} == {"sfumato/log/1"}
 
 
+@pytest.mark.thorough("its first code", but=1)
 @needs_shell
 @pytest.mark.parametrize(
     ("question", "code", "kind"),

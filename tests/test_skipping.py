@@ -1,10 +1,15 @@
-"""Where everything should run, a skipped test is a failure unless its reason is allowed."""
+"""Where everything should run, a skipped test is a failure unless its reason is allowed.
+
+And what takes long is left out unless somebody asks for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 pytest_plugins = ["pytester"]
 
@@ -33,12 +38,44 @@ TESTS = """
 """
 
 
+THOROUGH = """
+    import pytest
+
+    def test_in_short():
+        pass
+
+    @pytest.mark.thorough("test_in_short")
+    def test_at_length():
+        pass
+
+    @pytest.mark.thorough("its first two", but=2)
+    @pytest.mark.parametrize("number", range(5))
+    def test_of_many(number):
+        pass
+
+    class TestWithin:
+        @pytest.mark.thorough("its first", but=1)
+        @pytest.mark.parametrize("number", range(3))
+        def test_of_many(self, number):
+            pass
+"""
+
+
 @pytest.fixture
-def tests(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+def folder(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[pytest.Pytester]:
     monkeypatch.delenv("CI", raising=False)
     pytester.makeconftest(CONFTEST.read_text("utf-8"))
-    pytester.makepyfile(TESTS)
-    return pytester
+    yield pytester
+    # the tests within load the one or the other
+    settings.load_profile("patient" if request.config.getoption("--thorough") else "brisk")
+
+
+@pytest.fixture
+def tests(folder: pytest.Pytester) -> pytest.Pytester:
+    folder.makepyfile(TESTS)
+    return folder
 
 
 def outcomes(tests: pytest.Pytester, *options: str) -> dict[str, int]:
@@ -94,3 +131,9 @@ def test_every_allowed_reason_is_one_that_a_test_gives() -> None:
     for reason in reasons:
         given = [text for text in written if f'reason="{reason}"' in text or f'skip("{reason}")' in text]
         assert [text for text in given if "MAY_BE_SKIPPED" not in text], reason
+
+
+def test_what_takes_long_is_left_out_all_but_the_first_few(folder: pytest.Pytester) -> None:
+    folder.makepyfile(THOROUGH)
+    assert outcomes(folder) == {"passed": 4, "deselected": 6}
+    assert outcomes(folder, "--thorough") == {"passed": 10}

@@ -71,6 +71,7 @@ def ratings(n_people: int = 500, n_titles: int = 2000) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.thorough("the first of the other tables")
 # on a slow machine a method may be given up for taking a third of the budget, which is what the budget is
 # for, and where kernels are compiled first fewer candidates are made: both ends and one between come soon
 @pytest.mark.filterwarnings("default::sfumato.faults.MethodFails")
@@ -98,6 +99,7 @@ def test_thousands_of_titles_end_in_a_frontier_and_a_short_verified_file(
     assert published.stat().st_size < 3 * data.stat().st_size
 
 
+@pytest.mark.thorough("its first table", but=1)
 @pytest.mark.parametrize("name", SIZES)
 def test_the_first_try_on_a_strangers_table_ends_in_a_verified_folder(
     name: str, tmp_path: Path, sfumato: Run

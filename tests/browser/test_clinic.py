@@ -99,6 +99,7 @@ def ask_everything(page: Any, photograph: Any) -> None:
             photograph(page, "clinic-4-ask")
 
 
+@pytest.mark.thorough("tests/browser/test_journey.py")
 def test_the_clinics_journey(serve: Any, page: Any, photograph: Any, export: Path, tmp_path: Path) -> None:
     # the file and the roles
     page.goto(serve(tmp_path))

@@ -215,6 +215,7 @@ def test_the_script_finds_the_same_front_and_knee_as_the_library(
     assert sorted(page.evaluate(FRONT)) == sorted(c.id for c in Frontier(made, four).efficient())
 
 
+@pytest.mark.thorough("tests/test_frontier.py")
 def test_five_thousand_candidates(
     page: Any, entered: Callable[..., str], photograph: Any, folder: Path
 ) -> None:
@@ -334,6 +335,7 @@ def test_candidates_of_the_command_line_appear_by_themselves(
     page.get_by_text("There is nothing to try yet").wait_for()
 
 
+@pytest.mark.thorough("tests/workbench/state/test_jobs.py")
 def test_nothing_is_lost_when_the_server_is_killed(
     serve: Any, page: Any, entered: Callable[..., str], folder: Path
 ) -> None:

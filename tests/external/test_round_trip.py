@@ -185,6 +185,7 @@ def some_of_adult(adult: Bound) -> Bound:
     return schema.bind(table.take(np.arange(0, table.n_rows, 150)))
 
 
+@pytest.mark.thorough("the tables drawn at random")
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_a_part_of_adult_is_read_back_as_it_was(name: str, some_of_adult: Bound) -> None:
     for release in releases(name, some_of_adult):

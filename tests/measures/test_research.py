@@ -436,6 +436,7 @@ class TestLiAndLi:
         assert utility.value == pytest.approx(0.0288, abs=0.002)
         assert privacy.value == pytest.approx(0.086, abs=0.02)
 
+    @pytest.mark.thorough("its first model", but=2)
     @pytest.mark.parametrize(
         "model",
         [

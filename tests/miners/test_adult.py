@@ -41,6 +41,7 @@ def census() -> Release:
     return original_view(Table.from_arrow(datasets.adult_records("complete", NAMES)), Schema.of(roles))
 
 
+@pytest.mark.thorough("its first target", but=1)
 @pytest.mark.parametrize("target", PUBLISHED)
 def test_the_tree_is_as_accurate_as_published_in_table_2(target: str, census: Release) -> None:
     intact, suppressed = PUBLISHED[target]

@@ -148,6 +148,7 @@ OURS: dict[str, Any] = {
 }
 
 
+@pytest.mark.thorough("its first releases", but=5)
 def test_every_figure_agrees(pycanon: Any, release: Release, frame: pd.DataFrame) -> None:
     theirs = judged(pycanon, frame, release)
     seen = as_seen(release)

@@ -215,6 +215,7 @@ RETURNING = {
 }
 
 
+@pytest.mark.thorough("with one worker", but=1)
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_what_raises_or_returns_nonsense_is_told_once_by_kind_and_all_others_are_made(
     plugged: Path, tmp_path: Path, workers: str
@@ -254,6 +255,7 @@ def test_what_hangs_or_eats_the_memory_is_stopped_and_told_with_the_remedy(
     assert "used more than 1 GB of memory; go on with fewer --workers or more --memory" in "".join(said)
 
 
+@pytest.mark.thorough("tests/exploring/test_run.py")
 def test_a_measure_that_fails_loses_nothing_that_was_measured_before(plugged: Path, tmp_path: Path) -> None:
     assert explored(plugged, tmp_path, "", "--workers", "1")[0] == 0
     measures = ', { bad-measure = { how = "raises" } }'
@@ -313,6 +315,7 @@ def test_a_model_that_fails_is_named_and_not_the_method_that_asked_it(plugged: P
         assert any(words in line for line in said), words
 
 
+@pytest.mark.thorough("with one worker", but=1)
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_searches_that_fail_are_told_and_the_rest_is_made(
     plugged: Path, tmp_path: Path, workers: str
@@ -334,6 +337,7 @@ def test_searches_that_fail_are_told_and_the_rest_is_made(
         assert any(words in line for line in said), words
 
 
+@pytest.mark.thorough("the first test of this file")
 def test_where_every_candidate_fails_the_exit_code_is_1_and_it_is_tried_again(
     plugged: Path, tmp_path: Path
 ) -> None:
@@ -350,6 +354,7 @@ def test_where_every_candidate_fails_the_exit_code_is_1_and_it_is_tried_again(
         )
 
 
+@pytest.mark.thorough("the first test of this file")
 def test_one_release_by_a_method_that_fails_is_one_line(plugged: Path, tmp_path: Path) -> None:
     explored(plugged, tmp_path, "", "--workers", "1")
     for how, words in {"raises": "raises ValueError", "exits": "raises SystemExit", **RETURNING}.items():

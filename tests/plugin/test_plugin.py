@@ -244,6 +244,7 @@ def written(folder: Path, name: str, source: str) -> Path:
     return folder
 
 
+@pytest.mark.thorough("tests/test_registry.py")
 def test_broken_plug_ins_are_named_in_a_line_each_and_every_command_goes_on(tmp_path: Path) -> None:
     target = install(Path(__file__).parent / "package", tmp_path / "installed")
     for name, (source, _) in BROKEN.items():

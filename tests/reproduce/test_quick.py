@@ -30,6 +30,7 @@ ONE_OF = {
     "together.csv": 24,
 }
 FEW_QUERIES = 10
+ALL_PAPERS = pytest.mark.thorough("the tests of each paper in this folder, and what is exact")
 EXACT = [
     ("li", "table-1", "records", "count", "45222"),
     ("dewri", "data", "records", "count", "30162"),
@@ -108,6 +109,7 @@ def exhibits(told: dict[str, Any], paper: str) -> dict[str, Any]:
     return {each["key"]: each for each in told["papers"][paper]["exhibits"]}
 
 
+@ALL_PAPERS
 def test_page_results_and_pictures_are_written(told, folder):
     written = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     assert written == {name: value for name, value in told.items() if name not in ("format", "page")}
@@ -130,10 +132,12 @@ def test_exact_facts_are_the_same(exact, paper, key, row, column, figure):
     assert (cell["published"], cell["verdict"]) == (figure, "same")
 
 
+@ALL_PAPERS
 def test_what_is_printed_has_its_shape(told, printed):
     printed("reproduce", json.dumps(told))
 
 
+@ALL_PAPERS
 def test_every_curve_has_a_point(told):
     empty = [
         (paper, key, chart["title"], series["name"])
@@ -146,6 +150,7 @@ def test_every_curve_has_a_point(told):
     assert not empty
 
 
+@ALL_PAPERS
 def test_numbered_exhibits_begin_with_their_number_in_the_paper(told):
     for paper in ("brickell", "li", "dewri", "sramka"):
         for key, exhibit in exhibits(told, paper).items():

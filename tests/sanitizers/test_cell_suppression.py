@@ -136,6 +136,7 @@ class TestOptimum:
         release = sanitize(*bound_of(records, weights), CellSuppression(model))
         assert cost(release) >= optimum(records, weights, judge) - 1e-9
 
+    @pytest.mark.thorough("test_it_is_never_beaten", but=1)
     @pytest.mark.parametrize(
         ("model", "judge", "most"), [(*pair, m) for pair, m in zip(JUDGES, (1.10, 1.05, 1.25), strict=True)]
     )
@@ -276,6 +277,7 @@ def some_of(bound: Bound) -> Bound:
 
 
 class TestAdult:
+    @pytest.mark.thorough("its first model", but=1)
     @pytest.mark.parametrize(
         ("model", "most"),
         [

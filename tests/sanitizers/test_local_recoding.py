@@ -186,6 +186,7 @@ def test_peeling_takes_every_record_once_into_classes_that_hold(model: PrivacyMo
     assert len(holds) > 3
 
 
+@pytest.mark.thorough("its first model", but=1)
 @pytest.mark.parametrize(
     ("model", "sensitive", "arx"),
     [

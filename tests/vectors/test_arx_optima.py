@@ -73,6 +73,7 @@ def measured(row: dict[str, Any], levels: Any) -> tuple[float | None, int, int]:
     return taken.value, release.n_suppressed, release.classes.n_classes
 
 
+@pytest.mark.thorough("its first rows", but=12)
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_the_optimum_has_the_score_that_arx_finds(row: dict[str, Any]) -> None:
     bound = adult(tuple(row["quasi_identifiers"]), row["sensitive"])

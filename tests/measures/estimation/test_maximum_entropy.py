@@ -327,6 +327,7 @@ IMPROVED: dict[str, tuple[Any, float]] = {
 }
 
 
+@pytest.mark.thorough("its first release", but=2)
 @pytest.mark.parametrize("name", IMPROVED)
 def test_it_estimates_adult_better(name: str, adult: Bound) -> None:
     how, factor = IMPROVED[name]

@@ -602,6 +602,7 @@ def test_a_miner_that_does_not_come_to_an_end_is_named(hospital: Bound) -> None:
     assert "no miner finished for 'age'" in reason
 
 
+@pytest.mark.thorough("tests/reproduce/test_sramka.py")
 def test_the_setting_of_sramka_on_adult() -> None:
     names = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country")
     table, schema = datasets.adult(quasi_identifiers=names, sensitive=("salary",))

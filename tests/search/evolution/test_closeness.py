@@ -92,6 +92,7 @@ def problem_of(
     )
 
 
+@pytest.mark.thorough("its first two", but=2)
 @pytest.mark.parametrize("kind", get_args(Farness))
 @pytest.mark.parametrize("name", NAMES)
 def test_the_search_finds_the_whole_true_front(name: ClosenessName, kind: Farness) -> None:

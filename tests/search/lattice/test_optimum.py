@@ -232,6 +232,7 @@ def every_node(problem: Any) -> dict[tuple[int, ...], float]:
     return {node.levels: problem.score(node.cost) for node in nodes if node.cost < math.inf}
 
 
+@pytest.mark.thorough("its first models", but=6)
 @pytest.mark.parametrize("model", WITH_NAMED_VALUES, ids=str)
 def test_pruning_never_changes_the_answer(model: PrivacyModel, correlated: Bound) -> None:
     for suppression, objective in itertools.product((0.0, 0.05, 0.25, 1.0), OBJECTIVES):
