@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sfumato.engines import room
 from sfumato.engines.base import engine_named
 from sfumato.errors import DataError, SfumatoError
-from sfumato.exploring.memory import SHARE
+from sfumato.exploring.machine import SHARE
 from sfumato.reading.sources import source_at
 from sfumato.schema import Attribute, Schema
 from sfumato.table import Table
@@ -458,9 +458,9 @@ def test_what_cannot_be_read_at_once_is_refused_before_a_record_is_read(
     # 20,000 records of two columns take 48 bytes each; the text has more than 80,000 letters
     needed = 20_000 * (2 * 4 + 40) if name.endswith("parquet") else path.stat().st_size
     monkeypatch.setattr(room, "rows_that_fit", lambda n_columns: 20_000)
-    monkeypatch.setattr(room, "of_machine", lambda: int(needed / SHARE) + 2)
+    monkeypatch.setattr(room, "memory", lambda: int(needed / SHARE) + 2)
     assert reduced(path, "memory").n_records == 20_000
-    monkeypatch.setattr(room, "of_machine", lambda: int(needed / SHARE) - 2)
+    monkeypatch.setattr(room, "memory", lambda: int(needed / SHARE) - 2)
     monkeypatch.setattr("sfumato.engines.memory._counted", lambda *_: pytest.fail("a record was read"))
     with pytest.raises(DataError, match=rf'^{name} takes about .* GB .* set engine = "duckdb" in \[data\]'):
         reduced(path, "memory")
@@ -490,7 +490,7 @@ def test_many_records_are_read_column_by_column_to_the_same_table(
 
 
 def test_the_rows_that_fit_grow_with_memory_and_shrink_with_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "of_machine", lambda: 8 << 30)
+    monkeypatch.setattr(room, "memory", lambda: 8 << 30)
     assert room.rows_that_fit(7) == int(0.8 * (8 << 30)) // 400
     assert room.rows_that_fit(15) * 2 in (room.rows_that_fit(7), room.rows_that_fit(7) - 1)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sfumato import Schema, Table
-from sfumato.exploring import apart, memory
+from sfumato.exploring import apart, machine
 from sfumato.exploring.apart import UNLIMITED, Limits, Original, done_apart
 from sfumato.store.base import Store
 
@@ -25,7 +25,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(apart, "time", clock)
-    monkeypatch.setattr(memory, "can_be_watched", lambda: False)
+    monkeypatch.setattr(machine, "can_be_watched", lambda: False)
     return clock
 
 

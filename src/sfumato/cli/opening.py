@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.cli.log import say
 from sfumato.cli.terminal import progress_shown
 from sfumato.errors import Infeasible, ParameterError, ProjectError, UserError, suggestion
+from sfumato.exploring.machine import processors
 from sfumato.files import why_unreadable
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def foreseen(project: Project, workers: int | None, budget: float | None) -> For
 
     place = project.store_path if os.path.exists(project.store_path) else IN_MEMORY
     with Store(place) as store:
-        return forecast(project, store, workers or os.cpu_count() or 1, budget)
+        return forecast(project, store, workers or processors(), budget)
 
 
 def without(project: Project, names: Iterable[str]) -> Project:

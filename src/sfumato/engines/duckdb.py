@@ -6,7 +6,6 @@ extension, no other file. What does not fit is kept in a folder that nobody else
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +28,7 @@ from sfumato.engines.plain import (
 )
 from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
 from sfumato.errors import DataError, SfumatoError, UserError
+from sfumato.exploring.machine import processors
 from sfumato.reading.databases import quoted
 from sfumato.reading.dialect import require_file
 from sfumato.reading.sources import ParquetFiles, Source
@@ -131,7 +131,7 @@ def _reduced(asked: _Reduction, database: DuckDBPyConnection) -> _Rows:
     n_rows, limit = _n_distinct(database, asked), rows_that_fit(len(asked.names))
     if n_rows > limit:
         raise too_many(asked.source.label, n_rows, limit, _coarser(database, asked))
-    if _can_read(asked.source, asked.names) and asked.share >= 1 and _n_threads() <= _FEW_THREADS:
+    if _can_read(asked.source, asked.names) and asked.share >= 1 and processors() <= _FEW_THREADS:
         found = _numbered(asked, database)
         if found is not None:
             return found
@@ -200,17 +200,13 @@ def _duckdb() -> Any:
 def _settings(folder: str) -> dict[str, str | int | bool]:
     return {
         "memory_limit": f"{working_memory()}B",
-        "threads": _n_threads(),
+        "threads": processors(),
         "temp_directory": folder,
         "max_temp_directory_size": f"{shutil.disk_usage(folder).free // 2}B",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "preserve_insertion_order": False,
     }
-
-
-def _n_threads() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _put_in(database: DuckDBPyConnection, asked: _Reduction, trouble: list[SfumatoError]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.errors import DataError
-from sfumato.exploring.memory import SHARE, of_machine
+from sfumato.exploring.machine import SHARE, memory
 from sfumato.hierarchy import Hierarchy
 from sfumato.kernels.grouping import number_rows
 from sfumato.schema import Schema, bound
@@ -54,12 +54,12 @@ class Coarser:
 
 def working_memory() -> int:
     """Return how many bytes an engine may use while it works."""
-    return max(of_machine() // _PART_FOR_WORK, 1 << 28)
+    return max(memory() // _PART_FOR_WORK, 1 << 28)
 
 
 def rows_that_fit(n_columns: int) -> int:
     """Return with how many distinct rows this machine can work."""
-    return int(SHARE * of_machine()) // (_BYTES_OF_CELL * (n_columns + 1))
+    return int(SHARE * memory()) // (_BYTES_OF_CELL * (n_columns + 1))
 
 
 def require_room(label: str, n_bytes: int) -> None:
@@ -72,7 +72,7 @@ def require_room(label: str, n_bytes: int) -> None:
     n_bytes
         How much memory reading it takes at least.
     """
-    room = SHARE * of_machine()
+    room = SHARE * memory()
     if n_bytes > room:
         raise DataError(
             f"{label} takes about {n_bytes / _GIGABYTE:,.3g} GB of memory to be read at once and there are "

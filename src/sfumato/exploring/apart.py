@@ -21,7 +21,7 @@ from typing import Any
 
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ParameterError, SfumatoError, UserError
-from sfumato.exploring import memory
+from sfumato.exploring import machine
 from sfumato.kernels.compiling import tell_of_compiling
 from sfumato.progress import listening, tell
 from sfumato.schema import Schema
@@ -55,7 +55,7 @@ class Limits:
     patience: float | None = None
 
     def __post_init__(self) -> None:
-        if self.memory is not None and not memory.can_be_watched():
+        if self.memory is not None and not machine.can_be_watched():
             raise ParameterError(
                 "this system does not tell how much memory a process uses; leave --memory out"
             )
@@ -183,10 +183,10 @@ def _stop_beyond(crew: list[_Hand], limits: Limits) -> None:
         is_at_work = hand.is_busy and hand.compiles_since is None
         if is_at_work and limits.longest is not None and now - hand.began > limits.longest:
             hand.stop(f"it took longer than {limits.longest:g} seconds; give it more with --time-limit")
-    if not memory.can_be_watched():
+    if not machine.can_be_watched():
         return
-    used = {hand: memory.used_by(hand.process.pid or 0) for hand in crew}
-    share = memory.SHARE * memory.of_machine() / len(crew) if crew else 0.0
+    used = {hand: machine.used_by(hand.process.pid or 0) for hand in crew}
+    share = machine.SHARE * machine.memory() / len(crew) if crew else 0.0
     allowed = share if limits.memory is None else float(limits.memory)
     if limits.memory is None and sum(used.values()) <= share * len(crew):
         return

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter, process_time
 
-from sfumato.exploring import memory
+from sfumato.exploring import machine
 from sfumato.exploring.apart import Original
 from sfumato.exploring.estimate import Costs, usually_refined
 from sfumato.exploring.order import in_order
@@ -93,7 +93,7 @@ def forecast(project: Project, store: Store, workers: int, budget: float | None 
         n_searches=tries.count(None),
         seconds=_seconds(wanted, gaps, costs, workers, budget, start),
         n_sampled=sampled,
-        memory=memory.used_by(os.getpid()) * (workers + (workers > 1)),
+        memory=machine.used_by(os.getpid()) * (workers + (workers > 1)),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
@@ -17,6 +16,7 @@ from typing import Any
 from sfumato import registry
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ProjectError
+from sfumato.exploring import machine
 from sfumato.exploring.apart import UNLIMITED, Limits, Original
 from sfumato.exploring.estimate import Costs, usually_refined
 from sfumato.exploring.order import in_order
@@ -197,7 +197,7 @@ def fill(
     """
     began = monotonic() if began is None else began
     is_told = workers is not None
-    workers = workers or os.cpu_count() or 1
+    workers = workers or machine.processors()
     apart = None if workers == 1 and not limits.need_watching else limits
     ground = Ground(store, Original(table, schema, store.path), store.seed(seed), with_keys(measures), apart)
     ends = math.inf if budget is None else began + budget

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.errors import Infeasible, ParameterError
+from sfumato.exploring.machine import processors
 from sfumato.search.evolution.archive import Archive
 from sfumato.search.evolution.problems import Evaluation, Problem
 from sfumato.search.evolution.space import Genes, Space
@@ -111,7 +111,7 @@ class Judge:
         if len(batches) == 1 or not self.problem.is_counted:
             self._take_all(batches, map(self.problem.evaluate, batches))
         else:
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
+            with ThreadPoolExecutor(processors()) as pool:
                 self._take_all(batches, pool.map(self.problem.evaluate, batches))
 
     def _take_all(self, batches: Iterable[Genes], evaluations: Iterable[Evaluation]) -> None:

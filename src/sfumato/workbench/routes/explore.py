@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from sfumato import formatting
 from sfumato.caching import remembered
 from sfumato.errors import SfumatoError
 from sfumato.exploring.growth import Growth, growth_of
+from sfumato.exploring.machine import processors
 from sfumato.frontier import Candidate, Frontier
 from sfumato.project.budget import seconds_of
 from sfumato.store.base import Store, is_being_explored
@@ -215,7 +215,7 @@ def _job_facts(request: Request, seen: Seen) -> dict[str, Any]:
         "within": _duration(report.within) if report else "",
         "elapsed": _duration(report.elapsed) if report else "",
         "workers": job.workers if job else None,
-        "processors": os.cpu_count() or 1,
+        "processors": processors(),
         "budgets": _budgets(job.budget if job else seen.opened.project.budget),
         "growth": None if at_work else _growth(seen),
         "query": "?" + request.url.query if request.url.query else "",

@@ -1,4 +1,4 @@
-"""Memory: how much of it a process uses, and how much the machine has."""
+"""Machine: how much memory and how many processors there are for this process."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ _LIMITS = {"": "memory.max", "memory": "memory/memory.limit_in_bytes"}
 """Where the limit of all is told in a group of each kind: one for everything, or one for memory alone."""
 SHARE = 0.8
 """The share of the machine's memory that all workers together may use."""
+
+
+def processors() -> int:
+    """Return how many processors this process may use: fewer than there are where it is bound to some.
+
+    Examples
+    --------
+    >>> 1 <= processors() <= os.cpu_count()
+    True
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def can_be_watched() -> bool:
@@ -29,7 +40,7 @@ def used_by(process: int) -> int:
     return resident + sum(used_by(int(child)) for child in children)
 
 
-def of_machine() -> int:
+def memory() -> int:
     """Return how many bytes of memory the machine has, or what this process may use of them.
 
     That may be less in a container, in a control group and where the shell set a limit (``ulimit -v``).
