@@ -65,7 +65,11 @@ def test_the_fit_has_the_greatest_likelihood() -> None:
         joined = np.log(theta + steps * alpha).sum()
         return float(np.log(theta + np.arange(1, sample.n_records)).sum() - joined - sum(within))
 
-    found = optimize.minimize(unlikelihood, (100.0, 0.5), bounds=[(0.1, 1e4), (0.01, 0.99)])
+    # by comparisons alone: where differences stand for slopes the search ends early on some machines
+    closely = {"xatol": 1e-8, "fatol": 1e-10, "maxiter": 10_000}
+    found = optimize.minimize(
+        unlikelihood, (100.0, 0.5), method="Nelder-Mead", bounds=[(0.1, 1e4), (0.01, 0.99)], options=closely
+    )
     assert fitted_pitman(sample) == pytest.approx(found.x, rel=1e-3)
     assert unlikelihood(fitted_pitman(sample)) <= found.fun + 1e-6
 
