@@ -76,7 +76,6 @@ def first_night(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subproc
     return folder, nightly(folder, "min general-loss where k >= 4", "release")
 
 
-@pytest.mark.thorough("the test of the codes")
 @needs_shell
 def test_the_nightly_job_publishes_what_was_asked_for(first_night: Any) -> None:
     folder, done = first_night
@@ -86,7 +85,7 @@ def test_the_nightly_job_publishes_what_was_asked_for(first_night: Any) -> None:
     assert {json.loads(line)["format"] for line in done.stderr.splitlines()} == {"sfumato/log/1"}
 
 
-@pytest.mark.thorough("its first code", but=1)
+@pytest.mark.thorough("the night that goes well; tests/cli")
 @needs_shell
 @pytest.mark.parametrize(
     ("question", "code", "kind"),

@@ -132,6 +132,7 @@ def test_an_unknown_address_is_a_page(serve: Any, page: Any, photograph: Any, tm
     photograph(page, "nothing-here")
 
 
+@pytest.mark.thorough("tests/workbench/state/test_editing.py")
 def test_nothing_that_was_written_is_lost_when_the_server_is_killed(
     serve: Any, page: Any, adult_csv: Path, tmp_path: Path
 ) -> None:

@@ -321,6 +321,7 @@ def test_it_shows_a_picture_and_a_list_without_javascript(
     context.close()
 
 
+@pytest.mark.thorough("tests/workbench/state")
 def test_candidates_of_the_command_line_appear_by_themselves(
     page: Any, entered: Callable[..., str], folder: Path
 ) -> None:

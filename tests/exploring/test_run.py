@@ -612,6 +612,7 @@ class TestCommand:
         report = json.loads(again.stdout)
         assert (report["made"], report["known"]) == (N_MANY - n_kept, n_kept)
 
+    @pytest.mark.thorough("while its workers start", but=1)
     @pytest.mark.parametrize("when", ["workers-starting", "workers-busy"])
     def test_interrupted_in_the_middle_says_so_in_one_line(
         self, demo: Path, when: str, patience: float

@@ -190,6 +190,7 @@ def test_a_script_may_bring_its_own_miner_and_leaves_nothing_behind(tmp_path: Pa
     assert wait_until_gone(int(child), patience)
 
 
+@pytest.mark.thorough("its first way", but=1)
 @pytest.mark.parametrize(("number", "everybody"), [(signal.SIGINT, True), (signal.SIGKILL, False)])
 def test_a_script_that_is_stopped_leaves_nothing_behind(
     tmp_path: Path, number: signal.Signals, everybody: bool, patience: float

@@ -300,6 +300,7 @@ def test_what_a_measure_returns_is_checked_in_python_too(found: object, words: s
     assert str(caught.value) == f"the measure 'whatever' {words}; repair or uninstall its plug-in"
 
 
+@pytest.mark.thorough("the first test of this file")
 def test_a_model_that_fails_is_named_and_not_the_method_that_asked_it(plugged: Path, tmp_path: Path) -> None:
     faults = {
         "raises": "the model 'bad-model' raises ValueError",

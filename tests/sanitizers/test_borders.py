@@ -228,6 +228,7 @@ def some_people() -> tuple[Table, Schema]:
     return Table.from_arrow(columns), Schema(attributes)
 
 
+@pytest.mark.thorough("its first method", but=1)
 @pytest.mark.parametrize("method", [LocalRecoding, Clustering])
 def test_ends_tell_nothing_on_a_grid_and_much_where_borders_are_tight(
     some_people: tuple[Table, Schema], method: Any
@@ -241,6 +242,7 @@ def test_ends_tell_nothing_on_a_grid_and_much_where_borders_are_tight(
     assert abs(gains["grid"]) < 0.05
 
 
+@pytest.mark.thorough("its first method", but=1)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_recoding_on_a_grid_takes_the_next_records(some_people: tuple[Table, Schema], method: Any) -> None:
     table, schema = some_people

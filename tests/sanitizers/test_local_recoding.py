@@ -155,6 +155,7 @@ def test_with_sets_it_loses_no_more_than_mondrian() -> None:
         assert loss(sanitize(table, schema, LocalRecoding(model))) < loss(mondrian)
 
 
+@pytest.mark.thorough("the loss beside ARX's")
 def test_more_effort_does_not_lose_more_on_adult() -> None:
     table, schema = datasets.adult("train")
     releases = [sanitize(table, schema, LocalRecoding(KAnonymity(10), effort)) for effort in (0, 1, 4)]

@@ -27,6 +27,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     return found
 
 
+@pytest.mark.thorough("its first attack", but=2)
 @pytest.mark.parametrize("name", FOUND)
 def test_the_risk_is_within_the_interval_that_anonymeter_gives(
     name: str, ours: dict[str, dict[str, Any]]

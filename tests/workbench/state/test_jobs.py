@@ -70,6 +70,7 @@ def test_an_exploration_runs_to_its_end(jobs: Jobs, folder: Path) -> None:
     assert (again.state, again.progress.known) == ("done", 2)
 
 
+@pytest.mark.thorough("a cancelled one")
 def test_a_paused_exploration_goes_on_where_it_stopped(jobs: Jobs, folder: Path) -> None:
     path = written(folder, MANY)
     job = jobs.start(path, workers=1)
@@ -101,6 +102,7 @@ def test_a_search_says_how_far_it_has_come_and_can_be_cancelled(jobs: Jobs, fold
     assert job.wait(PATIENCE).state == "cancelled"
 
 
+@pytest.mark.thorough("the other search that is cancelled")
 def test_a_search_can_be_cancelled_where_the_server_ignores_interrupts(jobs: Jobs, folder: Path) -> None:
     # as one that was started with nohup
     usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
