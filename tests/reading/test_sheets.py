@@ -9,8 +9,9 @@ import pytest
 from tools.fuzzed import KEPT
 
 from sfumato.errors import DataError
-from sfumato.reading import excel, sheets
+from sfumato.reading.apart import read_apart
 from sfumato.reading.excel import read_excel
+from sfumato.reading.sheets import sheets_of
 
 OLD = KEPT / "seeds" / "xls"
 FAR = KEPT / "xls-8890d4d9f113"
@@ -24,21 +25,21 @@ def copied(kept: Path, place: Path) -> Path:
 
 def test_another_process_reads_what_this_one_would(tmp_path: Path) -> None:
     place = copied(OLD, tmp_path / "people.xls")
-    found = sheets.sheets_apart(place, ROOM)
-    assert found == sheets.sheets_of(place)
+    found = read_apart(sheets_of, place, ROOM)
+    assert found == sheets_of(place)
     assert found is not None
     assert [len(rows) for rows in found] == [4]
 
 
 def test_what_would_take_more_memory_is_no_workbook(tmp_path: Path) -> None:
-    assert sheets.sheets_apart(copied(FAR, tmp_path / "people.xls"), ROOM) is None
+    assert read_apart(sheets_of, copied(FAR, tmp_path / "people.xls"), ROOM) is None
 
 
 @pytest.mark.parametrize("name", ["people.xls", "people.XLS", "people.XLSX"])
 def test_only_what_can_be_measured_beforehand_is_read_here(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(excel, "sheets_of", lambda _: pytest.fail("it was read here"))
+    monkeypatch.setattr("python_calamine.CalamineWorkbook", None)
     assert read_excel(copied(OLD, tmp_path / name)).num_rows == 3
     with pytest.raises(DataError, match="is not a workbook that can be read"):
         read_excel(copied(FAR, tmp_path / name))

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sfumato.errors import DataError
 from sfumato.reading.dialect import require_file
-from sfumato.reading.statistics import SUFFIXES, pyreadstat, reader_of
+from sfumato.reading.statistics import SUFFIXES, contents_apart
 
 T = TypeVar("T")
 
@@ -57,18 +56,9 @@ def read_codebook(path: str | Path) -> Codebook:
     """
     place = Path(path)
     require_file(place)
-    read = getattr(pyreadstat(), reader_of(place))
-    try:
-        _, facts = read(str(place), metadataonly=True)
-        labels: Mapping[str, Mapping[Any, str]] | None = facts.variable_value_labels
-    except Exception:  # whatever it raises may show a value
-        labels = None
-    if labels is None:
-        raise DataError(
-            f"{place.name} is not a file of SPSS, Stata or SAS that can be read; save it again there"
-        )
-    named = {name: label for name, label in facts.column_names_to_labels.items() if label}
-    numbered = {name: _of_numbers(own) for name, own in labels.items()}
+    found = contents_apart(place, records=False)
+    named = {name: label for name, label in found.titles.items() if label}
+    numbered = {name: _of_numbers(own) for name, own in found.labels.items()}
     return Codebook(named, {name: own for name, own in numbered.items() if own})
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sfumato.errors import DataError, UserError
+from sfumato.reading.apart import read_apart
+from sfumato.reading.dialect import most_unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
+
+PACKAGE = "pyreadstat"
 
 _READERS = {
     ".sav": "read_sav",
@@ -38,18 +42,66 @@ def read_statistics(path: Path) -> pa.Table:
     """
     import pyarrow as pa
 
-    read = getattr(pyreadstat(), reader_of(path))
+    found = contents_apart(path)
     try:
-        columns, facts = read(str(path), output_format="dict")
-        labels: Mapping[str, Mapping[Any, str]] = facts.variable_value_labels
-        arrays = [_column(values, labels.get(name, {})) for name, values in columns.items()]
-    except Exception:  # whatever it raises may show a value
-        arrays = None
-    if arrays is None:
-        raise DataError(
-            f"{path.name} is not a file of SPSS, Stata or SAS that can be read; save it again there"
+        arrays = [_column(each, found.labels.get(name, {})) for name, each in found.columns.items()]
+        return pa.Table.from_arrays(arrays, list(found.columns))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        pass
+    # raised out here: what Arrow says may show a value
+    raise _unreadable(path)
+
+
+class Contents(NamedTuple):
+    """What a file holds: its columns (none where they were not asked for), and what it says of them."""
+
+    columns: Mapping[str, Sequence[Any]]
+    labels: Mapping[str, Mapping[Any, str]]
+    titles: Mapping[str, str | None]
+    n_records: int | None
+
+
+def contents_apart(path: Path, *, records: bool = True) -> Contents:
+    """Return what a file holds, or of its columns nothing.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read: its reader may have ended, for it was made to do harm.
+    """
+    reader_of(path)
+    pyreadstat()
+    found: Contents | None = read_apart(contents_of if records else about, path, most_unpacked(path))
+    if found is None:
+        raise _unreadable(path)
+    return found
+
+
+def _unreadable(path: Path) -> DataError:
+    return DataError(f"{path.name} is not a file of SPSS, Stata or SAS that can be read; save it again there")
+
+
+def contents_of(path: Path) -> Contents | None:
+    """Return what a file holds, in this process; nothing where it is damaged."""
+    return _contents(path, output_format="dict")
+
+
+def about(path: Path) -> Contents | None:
+    """Return the same without records."""
+    return _contents(path, metadataonly=True)
+
+
+def _contents(path: Path, **options: Any) -> Contents | None:
+    try:
+        columns, facts = getattr(pyreadstat(), reader_of(path))(str(path), **options)
+        return Contents(
+            dict(columns) if "output_format" in options else {},
+            facts.variable_value_labels,
+            facts.column_names_to_labels,
+            facts.number_rows,
         )
-    return pa.Table.from_arrays(arrays, list(columns))
+    except Exception:  # whatever it raises may show a value
+        return None
 
 
 def reader_of(path: Path) -> str:

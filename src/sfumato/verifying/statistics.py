@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.errors import UserError
 from sfumato.verifying.documents import FormatFacts
 from sfumato.verifying.folder import Format, opened
 from sfumato.verifying.tables import WrittenTable, differs
 
-_READERS: dict[Format, str] = {"dta": "read_dta", "sav": "read_sav"}
+PACKAGE = "pyreadstat"
+_MOST_GROWTH, _SMALL = 200, 1 << 28
+"""How many bytes of memory reading may take for each byte of a file, and how many any file may take."""
 
 
 def differs_from_statistics(
@@ -30,17 +32,21 @@ def differs_from_statistics(
     facts
         What the manifest says of names, labels and codes.
     """
-    package = _pyreadstat()
+    from sfumato.reading.apart import read_apart
+
+    _require_pyreadstat()
     place = folder / f"{name}.{kind}"
     with opened(folder, place.name):
-        read = getattr(package, _READERS[kind])
-    try:
-        _, told = read(str(place), metadataonly=True)
-        if told.number_rows is not None and told.number_rows != written.n_records:
-            return "they have another number of records"
-        columns, told = read(str(place), output_format="dict")
-    except Exception:  # whatever it raises may show a value
+        pass
+    # a few bytes of a file that was made to do harm may end the process that reads it
+    most_memory = _MOST_GROWTH * place.stat().st_size + _SMALL
+    told = read_apart(about, place, most_memory)
+    if told is not None and told.n_records not in (None, written.n_records):
+        return "they have another number of records"
+    told = told and read_apart(contents_of, place, most_memory)
+    if told is None:
         return f"{place.name} cannot be read"
+    columns = told.columns
     if list(columns) != [facts.renamed.get(each, each) for each in written.names]:
         return "they have other columns"
     if _labels(told) != _expected_labels(written, facts):
@@ -51,10 +57,41 @@ def differs_from_statistics(
     return differs(table.to_batches(), table.schema, written)
 
 
-def _labels(told: Any) -> tuple[dict[str, str], dict[str, dict[float, str]]]:
+class Contents(NamedTuple):
+    """What a file holds: its columns (none where they were not asked for), and what it says of them."""
+
+    columns: Mapping[str, Any]
+    labels: Mapping[str, Mapping[float, str]]
+    titles: Mapping[str, str | None]
+    n_records: int | None
+
+
+def contents_of(path: Path) -> Contents | None:
+    """Return what a file holds; nothing where it is damaged."""
+    return _contents(path, output_format="dict")
+
+
+def about(path: Path) -> Contents | None:
+    """Return the same without records."""
+    return _contents(path, metadataonly=True)
+
+
+def _contents(path: Path, **options: Any) -> Contents | None:
+    import pyreadstat
+
+    read = pyreadstat.read_dta if path.suffix == ".dta" else pyreadstat.read_sav
+    try:
+        columns, told = read(str(path), **options)
+    except Exception:  # whatever it raises may show a value
+        return None
+    held = dict(columns) if "output_format" in options else {}
+    return Contents(held, told.variable_value_labels, told.column_names_to_labels, told.number_rows)
+
+
+def _labels(told: Contents) -> tuple[dict[str, str], dict[str, dict[float, str]]]:
     """Return the labels of columns and of values that a file has."""
-    columns = {name: label for name, label in told.column_names_to_labels.items() if label}
-    return columns, {name: dict(own) for name, own in told.variable_value_labels.items()}
+    columns = {name: label for name, label in told.titles.items() if label}
+    return columns, {name: dict(own) for name, own in told.labels.items()}
 
 
 def _expected_labels(
@@ -99,11 +136,10 @@ def _is_missing(value: Any) -> bool:
     return value is None or value == "" or value != value
 
 
-def _pyreadstat() -> Any:
+def _require_pyreadstat() -> None:
     try:
-        import pyreadstat
+        import pyreadstat  # noqa: F401
     except ImportError:
         raise UserError(
             "to check a file of SPSS or Stata takes the package pyreadstat: pip install 'sfumato[statistics]'"
         ) from None
-    return pyreadstat
