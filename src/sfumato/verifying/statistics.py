@@ -57,7 +57,7 @@ def differs_from_statistics(
     return differs(table.to_batches(), table.schema, written)
 
 
-class Contents(NamedTuple):
+class Held(NamedTuple):
     """What a file holds: its columns (none where they were not asked for), and what it says of them."""
 
     columns: Mapping[str, Any]
@@ -66,17 +66,17 @@ class Contents(NamedTuple):
     n_records: int | None
 
 
-def contents_of(path: Path) -> Contents | None:
+def contents_of(path: Path) -> Held | None:
     """Return what a file holds; nothing where it is damaged."""
     return _contents(path, output_format="dict")
 
 
-def about(path: Path) -> Contents | None:
+def about(path: Path) -> Held | None:
     """Return the same without records."""
     return _contents(path, metadataonly=True)
 
 
-def _contents(path: Path, **options: Any) -> Contents | None:
+def _contents(path: Path, **options: Any) -> Held | None:
     import pyreadstat
 
     read = pyreadstat.read_dta if path.suffix == ".dta" else pyreadstat.read_sav
@@ -85,10 +85,10 @@ def _contents(path: Path, **options: Any) -> Contents | None:
     except Exception:  # whatever it raises may show a value
         return None
     held = dict(columns) if "output_format" in options else {}
-    return Contents(held, told.variable_value_labels, told.column_names_to_labels, told.number_rows)
+    return Held(held, told.variable_value_labels, told.column_names_to_labels, told.number_rows)
 
 
-def _labels(told: Contents) -> tuple[dict[str, str], dict[str, dict[float, str]]]:
+def _labels(told: Held) -> tuple[dict[str, str], dict[str, dict[float, str]]]:
     """Return the labels of columns and of values that a file has."""
     columns = {name: label for name, label in told.titles.items() if label}
     return columns, {name: dict(own) for name, own in told.labels.items()}
