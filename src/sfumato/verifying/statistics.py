@@ -37,7 +37,7 @@ def differs_from_statistics(
     _require_pyreadstat()
     place = folder / f"{name}.{kind}"
     with opened(folder, place.name):
-        pass
+        pass  # a link, or what lies elsewhere, is refused
     # a few bytes of a file that was made to do harm may end the process that reads it
     most_memory = _MOST_GROWTH * place.stat().st_size + _SMALL
     told = read_apart(about, place, most_memory)
