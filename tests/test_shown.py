@@ -136,7 +136,7 @@ def test_the_line_of_each_noun_says_what_matters(nouns: dict[str, Any]) -> None:
     assert repr(nouns["Release"]) == "<Release mondrian k=2: 8 of 8 records, town, born, ill <b>>"
     assert repr(nouns["Frontier"]).startswith("<Frontier: 4 efficient of 4 candidates on privacy-loss and")
     assert "lower is better" in repr(nouns["Measurement"])
-    assert repr(nouns["Verification"]).endswith("statements are the publisher's word>")
+    assert repr(nouns["Verification"]).endswith("statements are unverified claims>")
 
 
 def test_a_table_with_many_columns_names_the_first_ones() -> None:

@@ -94,5 +94,5 @@ def test_new_records_get_the_recoding_of_a_published_release(
     published = hospital.parent / "february"
     assert verify(published).holds
     manifest = read_manifest(published)
-    assert "composition-k" in {figure.measure for figure in manifest.word.figures}
+    assert "composition-k" in {figure.measure for figure in manifest.unverified.figures}
     assert (manifest.partition_by, sorted(manifest.formats)) == ("town", ["dta", "sav"])

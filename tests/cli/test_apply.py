@@ -102,7 +102,7 @@ def test_three_months_with_one_recoding(sfumato: Run, project: Path, tmp_path: P
     assert parent is not None
     assert (parent.candidate, parent.manifest) == (identity, names["january"])
     assert parent.earlier == [names["february"]]  # the store knows of it
-    told = {figure.measure for figure in read_manifest(tmp_path / "march").word.figures}
+    told = {figure.measure for figure in read_manifest(tmp_path / "march").unverified.figures}
     assert told >= {"composition-k", "composition-loss"}
 
 

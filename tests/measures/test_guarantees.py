@@ -75,7 +75,7 @@ def test_a_policy_can_limit_what_must_be_promised(hospital: Bound, tmp_path: Pat
             publish(sanitize(*hospital, how), tmp_path / "broken", policy=policy)
 
 
-def test_a_published_folder_tells_the_promise_as_the_publishers_word(hospital: Bound, tmp_path: Path) -> None:
+def test_a_published_folder_tells_the_promise_as_an_unverified_claim(hospital: Bound, tmp_path: Path) -> None:
     measures = ["epsilon", "utility-loss"]
     publish(sanitize(*hospital, MST(0.5)), tmp_path / "out", measures, profiles=["nist"])
     assert verify(tmp_path / "out").holds

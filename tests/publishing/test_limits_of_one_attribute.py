@@ -71,7 +71,7 @@ def test_a_candidate_is_marked_by_what_it_reaches_for_one_attribute() -> None:
 
 
 @pytest.mark.parametrize("measure", ["privacy-loss", "t-closeness"])
-def test_where_people_are_counted_a_limit_on_one_attribute_is_kept_by_the_publishers_word(
+def test_where_people_are_counted_a_limit_on_one_attribute_is_an_unverified_claim(
     measure: str, tmp_path: Path
 ) -> None:
     columns = {

@@ -68,13 +68,13 @@ def folder(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_what_counts_people_is_the_publishers_word(folder: Path) -> None:
+def test_what_counts_people_is_an_unverified_claim(folder: Path) -> None:
     outcome = {check.what: check.outcome for check in verify(folder)}
-    assert outcome["k-anonymity keeps k = 5, counting people"] == "publisher's word"
-    assert outcome["t-closeness keeps t = 0.5, counting people"] == "publisher's word"
-    assert outcome["the records are those of 60 of 60 people"] == "publisher's word"
+    assert outcome["k-anonymity keeps k = 5, counting people"] == "unverified"
+    assert outcome["t-closeness keeps t = 0.5, counting people"] == "unverified"
+    assert outcome["the records are those of 60 of 60 people"] == "unverified"
     met = "the policy's reidentification-risk at most 0.2 is met by the owner's figure"
-    assert outcome[met] == "publisher's word"
+    assert outcome[met] == "unverified"
     assert "fails" not in outcome.values()
 
 
@@ -86,7 +86,7 @@ def test_what_counts_records_is_said_to(folder: Path) -> None:
 
 def test_neither_the_persons_nor_how_many_a_class_has_is_published(folder: Path, release: Release) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["word"]["people"] == {"original": 60, "released": 60}
+    assert manifest["unverified"]["people"] == {"original": 60, "released": 60}
     assert all(each["reached"] == each["limit"] for each in manifest["requirements"])
     assert not any("marker-" in file.read_text(errors="ignore") for file in folder.iterdir())
     assert "patient" not in (folder / "data.csv").read_text().splitlines()[0]
@@ -96,7 +96,7 @@ def test_the_report_says_what_classes_do_not_promise(folder: Path) -> None:
     report = (folder / "report.html").read_text()
     assert "Several records of one person." in report
     assert "people released" in report
-    assert "counting people, which is the publisher" in report
+    assert "counting people, an unverified claim by the publisher" in report
 
 
 def test_the_owners_report_tells_classes_in_people_and_in_records(release: Release) -> None:
@@ -133,7 +133,7 @@ def _impossible_k(manifest: dict[str, Any]) -> None:
 
 
 def _nobody_counted(manifest: dict[str, Any]) -> None:
-    del manifest["word"]["people"]
+    del manifest["unverified"]["people"]
 
 
 def _records_counted(manifest: dict[str, Any]) -> None:
@@ -141,7 +141,7 @@ def _records_counted(manifest: dict[str, Any]) -> None:
 
 
 def _more_people_than_records(manifest: dict[str, Any]) -> None:
-    manifest["word"]["people"] = {"original": 161, "released": 161}
+    manifest["unverified"]["people"] = {"original": 161, "released": 161}
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ class TestPseudonyms:
         for file in told[1].iterdir():
             (forged / file.name).write_bytes(file.read_bytes())
         manifest = json.loads((forged / "manifest.json").read_text())
-        manifest["word"]["people"]["released"] = 59
+        manifest["unverified"]["people"]["released"] = 59
         (forged / "manifest.json").write_text(json.dumps(manifest))
         checks = check_folder(forged, read_manifest(forged)).checks
         assert any("speak against it" in check.problem for check in checks)

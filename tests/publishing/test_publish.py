@@ -236,7 +236,7 @@ class TestClaims:
                 assert str(value) not in place.read_text("utf-8")
 
     @pytest.mark.parametrize(
-        "broken", ["", "{", '{"format": 2}', '{"format": 2, "format": 2}', "[" * 100_000]
+        "broken", ["", "{", '{"format": 3}', '{"format": 3, "format": 3}', "[" * 100_000]
     )
     def test_a_damaged_manifest_is_one_line(self, project: Project, tmp_path: Path, broken: str) -> None:
         folder = published(project, AsIs(), tmp_path / "out")
@@ -251,7 +251,7 @@ class TestClaims:
     ) -> None:
         folder = published(project, AsIs(), tmp_path / "out")
         (folder / "manifest.json").write_text(other, "utf-8")
-        with pytest.raises(VerificationFailed, match="not one of format 2"):
+        with pytest.raises(VerificationFailed, match="not one of format 3"):
             verify(folder)
 
     def test_a_missing_file_is_named(self, project: Project, tmp_path: Path) -> None:

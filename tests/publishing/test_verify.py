@@ -27,12 +27,12 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_verification_is_true_when_every_check_holds() -> None:
-    checked, word, failed = Check("a"), Check("b", word=True), Check("c", "not so", word=True)
-    good, bad = Verification("out", (checked, word)), Verification("out", (checked, word, failed))
+    checked, claim, failed = Check("a"), Check("b", unverified=True), Check("c", "not so", unverified=True)
+    good, bad = Verification("out", (checked, claim)), Verification("out", (checked, claim, failed))
     assert (bool(good), good.holds, good.failed) == (True, True, ())
     assert (bool(bad), bad.holds, bad.failed) == (False, False, (failed,))
-    assert good.words == bad.words == (word,)
-    assert list(bad) == [checked, word, failed]
+    assert good.unverified == bad.unverified == (claim,)
+    assert list(bad) == [checked, claim, failed]
     assert (len(good), len(bad)) == (2, 3)
 
 
@@ -43,7 +43,7 @@ def test_a_folder_is_checked_from_its_files_to_its_certificate(honest: Path) -> 
     said = [check.what.split()[0] for check in found]
     assert {"report.html", "report-nist.html", "certificate.json", "data.csv"} <= set(said)
     assert said[-1] == "certificate.json"
-    assert any("rests on the channel" in check.what for check in found.words)
+    assert any("rests on the channel" in check.what for check in found.unverified)
 
 
 def test_a_page_that_says_something_else_is_told_apart(honest: Path, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_reader_writes_a_certificate_of_their_own(honest: Path, tmp_path: Path
     write_certificate(found, honest, place, by="a reader")
     said = json.loads(place.read_text("utf-8"))
     assert (said["checked_by"], said["version"], said["fails"]) == ("a reader", sf.__version__, {})
-    assert said["not_checked"] == [check.what for check in found.words]
+    assert said["not_checked"] == [check.what for check in found.unverified]
     assert len(said["checked"]) + len(said["not_checked"]) == len(found)
     with pytest.raises(UserError, match=r"^certificate\.json exists already"):
         write_certificate(found, honest, place, by="a reader")

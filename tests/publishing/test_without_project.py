@@ -231,5 +231,5 @@ def test_what_is_withheld_is_named_as_such_and_none_of_its_values_is_published(t
     release = sf.sanitize(*schema.bind(sf.Table.from_arrow(columns)), sf.Mondrian(sf.KAnonymity(2)))
     sf.publish(release, tmp_path / "out")
     assert sf.verify(tmp_path / "out")
-    assert [each.role for each in read_manifest(tmp_path / "out").word.attributes][1] == "withheld"
+    assert [each.role for each in read_manifest(tmp_path / "out").unverified.attributes][1] == "withheld"
     assert not [p.name for p in (tmp_path / "out").iterdir() if b"BATCHMARK" in p.read_bytes()]

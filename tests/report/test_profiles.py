@@ -163,7 +163,7 @@ class TestFigures:
         release = sf.sanitize(table, replace(schema, person="who"), sf.AsIs())
         sf.publish(release, tmp_path / "out", profiles=["nist"])
         said = plain((tmp_path / "out" / "report-nist.html").read_text("utf-8"))
-        assert "Unit of privacy One person: models count people, which is the publisher's word" in said
+        assert "Unit of privacy One person: models count people, an unverified claim by the publisher" in said
         assert "One person, one record? Some people have several records." in said
 
     @pytest.mark.parametrize("pseudonym", [False, True])
@@ -196,7 +196,7 @@ class TestTheRiskOfTheOriginal:
         schema = sf.Schema.of(age="quasi-identifying", ill="sensitive")
         release = sf.sanitize(table, schema, sf.SuppressQuasiIdentifiers())
         sf.publish(release, tmp_path / "out", profiles=["ema"])
-        told = read_manifest(tmp_path / "out").word.initial
+        told = read_manifest(tmp_path / "out").unverified.initial
         assert told is not None
         for band, risk in ((told.worst, 1 / 3), (told.average, 2 / 7)):
             low, high = (float(end) / 100 for end in re.findall(r"([\d.]+)%", band))
@@ -206,7 +206,7 @@ class TestTheRiskOfTheOriginal:
 
     def test_is_not_told_where_no_profile_asks(self, tmp_path: Path) -> None:
         sf.publish(same_class(12), tmp_path / "out")
-        assert read_manifest(tmp_path / "out").word.initial is None
+        assert read_manifest(tmp_path / "out").unverified.initial is None
 
 
 class TestAsking:

@@ -60,7 +60,7 @@ FIGURE = {
     "met": True,
 }
 MANIFEST: Facts = {
-    "format": 2,
+    "format": 3,
     "sfumato": "1.0",
     "layout": {
         "attributes": {"age": {"role": "quasi-identifying"}, "ill": {"role": "sensitive"}},
@@ -94,7 +94,7 @@ MANIFEST: Facts = {
         "general-loss": limited("general-loss", at_most=0.9),
     },
     "decision": {"candidate": "1", "why": "", "by": "", "when": "2026-11-16T10:41:11+00:00"},
-    "word": {
+    "unverified": {
         **dict.fromkeys(("title", "purpose", "recipients", "safeguards", "steward"), ""),
         **dict.fromkeys(("review_by", "efficient", "initial")),
         "name": "Some people",

@@ -14,7 +14,7 @@ from sfumato.verifying.certificate import certificate_check, certified, publishe
 from sfumato.verifying.check import Check
 from sfumato.verifying.documents import Manifest, read_manifest, written
 
-FOUND = [Check("a"), Check("b", word=True), Check("c", "not so"), Check("d", "nor so", word=True)]
+FOUND = [Check("a"), Check("b", unverified=True), Check("c", "not so"), Check("d", "nor so", unverified=True)]
 
 
 @pytest.fixture

@@ -45,8 +45,8 @@ def failures(folder: Path, change: Change) -> dict[str, str]:
     return {each.what: each.problem for each in checks(folder, change) if not each.holds}
 
 
-def words(folder: Path, change: Change) -> set[str]:
-    return {each.what for each in checks(folder, change) if each.outcome == "publisher's word"}
+def unverified(folder: Path, change: Change) -> set[str]:
+    return {each.what for each in checks(folder, change) if each.outcome == "unverified"}
 
 
 def unchanged(_: Facts) -> None:
@@ -65,23 +65,21 @@ def test_an_honest_folder_holds(honest: Path) -> None:
     assert outcomes["privacy-loss of ill is 0.0143626"] == "checked"
     assert outcomes["k-anonymity reaches k = 3, asked was 3"] == "checked"
     assert outcomes["the policy's k-anonymity at least 3 is met"] == "checked"
-    assert (
-        outcomes["the policy's general-loss at most 0.9 is met by the owner's figure"] == "publisher's word"
-    )
-    assert outcomes["the original has 7 records"] == "publisher's word"
-    assert outcomes["the owner's figures, told as bands (general-loss)"] == "publisher's word"
+    assert outcomes["the policy's general-loss at most 0.9 is met by the owner's figure"] == "unverified"
+    assert outcomes["the original has 7 records"] == "unverified"
+    assert outcomes["the owner's figures, told as bands (general-loss)"] == "unverified"
     assert not [what for what in outcomes if "notes" in what or "in the original" in what]
 
 
 def test_an_outcome_is_one_of_three() -> None:
     assert (Check("a").outcome, Check("a").holds) == ("checked", True)
     assert (Check("a", "b").outcome, Check("a", "b").holds) == ("fails", False)
-    assert (Check("a", word=True).outcome, Check("a", word=True).holds) == ("publisher's word", True)
-    assert Check("a", "b", word=True).outcome == "fails"
+    assert (Check("a", unverified=True).outcome, Check("a", unverified=True).holds) == ("unverified", True)
+    assert Check("a", "b", unverified=True).outcome == "fails"
 
 
 def test_a_folder_holds_when_every_check_does() -> None:
-    assert FolderChecks([Check("a"), Check("b", word=True)]).hold
+    assert FolderChecks([Check("a"), Check("b", unverified=True)]).hold
     assert not FolderChecks([Check("a"), Check("b", "c")]).hold
 
 
@@ -286,8 +284,8 @@ class TestClaims:
 
         assert failures(honest, change) == {}
 
-    def test_a_measure_that_is_none_of_ours_is_the_publisher_s_word(self, honest: Path) -> None:
-        said = words(honest, lambda facts: claim(facts, "privacy-loss").update(measure="own"))
+    def test_a_measure_that_is_none_of_ours_is_an_unverified_claim(self, honest: Path) -> None:
+        said = unverified(honest, lambda facts: claim(facts, "privacy-loss").update(measure="own"))
         assert "own of ill is 0.0143626, by a measure that is no part of sfumato" in said
 
     @pytest.mark.parametrize(
@@ -427,8 +425,10 @@ class TestRequirements:
 
         assert failures(honest, without_recipe) == {what: "one is missing"}
 
-    def test_a_model_that_is_none_of_ours_is_the_publisher_s_word(self, honest: Path) -> None:
-        said = words(honest, lambda facts: requirement(facts, "k-anonymity").update(model={"own": {"k": 3}}))
+    def test_a_model_that_is_none_of_ours_is_an_unverified_claim(self, honest: Path) -> None:
+        said = unverified(
+            honest, lambda facts: requirement(facts, "k-anonymity").update(model={"own": {"k": 3}})
+        )
         assert "own reaches k = 3, asked was 3, by a model that is no part of sfumato" in said
 
     @pytest.mark.parametrize(
@@ -477,7 +477,7 @@ class TestRequirements:
         assert failures(honest, change) == {}
         assert (
             "t-closeness reaches t = 0.166667, asked was 0.1: it is kept by the distribution of all original "
-            "records, not by that of the released ones" in words(honest, change)
+            "records, not by that of the released ones" in unverified(honest, change)
         )
 
     def test_with_no_record_left_out_there_is_no_other_prior(self, honest: Path) -> None:
@@ -495,9 +495,9 @@ class TestRequirements:
 
         assert "what was asked is not reached" in failures(honest, change).values()
 
-    def test_what_is_kept_is_not_called_the_publisher_s_word(self, honest: Path) -> None:
+    def test_what_is_kept_is_not_called_an_unverified_claim(self, honest: Path) -> None:
         found = failures(honest, lambda facts: requirement(facts, "k-anonymity").update(prior="original"))
-        assert list(found.values()) == ["it says that this is the publisher's word alone"]
+        assert list(found.values()) == ["it is called an unverified claim, but the published cells keep it"]
 
 
 class TestPolicy:
@@ -550,7 +550,7 @@ class TestPolicy:
 
     def test_the_owner_s_figure_must_be_said_to_meet_it(self, honest: Path) -> None:
         def change(facts: Facts) -> None:
-            facts["word"]["figures"][0]["met"] = False
+            facts["unverified"]["figures"][0]["met"] = False
 
         what = "the policy's general-loss at most 0.9 is met by the owner's figure"
         assert failures(honest, change) == {what: "it is said not to be"}
@@ -563,8 +563,8 @@ class TestPolicy:
             claims = [{**claim(facts, "k-anonymity"), "measure": "own", "value": value} for value in values]
             facts["claims"] += claims
             limit = {**facts["policy"]["general-loss"], "measure": "own", "at_most": 2.0}
-            figure = facts["word"]["figures"][0]
-            facts["word"]["figures"] = [{**figure, "met": value < 2} for value in values]
+            figure = facts["unverified"]["figures"][0]
+            facts["unverified"]["figures"] = [{**figure, "met": value < 2} for value in values]
             facts["policy"]["own"] = limit
 
         assert failures(honest, change) == {
@@ -572,7 +572,7 @@ class TestPolicy:
             "the policy's general-loss at most 0.9 is met by the owner's figure": "it is said not to be",
         }
 
-    def test_what_is_met_by_a_measure_of_others_is_the_publisher_s_word(self, honest: Path) -> None:
+    def test_what_is_met_by_a_measure_of_others_is_an_unverified_claim(self, honest: Path) -> None:
         def change(facts: Facts) -> None:
             facts["claims"].append({**claim(facts, "k-anonymity"), "measure": "own"})
             facts["policy"] = {
@@ -580,7 +580,7 @@ class TestPolicy:
             }
 
         outcomes = {each.what: each.outcome for each in checks(honest, change)}
-        assert outcomes["the policy's own at least 3 is met"] == "publisher's word"
+        assert outcomes["the policy's own at least 3 is met"] == "unverified"
         assert outcomes["the policy's k-anonymity at least 3 is met"] == "checked"
 
     def test_a_figure_that_does_not_apply_meets_nothing(self, honest: Path) -> None:
@@ -603,21 +603,21 @@ class TestPolicy:
         assert "the policy's k-anonymity at most 3 is met" not in failures(honest, change)
 
 
-class TestWord:
+class TestUnverifiedClaims:
     ROLES = "the attributes have the same roles wherever they are named"
 
     def attribute(self, facts: Facts, name: str) -> Facts:
-        return next(each for each in facts["word"]["attributes"] if each["name"] == name)
+        return next(each for each in facts["unverified"]["attributes"] if each["name"] == name)
 
     def test_roles_are_the_same_everywhere(self, honest: Path) -> None:
         found = failures(honest, lambda facts: self.attribute(facts, "ill").update(role="insensitive"))
         assert found == {self.ROLES: "they have not"}
-        found = failures(honest, lambda facts: facts["word"]["attributes"].pop())
+        found = failures(honest, lambda facts: facts["unverified"]["attributes"].pop())
         assert found == {self.ROLES: "they have not"}
 
     def test_an_identifying_attribute_is_not_released(self, honest: Path) -> None:
         def more(name: str, role: str = "identifying") -> Change:
-            return lambda facts: facts["word"]["attributes"].append(
+            return lambda facts: facts["unverified"]["attributes"].append(
                 {**self.attribute(facts, "age"), "name": name, "role": role}
             )
 
@@ -657,10 +657,10 @@ class TestWord:
         cells = {"age": FileColumn.of(["*"] * 6), "ill": FileColumn.of("xyxyyx")}
         tables = {"data": WrittenTable(cells, np.ones(6, dtype=np.int64))}
         seen = published(tables, manifest.layout)
-        assert all(each.holds for each in check._word_checks(seen, manifest, tables))
+        assert all(each.holds for each in check._unverified_checks(seen, manifest, tables))
 
-    def test_what_is_the_publisher_s_word_is_said_to_be(self, honest: Path) -> None:
-        assert words(honest, unchanged) == {
+    def test_what_is_an_unverified_claim_is_said_to_be(self, honest: Path) -> None:
+        assert unverified(honest, unchanged) == {
             "the policy's general-loss at most 0.9 is met by the owner's figure",
             "roles, kinds and hierarchies of the attributes, and which cells are exact",
             "the original has 7 records",
@@ -672,19 +672,23 @@ class TestWord:
             "the owner's figures, told as bands (general-loss)",
         }
 
-    def test_what_else_is_the_publisher_s_word_is_named(self, honest: Path) -> None:
+    def test_what_else_is_an_unverified_claim_is_named(self, honest: Path) -> None:
         def change(facts: Facts) -> None:
-            facts["word"] |= {
+            facts["unverified"] |= {
                 "notes": ["one"],
-                "figures": [{**facts["word"]["figures"][0], "measure": name} for name in ("a", "b", "a")],
+                "figures": [
+                    {**facts["unverified"]["figures"][0], "measure": name} for name in ("a", "b", "a")
+                ],
                 "initial": {"worst": "1", "average": "1"},
                 "tried": {"a": 4, "b": 5},
             }
 
-        said = words(honest, change)
+        said = unverified(honest, change)
         assert "the notes of the method" in said
         assert "the owner's figures, told as bands (a, b)" in said
         assert "how well people could be found in the original, told as bands" in said
         assert "how many candidates were tried: 9" in said
-        without = words(honest, lambda facts: facts.update(policy={}, word={**facts["word"], "figures": []}))
+        without = unverified(
+            honest, lambda facts: facts.update(policy={}, unverified={**facts["unverified"], "figures": []})
+        )
         assert not [what for what in without if "owner" in what]

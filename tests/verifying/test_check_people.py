@@ -19,7 +19,7 @@ from sfumato.verifying.records import PublicView, SensitiveValues, published
 from sfumato.verifying.tables import FileColumn, WrittenTable, read_tables
 
 Facts = dict[str, Any]
-WORD = "publisher's word"
+UNVERIFIED = "unverified"
 
 
 def facts_of(honest: Path) -> Facts:
@@ -32,22 +32,22 @@ def outcomes(folder: Path, facts: Facts) -> dict[str, str]:
 
 
 def with_people(facts: Facts, original: int = 6, released: int = 5) -> Facts:
-    facts["word"]["people"] = {"original": original, "released": released}
+    facts["unverified"]["people"] = {"original": original, "released": released}
     for each in facts["requirements"]:
         each.update(counted="people", prior="original", reached=each["limit"])
     smallest = {"measure": "k-anonymity", "axis": "privacy", "better": "higher", "told": "at least 3"}
-    facts["word"]["figures"].append({**facts["word"]["figures"][0], **smallest})
+    facts["unverified"]["figures"].append({**facts["unverified"]["figures"][0], **smallest})
     return facts
 
 
 class TestPeople:
     def test_where_people_are_counted_only_records_can_be(self, honest: Path) -> None:
         found = outcomes(honest, with_people(facts_of(honest)))
-        assert set(found.values()) == {"checked", WORD}
+        assert set(found.values()) == {"checked", UNVERIFIED}
         assert found["k-anonymity is 3, counting records"] == "checked"
-        assert found["k-anonymity keeps k = 3, counting people"] == WORD
-        assert found["t-closeness keeps t = 0.5, counting people"] == WORD
-        assert found["the records are those of 5 of 6 people"] == WORD
+        assert found["k-anonymity keeps k = 3, counting people"] == UNVERIFIED
+        assert found["t-closeness keeps t = 0.5, counting people"] == UNVERIFIED
+        assert found["the records are those of 5 of 6 people"] == UNVERIFIED
 
     def test_what_is_lost_is_lost_by_records(self, honest: Path) -> None:
         facts = with_people(facts_of(honest))
@@ -59,11 +59,11 @@ class TestPeople:
     def test_a_policy_speaks_of_people_whom_only_the_owner_counts(self, honest: Path) -> None:
         facts = with_people(facts_of(honest))
         what = "the policy's k-anonymity at least 3 is met by the owner's figure"
-        assert outcomes(honest, facts)[what] == WORD
+        assert outcomes(honest, facts)[what] == UNVERIFIED
         assert "the policy's k-anonymity at least 3 is met" not in outcomes(honest, facts)
-        facts["word"]["figures"][-1]["met"] = False
+        facts["unverified"]["figures"][-1]["met"] = False
         assert outcomes(honest, facts)[what] == "it is said not to be"
-        facts["word"]["figures"].pop()
+        facts["unverified"]["figures"].pop()
         said = outcomes(honest, facts)["the policy's k-anonymity at least 3"]
         assert said == "nothing is said of what it limits"
 
@@ -118,7 +118,7 @@ class TestPeople:
     def test_everybody_has_a_record(self, honest: Path, original: int, released: int, fits: bool) -> None:
         found = outcomes(honest, with_people(facts_of(honest), original, released))
         said = found[f"the records are those of {released} of {original} people"]
-        assert said == (WORD if fits else "the published records speak against it")
+        assert said == (UNVERIFIED if fits else "the published records speak against it")
 
     def requirement(self, **changed: Any) -> RequirementFacts:
         told = {"parameter": "k", "limit": 3.0, "reached": 3.0, "prior": "original", "counted": "people"}
@@ -129,7 +129,7 @@ class TestPeople:
         return check._requirement_check(seen, requirement, counts_people=True)
 
     def test_a_class_has_no_more_people_than_records(self) -> None:
-        assert self.checked(self.requirement(), 4, 3).outcome == WORD
+        assert self.checked(self.requirement(), 4, 3).outcome == UNVERIFIED
         assert self.checked(self.requirement(), 4, 2).problem == "the smallest class has 2 records"
 
     def test_pseudonyms_can_be_counted(self) -> None:
@@ -147,7 +147,7 @@ class TestPeople:
         manifest = msgspec.convert(with_people(facts_of(honest)), Manifest)
         tables = read_tables(honest, ["data"])
         seen = replace(published(tables, manifest.layout), people=np.array([3, 3]), n_people=n_people)
-        said = {each.what: each.holds for each in check._word_checks(seen, manifest, tables)}
+        said = {each.what: each.holds for each in check._unverified_checks(seen, manifest, tables)}
         assert said["the records are those of 5 of 6 people"] is fits
 
 
@@ -159,10 +159,10 @@ class TestPeople:
         ("synthetic", "nobody: they are made up"),
     ],
 )
-def test_whom_the_rows_stand_for_is_the_publisher_s_word(honest: Path, kind: str, whom: str) -> None:
+def test_whom_the_rows_stand_for_is_an_unverified_claim(honest: Path, kind: str, whom: str) -> None:
     facts = facts_of(honest)
     facts["layout"]["kind"] = kind
-    assert outcomes(honest, facts)[f"the rows stand for {whom}"] == WORD
+    assert outcomes(honest, facts)[f"the rows stand for {whom}"] == UNVERIFIED
 
 
 class TestBranches:
@@ -182,7 +182,7 @@ class TestBranches:
         facts["layout"]["attributes"]["age"]["branches"] = branches
         found = outcomes(honest, facts)
         assert found[self.EXPLAINED] == problem
-        assert found["what the branches stand for"] == WORD
+        assert found["what the branches stand for"] == UNVERIFIED
 
     def test_of_an_attribute_without_branches_nothing_is_said(self, honest: Path) -> None:
         facts = facts_of(honest)
@@ -199,14 +199,14 @@ class TestBranches:
         assert not check._are_seen(tables, "nowhere", {"lung": []})
 
     @pytest.mark.parametrize(("told", "names"), [(["age"], "age"), (["age", "ill"], "age, ill")])
-    def test_that_numbers_are_whole_is_the_publisher_s_word(
+    def test_that_numbers_are_whole_is_an_unverified_claim(
         self, honest: Path, told: list[str], names: str
     ) -> None:
         facts = facts_of(honest)
         assert not [what for what in outcomes(honest, facts) if "whole" in what]
         for name in told:
             facts["layout"]["attributes"][name]["whole"] = True
-        assert outcomes(honest, facts)[f"all numbers are whole of {names}"] == WORD
+        assert outcomes(honest, facts)[f"all numbers are whole of {names}"] == UNVERIFIED
 
 
 class TestEarlierReleases:
@@ -231,14 +231,15 @@ class TestEarlierReleases:
         facts = facts_of(honest)
         facts["parent"] = {"candidate": "7", "manifest": parent, "earlier": earlier}
         said = outcomes(honest, facts)["the recoding is that of an earlier release, candidate 7"]
-        assert said == (WORD if named else "it is not named by checksums")
+        assert said == (UNVERIFIED if named else "it is not named by checksums")
 
     def test_a_candidate_may_have_no_name(self, honest: Path) -> None:
         facts = facts_of(honest)
         assert not [what for what in outcomes(honest, facts) if "earlier release" in what]
         facts["parent"] = {"candidate": None, "manifest": None, "earlier": []}
         assert (
-            outcomes(honest, facts)["the recoding is that of an earlier release, candidate unnamed"] == WORD
+            outcomes(honest, facts)["the recoding is that of an earlier release, candidate unnamed"]
+            == UNVERIFIED
         )
 
 

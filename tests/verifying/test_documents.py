@@ -125,9 +125,9 @@ class TestManifest:
         return str(caught.value)
 
     def test_another_format_is_not_read(self, published: Any, tmp_path: Path) -> None:
-        for other in (1, 3, "2", None):
-            assert "is not one of format 2" in self.problem(tmp_path, {**published, "format": other})
-        assert "is not one of format 2" in self.problem(tmp_path, [published])
+        for other in (1, 2, 4, "3", None):
+            assert "is not one of format 3" in self.problem(tmp_path, {**published, "format": other})
+        assert "is not one of format 3" in self.problem(tmp_path, [published])
 
     def test_a_wrong_type_is_one_line(self, published: Any, tmp_path: Path) -> None:
         for name in published.keys() - {"format"}:

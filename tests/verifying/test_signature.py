@@ -66,7 +66,7 @@ def test_a_signed_folder_verifies_by_its_key_and_by_no_other(
     assert "that key is the one that was given" in {check.what for check in verify(folder, key=public)}
     (failed,) = verify(folder, key=stranger).failed
     assert failed.problem == "it is another key"
-    assert any("give --key" in check.what for check in verify(folder).words)
+    assert any("give --key" in check.what for check in verify(folder).unverified)
 
 
 def test_the_report_names_the_key_or_says_that_integrity_rests_on_the_channel(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_the_report_names_the_key_or_says_that_integrity_rests_on_the_channel(tm
     assert fingerprint in (folder / "report.html").read_text("utf-8")
     sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "plain", ["privacy-loss"])
     assert "rests on the channel" in (tmp_path / "plain" / "report.html").read_text("utf-8")
-    assert any("rests on the channel" in check.what for check in verify(tmp_path / "plain").words)
+    assert any("rests on the channel" in check.what for check in verify(tmp_path / "plain").unverified)
     (failed,) = verify(tmp_path / "plain", key=public).failed
     assert failed.problem == "the manifest is not signed"
 
@@ -93,7 +93,7 @@ def test_blanks_and_the_order_of_keys_do_not_break_a_signature(tmp_path: Path) -
     assert not any("is signed" in what for what in failed)
 
 
-@pytest.mark.parametrize("part", ["decision", "word", "recipe", "layout", "files", "signed_by"])
+@pytest.mark.parametrize("part", ["decision", "unverified", "recipe", "layout", "files", "signed_by"])
 def test_a_changed_manifest_does_not_fit_its_signature(tmp_path: Path, part: str) -> None:
     private, _ = write_keys(tmp_path)
     folder = signed(tmp_path / "out", private)
@@ -101,8 +101,8 @@ def test_a_changed_manifest_does_not_fit_its_signature(tmp_path: Path, part: str
     facts = json.loads(place.read_text("utf-8"))
     if part == "decision":
         facts["decision"]["why"] = "another reason"
-    elif part == "word":
-        facts["word"]["purpose"] = "another purpose"
+    elif part == "unverified":
+        facts["unverified"]["purpose"] = "another purpose"
     elif part == "recipe":
         facts["recipe"]["sanitizer"] = "as-is"
     elif part == "layout":
@@ -189,7 +189,9 @@ def test_the_commands_sign_check_and_certify(tmp_path: Path, monkeypatch: pytest
         cli, ["verify", "out", "--key", public.name, "--certificate", "mine.json", "--by", "A. Reader"]
     )
     assert checked.exit_code == 0, checked.output
-    assert "word  the original has 12 records" in checked.output
+    assert "unverified  the original has 12 records" in checked.output
+    assert checked.output.endswith("statements are unverified claims\n")
+    assert " checks passed; " in checked.output
     certificate = json.loads((tmp_path / "mine.json").read_text("utf-8"))
     assert certificate["checked_by"] == "A. Reader"
     assert certificate["version"] == sf.__version__
@@ -246,7 +248,7 @@ class TestByHand:
         assert base64.b64decode(said.public_key) == self.KEY.public_key().public_bytes_raw()
 
     def test_a_key_vouches_for_itself_alone(self, honest: Path, tmp_path: Path) -> None:
-        assert self.checks(honest, tmp_path) == [("checked", ""), ("publisher's word", "")]
+        assert self.checks(honest, tmp_path) == [("checked", ""), ("unverified", "")]
         assert self.checks(honest, tmp_path, self.KEY) == [("checked", ""), ("checked", "")]
         other = Ed25519PrivateKey.generate()
         assert self.checks(honest, tmp_path, other) == [("checked", ""), ("fails", "it is another key")]
@@ -293,7 +295,7 @@ class TestByHand:
     def test_without_a_signature_it_rests_on_the_channel(self, honest: Path) -> None:
         manifest = read_manifest(honest)
         (check,) = signature_checks(honest, manifest, None)
-        assert (check.outcome, check.word) == ("publisher's word", True)
+        assert (check.outcome, check.unverified) == ("unverified", True)
         assert "rests on the channel" in check.what
         (check,) = signature_checks(honest, manifest, self.KEY.public_key())
         assert check.problem == "the manifest is not signed"

@@ -1,8 +1,8 @@
-"""Whatever is changed in a published folder is noticed, or it is declared as the publisher's word.
+"""Whatever is changed in a published folder is noticed, or it is declared an unverified claim.
 
 Two forgers try every place of every document. The careless one changes it and mends the checksums. The
 careful one also writes report, data package and certificate anew with the tool itself, so that all files
-agree: what then still verifies is exactly what `verify` calls the publisher's word.
+agree: what then still verifies is exactly what `verify` calls an unverified claim.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ Change = tuple[str, Any]
 Place = tuple[Any, ...]
 
 # What a careful forger can say, because no reader can know it. Everything else is caught.
-WORD = {
+UNVERIFIED = {
     ("decision",),
-    ("word",),
+    ("unverified",),
     ("policy",),
     ("recipe",),
     ("layout", "n_original"),
@@ -159,8 +159,8 @@ def careful(folder: Path, changed: Any) -> None:
     for name, page in pages.items():
         (folder / name).write_text(page, "utf-8")
     package = json.loads((folder / "datapackage.json").read_text("utf-8"))
-    package |= {"title": manifest.word.name, "description": manifest.word.purpose}
-    package["name"] = slug(manifest.word.name)
+    package |= {"title": manifest.unverified.name, "description": manifest.unverified.purpose}
+    package["name"] = slug(manifest.unverified.name)
     (folder / "datapackage.json").write_text(json.dumps(package), "utf-8")
     files = {
         name: {
@@ -177,17 +177,17 @@ def careful(folder: Path, changed: Any) -> None:
     (folder / "certificate.json").write_text(written(publisher_s(folder, manifest, checks)), "utf-8")
 
 
-def is_word(place: Place) -> bool:
-    """Return whether what stands at a place is the publisher's word; items of lists are all alike."""
+def is_unverified(place: Place) -> bool:
+    """Return whether what stands at a place is an unverified claim; items of lists are all alike."""
     named = tuple(part for part in place if isinstance(part, str))
     if named[:1] == ("claims",):
         # fewer claims are no lie, nor is another threshold that gives the same figures; and a measure that is
-        # none of ours is marked as the publisher's word
+        # none of ours is marked as an unverified claim
         return named in {("claims",), ("claims", "measure")} or named[:2] == ("claims", "parameters")
     if named == ("layout", "attributes", "age"):
         # left out may be that its numbers are whole
         return True
-    return any(named[: len(word)] == word for word in WORD)
+    return any(named[: len(claim)] == claim for claim in UNVERIFIED)
 
 
 def restored(folder: Path, honest: Path) -> None:
@@ -206,7 +206,7 @@ def test_the_careless_forger_is_always_caught(
     document = json.loads((folder / name).read_text("utf-8"))
     tried, missed = 0, []
     for place, how, changed in tamperings(document):
-        if form == "two" and place and place[0] in ("word", "decision", "files"):
+        if form == "two" and place and place[0] in ("unverified", "decision", "files"):
             # in both folders alike
             continue
         careless(folder, name, changed)
@@ -235,7 +235,7 @@ def test_no_certificate_but_the_right_one_is_believed(
         assert not certificate_check(folder, manifest, checks).holds, (place, how)
 
 
-def test_the_careful_forger_can_change_the_publisher_s_word_and_nothing_else(
+def test_the_careful_forger_can_change_unverified_claims_and_nothing_else(
     folders: dict[str, Path], tmp_path: Path
 ) -> None:
     folder, honest = tmp_path / "out", folders["one"]
@@ -250,13 +250,13 @@ def test_the_careful_forger_can_change_the_publisher_s_word_and_nothing_else(
         except (SfumatoError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
             # the tool itself refuses to write that
             caught = True
-        outcomes["caught" if caught else "word"] += 1
-        if not caught and not is_word(place):
+        outcomes["caught" if caught else "unverified"] += 1
+        if not caught and not is_unverified(place):
             beyond.append((place, how))
         restored(folder, honest)
     assert not beyond
     assert outcomes["caught"] > 100
-    assert outcomes["word"] > 20
+    assert outcomes["unverified"] > 20
 
 
 class TestFiles:
@@ -395,7 +395,7 @@ def test_a_requirement_that_a_reader_finds_broken_is_never_called_kept(tmp_path:
     (said,) = [check for check in found if check.what.startswith("t-closeness reaches")]
     requirement = read_manifest(tmp_path / "out").requirements[0]
     assert requirement.prior == "original"
-    assert said.outcome == "publisher's word"
+    assert said.outcome == "unverified"
     assert "not by that of the released ones" in said.what
     assert "not by that of the released records" in (tmp_path / "out" / "report.html").read_text("utf-8")
 

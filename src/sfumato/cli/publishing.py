@@ -17,7 +17,7 @@ from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
 from sfumato.verifying.folder import FORMATS, PROFILES
 
-_MARKS = {"checked": "ok  ", "fails": "FAIL", "publisher's word": "word"}
+_MARKS = {"checked": "ok", "fails": "FAIL", "unverified": "unverified"}
 
 by_option = click.option("--by", default="", help="Who decided; it goes into the report.")
 sign_option = click.option(
@@ -147,7 +147,7 @@ def publish(
 def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as_json: bool) -> None:
     """Check a published FOLDER from its files alone: that nothing was changed and every figure is right.
 
-    What no reader can check is marked as the publisher's word.
+    What no reader can check is marked as an unverified claim by the publisher.
 
     \b
     Example: sfumato verify published --key publisher.pem
@@ -161,22 +161,18 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
         write_certificate(found, folder, certificate, by=by)
     if as_json:
         listed = [
-            {"what": each.what, "holds": each.holds, "word": each.word, "problem": each.problem}
+            {"what": each.what, "holds": each.holds, "unverified": each.unverified, "problem": each.problem}
             for each in found
         ]
         print_json("verify", {"verified": found.holds, "checks": listed})
     else:
         for each in found:
-            mark = _MARKS[each.outcome]
+            mark = f"{_MARKS[each.outcome]:<10}"
             echo(f"{mark}  {each.what}{': ' * bool(each.problem)}{each.problem}")
     if found.failed:
         raise VerificationFailed(f"{len(found.failed)} of {len(found)} checks of {folder.name} fail")
     if not as_json:
-        n_words = len(found.words)
-        echo(
-            f"{folder.name} is what it says: {len(found) - n_words} checks hold, "
-            f"{n_words} statements are the publisher's word"
-        )
+        echo(found.outcome)
 
 
 def tell_renamings(folder: Path) -> None:

@@ -860,18 +860,18 @@ class CheckedShape(Shape):
     ----------
     what, holds, problem
         What was checked, whether it holds, and what is wrong.
-    word
-        Whether it is the publisher's word, which nobody can check.
+    unverified
+        Whether it is an unverified claim by the publisher: nobody can check it from the files.
     """
 
     what: str
     holds: bool
-    word: bool
+    unverified: bool
     problem: str
 
 
 class VerifyShape(Shape):
-    """`sfumato verify`: whether a published folder is what it says.
+    """`sfumato verify`: what was checked of a published folder, and what nobody can check.
 
     Parameters
     ----------

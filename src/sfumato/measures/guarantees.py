@@ -66,7 +66,7 @@ class _Promised(Measure):
 class Epsilon(_Promised):
     """The epsilon of differential privacy that the method of a release promises.
 
-    It is a fact of the recipe and the publisher's word: nobody can compute it from what is published. Beside
+    It is a fact of the recipe and an unverified claim: nobody can compute it from what is published. Beside
     it stands whose presence is hidden: that of a record, or of a person with all their records. Of methods
     that promise nothing of the kind it says that it does not apply.
 

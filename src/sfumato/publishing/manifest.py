@@ -33,7 +33,6 @@ from sfumato.ranges import OR_MISSING
 from sfumato.recipe import Recipe
 from sfumato.release import Release, released
 from sfumato.verifying.documents import (
-    AttributeWord,
     Claimed,
     InitialRisk,
     LayoutFacts,
@@ -42,6 +41,7 @@ from sfumato.verifying.documents import (
     OwnerFigure,
     PeopleFacts,
     RequirementFacts,
+    UnverifiedAttribute,
     numeral,
 )
 
@@ -209,12 +209,12 @@ def requirements_of(written: Release, release: Release, recipe: Recipe) -> list[
     ]
 
 
-def attribute_words(release: Release, written: Release) -> list[AttributeWord]:
+def unverified_attributes(release: Release, written: Release) -> list[UnverifiedAttribute]:
     """Say of each attribute what only the publisher knows, and nothing that tells of a record."""
     schema, noisy = release.schema, noisy_attributes(release)
     plain = set(schema.released) - set(noisy)
     return [
-        AttributeWord(
+        UnverifiedAttribute(
             name=each.name,
             role=each.role,
             kind=each.kind,

@@ -30,7 +30,6 @@ from sfumato.project.defaults import Written, default_measures
 from sfumato.project.file import Project, Publication, unnamed
 from sfumato.publishing.layout import Layout, tables_of
 from sfumato.publishing.manifest import (
-    attribute_words,
     claims_of,
     figures_of,
     initial_risk,
@@ -40,6 +39,7 @@ from sfumato.publishing.manifest import (
     people_facts,
     requirements_of,
     unchanged_attributes,
+    unverified_attributes,
 )
 from sfumato.publishing.sinks import PARQUET, Sinks, resources
 from sfumato.publishing.verify import ReadBack, data_checks
@@ -60,7 +60,7 @@ from sfumato.verifying.documents import (
     Manifest,
     ParentFacts,
     RecipeFacts,
-    Word,
+    UnverifiedClaims,
     read_manifest,
 )
 from sfumato.verifying.documents import written as as_json
@@ -569,7 +569,7 @@ def _manifest(
         decision=DecisionFacts(
             candidate=decision.candidate, why=decision.why, by=decision.by, when=decision.when
         ),
-        word=_word(told, release, written, candidate, evidence, by_owner),
+        unverified=_unverified_claims(told, release, written, candidate, evidence, by_owner),
         profiles=list(told.profiles),
         files=_listed(place, {}),
         signed_by=None if key is None else fingerprint_of(key.public_key()),
@@ -579,20 +579,20 @@ def _manifest(
     )
 
 
-def _word(
+def _unverified_claims(
     told: _Wishes,
     release: Release,
     written: Release,
     candidate: Candidate,
     evidence: Evidence,
     by_owner: list[Measurement],
-) -> Word:
+) -> UnverifiedClaims:
     """Put down what only the publisher knows."""
     from sfumato.report.bands import Bands
 
     said, tried = told.publication, evidence.tried
     bands = Bands(evidence.secret)
-    return Word(
+    return UnverifiedClaims(
         name=told.title,
         title=said.title,
         purpose=said.purpose,
@@ -601,7 +601,7 @@ def _word(
         steward=said.steward,
         review_by=None if said.review_by is None else said.review_by.isoformat(),
         missing=release.schema.missing,
-        attributes=attribute_words(release, written),
+        attributes=unverified_attributes(release, written),
         tried=dict(Counter(each.recipe.sanitizer for each in tried)),
         efficient=_is_efficient(evidence.frontier, candidate),
         headline=_headline(candidate),
@@ -705,9 +705,9 @@ def _datapackage(manifest: Manifest, types: Mapping[str, pa.Schema]) -> dict[str
     """Describe the data as a Frictionless Data Package."""
     return {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
-        "name": _slug(manifest.word.name),
-        "title": manifest.word.name,
-        "description": manifest.word.purpose,
+        "name": _slug(manifest.unverified.name),
+        "title": manifest.unverified.name,
+        "description": manifest.unverified.purpose,
         "resources": resources(manifest, types),
     }
 

@@ -43,7 +43,7 @@ class Verification:
     folder
         The name of the folder.
     checks
-        What was checked, and what is the publisher's word.
+        What was checked, and the publisher's unverified claims.
     """
 
     folder: str
@@ -60,9 +60,26 @@ class Verification:
         return tuple(check for check in self.checks if not check.holds)
 
     @property
-    def words(self) -> tuple[Check, ...]:
-        """The statements that are the publisher's word."""
-        return tuple(check for check in self.checks if check.holds and check.word)
+    def unverified(self) -> tuple[Check, ...]:
+        """The unverified claims: statements by the publisher that no reader can check."""
+        return tuple(check for check in self.checks if check.holds and check.unverified)
+
+    @property
+    def outcome(self) -> str:
+        """How many checks passed and how many statements are unverified claims, or how many checks fail.
+
+        Examples
+        --------
+        >>> Verification("out", (Check("a"), Check("b"), Check("c", unverified=True))).outcome
+        '2 checks passed; 1 statement is an unverified claim'
+        """
+        if self.failed:
+            return f"{len(self.failed):,} of {len(self):,} checks fail"
+        n_claims = len(self.unverified)
+        n_passed = len(self) - n_claims
+        return f"{n_passed:,} check{'' if n_passed == 1 else 's'} passed; {n_claims:,} " + (
+            "statement is an unverified claim" if n_claims == 1 else "statements are unverified claims"
+        )
 
     def __bool__(self) -> bool:
         return self.holds
@@ -74,13 +91,7 @@ class Verification:
         return len(self.checks)
 
     def __repr__(self) -> str:
-        n_checked = len(self) - len(self.words)
-        outcome = (
-            f"{len(self.failed)} of {len(self)} checks fail"
-            if self.failed
-            else f"{n_checked} checks hold, {len(self.words)} statements are the publisher's word"
-        )
-        return f"<Verification of {self.folder}: {outcome}>"
+        return f"<Verification of {self.folder}: {self.outcome}>"
 
     def _repr_html_(self) -> str:
         from sfumato.report.notebook import verification_html

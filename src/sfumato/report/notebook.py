@@ -29,7 +29,7 @@ _MOST_ROWS = 20
 _MOST_DRAWN = 1000
 """A picture of more candidates is drawn only when it is asked for."""
 
-_OUTCOMES = {"checked": "holds", "publisher's word": "the publisher's word"}
+_OUTCOMES = {"checked": "passed", "unverified": "unverified claim"}
 
 
 def table_html(table: Table) -> str:
@@ -182,13 +182,7 @@ def verification_html(found: Verification) -> str:
     """Show what was checked of a published folder, what fails first."""
     ordered = sorted(found.checks, key=lambda check: check.holds)
     rows = [[check.what, check.problem or _OUTCOMES[check.outcome]] for check in ordered]
-    n_words = len(found.words)
-    outcome = (
-        f"{len(found.failed):,} of {len(found):,} checks fail"
-        if found.failed
-        else f"{len(found) - n_words:,} checks hold, {n_words:,} statements are the publisher's word"
-    )
-    return _card("Verification", f"of {found.folder}: {outcome}", ["checked", "found"], rows)
+    return _card("Verification", f"of {found.folder}: {found.outcome}", ["checked", "found"], rows)
 
 
 def _card(

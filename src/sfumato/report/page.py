@@ -46,7 +46,7 @@ from sfumato.report.rows import (
 from sfumato.report.terms import TERMS
 from sfumato.schema import Schema
 from sfumato.table import Table
-from sfumato.verifying.documents import Word
+from sfumato.verifying.documents import UnverifiedClaims
 
 _EXPLORATION = {
     "context": "Purpose, recipients and context",
@@ -158,7 +158,9 @@ def published_sections() -> dict[str, str]:
     return {**_EXPLORATION, "frontier": "Candidates tried"} | _PUBLICATION | _END | _SIGNATURE
 
 
-def frame(publication: Publication | Word, schema: Schema, sections: Mapping[str, str]) -> dict[str, Any]:
+def frame(
+    publication: Publication | UnverifiedClaims, schema: Schema, sections: Mapping[str, str]
+) -> dict[str, Any]:
     """Return what stands around every report: its title, its numbered sections, what is published at all."""
     return {
         "title": publication.title or "A table about people",

@@ -57,7 +57,7 @@ def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     return {
         "variables": list(_variable_rows(manifest, written)),
         "risk": _risk_facts(told),
-        "initial": manifest.word.initial,
+        "initial": manifest.unverified.initial,
         "threshold": next(_thresholds(told), None),
         "against": {guards: [row for row in rows if _guards(row) == guards] for guards in _GUARDS},
         "tried": [row for row in rows if _is_trial(row["measure"])],
@@ -115,7 +115,7 @@ def _thresholds(told: Sayings) -> Iterator[dict[str, Any]]:
 
 def _variable_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any]]:
     """Say of every attribute of the original what was done to it."""
-    for each in manifest.word.attributes:
+    for each in manifest.unverified.attributes:
         row: dict[str, Any] = {"name": each.name, "role": each.role}
         if each.role in UNRELEASED:
             yield row | {"technique": "removed", "shares": {}}

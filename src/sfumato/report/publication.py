@@ -63,14 +63,14 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         The release as a stranger reads it from the published files.
     """
     told = Sayings(manifest, written)
-    word, chosen = manifest.word, told.chosen
+    unverified, chosen = manifest.unverified, told.chosen
     return {
         "owner": False,
-        **frame(word, told.schema, published_sections()),
+        **frame(unverified, told.schema, published_sections()),
         "version": manifest.sfumato,
-        "weighted": any(each.weight not in (None, 1) for each in word.attributes),
+        "weighted": any(each.weight not in (None, 1) for each in unverified.attributes),
         "n_records": written.n_original,
-        "n_people": None if manifest.word.people is None else manifest.word.people.original,
+        "n_people": None if manifest.unverified.people is None else manifest.unverified.people.original,
         "attributes": list(_attribute_rows(manifest)),
         "adversaries": measures_against([chosen]),
         "attacks": list(_attack_rows(told)),
@@ -78,12 +78,12 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "attacks_left": attacks_left(told.taken, written.kind),
         "scenarios": scenario_rows([chosen]),
         "terms": {term: text for term, text in TERMS.items() if term not in ("knee", "hypervolume")},
-        "n_tried": sum(word.tried.values()),
+        "n_tried": sum(unverified.tried.values()),
         "methods": [
             {"method": name, "candidates": count, "meaning": formatting.sanitizer_words(name)}
-            for name, count in word.tried.items()
+            for name, count in unverified.tried.items()
         ],
-        "efficient": word.efficient,
+        "efficient": unverified.efficient,
         "chosen": chosen,
         "decision": Decision(**msgspec.to_builtins(manifest.decision)),
         "release": written,
@@ -128,7 +128,7 @@ class Sayings:
     def owner(self) -> dict[str, list[OwnerFigure]]:
         """The owner's figures by their labels."""
         found: dict[str, list[OwnerFigure]] = {}
-        for figure in self.manifest.word.figures:
+        for figure in self.manifest.unverified.figures:
             found.setdefault(registry.label(figure.measure, figure.parameters), []).append(figure)
         return found
 
@@ -140,9 +140,10 @@ class Sayings:
     @cached_property
     def schema(self) -> Schema:
         """The attributes with their roles, and nothing that tells of their values."""
-        word = self.manifest.word
+        unverified = self.manifest.unverified
         return Schema(
-            tuple(Attribute(each.name, each.role) for each in word.attributes), missing=word.missing
+            tuple(Attribute(each.name, each.role) for each in unverified.attributes),
+            missing=unverified.missing,
         )
 
     @cached_property
@@ -152,7 +153,7 @@ class Sayings:
             Measurement(
                 each.measure, None, each.axis, each.better, each.attribute, parameters=each.parameters
             )
-            for each in self.manifest.word.figures
+            for each in self.manifest.unverified.figures
         ]
         return Candidate(self.manifest.decision.candidate, recipe_of(self.manifest), (*self.claims, *figures))
 
@@ -172,7 +173,7 @@ class Sayings:
 
     def by_owner(self, measure: str) -> bool:
         """Whether the owner's figure counts people, and a claim of the same name only records."""
-        return self.manifest.word.people is not None and bool(self.of_owner(measure))
+        return self.manifest.unverified.people is not None and bool(self.of_owner(measure))
 
     def of_owner(self, measure: str) -> list[OwnerFigure]:
         """Return the owner's figures with this label, or those of the measure of this name."""
@@ -184,7 +185,7 @@ class Sayings:
         return [figure for figure in self.of_owner(label) if figure.attribute in (None, attribute)]
 
     def met(self, measure: str, limit: Limit) -> bool:
-        """Return whether a limit is met: by the claims, or by the owner's word."""
+        """Return whether a limit is met: by the claims, or by an unverified claim of the owner."""
         if named(self.claims, measure) and not self.by_owner(measure):
             return limit.allows(worst_value(self.claims, measure))
         figures = self.of_owner(measure)
@@ -202,7 +203,7 @@ def _by_attribute(claim: Measurement, written: Release) -> Measurement:
 
 def _summary(told: Sayings, written: Release) -> dict[str, Any]:
     """Return the numbers that matter, as sentences and as figures."""
-    axes = tuple(told.manifest.word.headline)
+    axes = tuple(told.manifest.unverified.headline)
     better = {each.label: each.better for each in told.chosen.measurements}
     figures = [
         (formatting.measure_words(axis).title, told.value(axis), formatting.direction(better[axis]))
@@ -210,7 +211,7 @@ def _summary(told: Sayings, written: Release) -> dict[str, Any]:
         if axis in better
     ]
     released = [released_figure(written)]
-    people = told.manifest.word.people
+    people = told.manifest.unverified.people
     if people is not None:
         share = formatting.share(people.released / people.original)
         released.append(("people released", share, f"{people.released:,} of {people.original:,}"))
@@ -218,7 +219,7 @@ def _summary(told: Sayings, written: Release) -> dict[str, Any]:
 
 
 def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
-    for each in manifest.word.attributes:
+    for each in manifest.unverified.attributes:
         row: dict[str, Any] = {"name": each.name, "role": each.role, "kind": each.kind}
         if each.role not in UNRELEASED:
             row |= {
@@ -232,17 +233,17 @@ def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
 def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
     """Return which of the report's warnings apply."""
     models = [registry.find("model", name) for each in manifest.requirements for name in each.model]
-    word = manifest.word
+    unverified = manifest.unverified
     return {
         "no_model": not models,
         "no_attribute_model": not any(getattr(model, "guards", None) == "attribute" for model in models),
-        "noisy": [each.name for each in word.attributes if each.noisy],
+        "noisy": [each.name for each in unverified.attributes if each.noisy],
         "kind": manifest.layout.kind,
         "promises": hasattr(registry.find("sanitizer", manifest.recipe.sanitizer), "guarantee"),
         "sampled": any(claim.interval is not None for claim in told.claims),
-        "notes": word.notes,
-        "intervals": [each.name for each in word.attributes if each.ends_at_values],
-        "people": word.people is not None,
+        "notes": unverified.notes,
+        "intervals": [each.name for each in unverified.attributes if each.ends_at_values],
+        "people": unverified.people is not None,
         "pseudonym": manifest.layout.person is not None,
     }
 
@@ -327,7 +328,7 @@ def _requirement_row(requirement: RequirementFacts) -> dict[str, Any]:
 
 
 def _change_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any]]:
-    """Say for each attribute how many of its cells are exact, by the publisher's word, or withheld."""
+    """Say for each attribute how many of its cells are exact, an unverified claim, or withheld."""
     for name in written.schema.released:
         row: dict[str, Any] = {
             "name": name,
@@ -346,7 +347,7 @@ def cell_counts(manifest: Manifest, written: Release, name: str) -> dict[str, in
 
     ``None`` where the cells are no sets of original values.
     """
-    exact = next((each.exact for each in manifest.word.attributes if each.name == name), None)
+    exact = next((each.exact for each in manifest.unverified.attributes if each.name == name), None)
     if exact is None:
         return None
     whole = _withheld_cells(written, name)

@@ -29,7 +29,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     checked
         What was computed once more and found to hold.
     not_checked
-        What is the publisher's word.
+        The unverified claims: what no reader can check.
     fails
         What does not hold, and what was found instead.
     """
@@ -51,7 +51,7 @@ def certified(folder: Path, checks: Sequence[Check], *, by: str, version: str, w
         version=version,
         when=when,
         checked=[each.what for each in checks if each.outcome == "checked"],
-        not_checked=[each.what for each in checks if each.outcome == "publisher's word"],
+        not_checked=[each.what for each in checks if each.outcome == "unverified"],
         fails={each.what: each.problem for each in checks if not each.holds},
     )
 

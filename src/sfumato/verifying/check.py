@@ -63,13 +63,13 @@ class Check:
         The statement.
     problem
         What was found instead, where it does not hold.
-    word
-        Whether it is the publisher's word, which nobody can check from the files.
+    unverified
+        Whether it is an unverified claim: nobody can check it from the files.
     """
 
     what: str
     problem: str = ""
-    word: bool = False
+    unverified: bool = False
 
     @property
     def holds(self) -> bool:
@@ -78,8 +78,8 @@ class Check:
 
     @property
     def outcome(self) -> str:
-        """``checked``, ``fails``, or ``publisher's word``."""
-        return "fails" if self.problem else "publisher's word" if self.word else "checked"
+        """``checked``, ``fails`` or ``unverified``."""
+        return "fails" if self.problem else "unverified" if self.unverified else "checked"
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def check_folder(
             *_claim_checks(seen, manifest),
             *_requirement_checks(seen, manifest),
             *_policy_checks(seen, manifest),
-            *_word_checks(seen, manifest, tables),
+            *_unverified_checks(seen, manifest, tables),
         ]
     except VerificationFailed as error:
         checks.append(Check("the published data is what the manifest describes", str(error)))
@@ -208,9 +208,9 @@ def _datapackage(folder: Path, manifest: Manifest, tables: Mapping[str, WrittenT
     """Compare the data package with the one that describes these files."""
     expected = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
-        "name": slug(manifest.word.name),
-        "title": manifest.word.name,
-        "description": manifest.word.purpose,
+        "name": slug(manifest.unverified.name),
+        "title": manifest.unverified.name,
+        "description": manifest.unverified.purpose,
         "resources": [
             each for name, table in tables.items() for each in _resources(folder, manifest, name, table)
         ],
@@ -282,7 +282,7 @@ def _claim_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
     lacking = [name for name in ALWAYS_CLAIMED if name not in claimed]
     yield Check("the smallest class and its risk are claimed", f"no claim of {lacking[0]}" if lacking else "")
     before: list[tuple[str, Mapping[str, Any]]] = []
-    counted = "" if manifest.word.people is None else ", counting records"
+    counted = "" if manifest.unverified.people is None else ", counting records"
     for asked, claims in groupby(manifest.claims, key=lambda claim: (claim.measure, claim.parameters)):
         if asked in before:
             yield Check(f"{asked[0]} is claimed once", "it is claimed again")
@@ -296,7 +296,7 @@ def _measure_checks(
     known = MEASURES.get(name)
     if known is None:
         for claim in claims:
-            yield Check(f"{_named(claim)}, by a measure that is no part of sfumato", word=True)
+            yield Check(f"{_named(claim)}, by a measure that is no part of sfumato", unverified=True)
         return
     # the limit has no part in the level that is reached
     needed = known.parameters - ({MODELS[name].limit} if name in MODELS else set())
@@ -381,7 +381,7 @@ def _requirement_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]
     problem = "" if all(each in found for each in wanted) else "one is missing"
     yield Check("every model of the recipe is a requirement", problem)
     for requirement in manifest.requirements:
-        yield _requirement_check(seen, requirement, counts_people=manifest.word.people is not None)
+        yield _requirement_check(seen, requirement, counts_people=manifest.unverified.people is not None)
 
 
 def _promised(model: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -402,7 +402,7 @@ def _requirement_check(seen: PublicView, requirement: RequirementFacts, *, count
     )
     known = MODELS.get(name)
     if known is None and len(requirement.model) == 1:
-        return Check(f"{what}, by a model that is no part of sfumato", word=True)
+        return Check(f"{what}, by a model that is no part of sfumato", unverified=True)
     if known is None or len(requirement.model) != 1 or set(parameters) != known.parameters:
         return Check(what, "the model does not have the parameters that it takes")
     if requirement.parameter != known.limit or not _same(requirement.limit, parameters[known.limit]):
@@ -423,11 +423,11 @@ def _kept_for_people(seen: PublicView, name: str, requirement: RequirementFacts,
     if not _same(requirement.reached, requirement.limit) or requirement.prior != "original":
         return Check(what, "it says more than that it is kept")
     if name != "k-anonymity":
-        return Check(what, word=True)
+        return Check(what, unverified=True)
     fewest, of_what = _fewest(seen)
     problem = f"the smallest class has {fewest:,} {of_what}"
     return Check(
-        what, "" if model.keeps(float(fewest), requirement.limit) else problem, word=seen.people is None
+        what, "" if model.keeps(float(fewest), requirement.limit) else problem, unverified=seen.people is None
     )
 
 
@@ -452,13 +452,17 @@ def _reached(
     if level is None or not _same(requirement.reached, level):
         return Check(what, f"the published cells reach {_printed(level)}")
     if model.keeps(level, requirement.limit):
-        problem = "" if requirement.prior == "released" else "it says that this is the publisher's word alone"
+        problem = (
+            ""
+            if requirement.prior == "released"
+            else "it is called an unverified claim, but the published cells keep it"
+        )
         return Check(what, problem)
     if requirement.prior == "released" or not model.by_prior or seen.n_suppressed == 0:
         return Check(what, "what was asked is not reached")
     return Check(
         f"{what}: it is kept by the distribution of all original records, not by that of the released ones",
-        word=True,
+        unverified=True,
     )
 
 
@@ -469,20 +473,22 @@ def _policy_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
     for name, limit in manifest.policy.items():
         what = f"the policy's {name} {_limit_words(limit)}"
         # where people are counted, what is claimed of privacy counts their records: no policy speaks of these
-        counted = [each for each in manifest.claims if manifest.word.people is None or each.axis == "utility"]
+        counted = [
+            each for each in manifest.claims if manifest.unverified.people is None or each.axis == "utility"
+        ]
         claims = [each for each in counted if _is_limited(each, limit)]
-        figures = [each for each in manifest.word.figures if _is_limited(each, limit)]
+        figures = [each for each in manifest.unverified.figures if _is_limited(each, limit)]
         if limit.at_least is None and limit.at_most is None:
             yield Check(what, "it limits nothing")
         elif claims:
             kept = all(_allows(limit, value) for value in _limited_values(seen, limit, claims))
             problem = "" if kept else "a claim does not meet it"
-            yield Check(f"{what} is met", problem, word=limit.measure not in MEASURES)
+            yield Check(f"{what} is met", problem, unverified=limit.measure not in MEASURES)
         elif figures:
             problem = _too_few(seen, limit)
             if not all(figure.met for figure in figures):
                 problem = "it is said not to be"
-            yield Check(f"{what} is met by the owner's figure", problem, word=True)
+            yield Check(f"{what} is met by the owner's figure", problem, unverified=True)
         else:
             yield Check(what, "nothing is said of what it limits")
 
@@ -526,7 +532,7 @@ def _allows(limit: LimitFacts, value: Any) -> bool:
     return low - _TIE <= found <= high + _TIE
 
 
-# The publisher's word
+# Unverified claims
 
 
 def _are_seen(tables: Mapping[str, WrittenTable], name: str, branches: Mapping[str, list[str]]) -> bool:
@@ -551,56 +557,61 @@ def _parent_check(parent: ParentFacts) -> Check:
     is_named = all(len(each) == 64 and set(each) <= set("0123456789abcdef") for each in named)
     what = f"the recoding is that of an earlier release, candidate {parent.candidate or 'unnamed'}"
     problem = "" if is_named and len(set(named)) == len(named) else "it is not named by checksums"
-    return Check(what, problem, word=True)
+    return Check(what, problem, unverified=True)
 
 
-def _word_checks(seen: PublicView, manifest: Manifest, tables: Mapping[str, WrittenTable]) -> Iterator[Check]:
-    word, released = manifest.word, {name: facts.role for name, facts in manifest.layout.attributes.items()}
-    kept = {each.name for each in word.attributes if each.role in ("identifying", "withheld")}
-    said = {each.name: each.role for each in word.attributes if each.name not in kept}
-    wrong = said != released or kept & set(released) or len(said) + len(kept) < len(word.attributes)
+def _unverified_checks(
+    seen: PublicView, manifest: Manifest, tables: Mapping[str, WrittenTable]
+) -> Iterator[Check]:
+    claims = manifest.unverified
+    released = {name: facts.role for name, facts in manifest.layout.attributes.items()}
+    kept = {each.name for each in claims.attributes if each.role in ("identifying", "withheld")}
+    said = {each.name: each.role for each in claims.attributes if each.name not in kept}
+    wrong = said != released or kept & set(released) or len(said) + len(kept) < len(claims.attributes)
     yield Check(
         "the attributes have the same roles wherever they are named", "they have not" if wrong else ""
     )
-    many = [each.name for each in word.attributes if (each.exact or 0) > _told_cells(seen, tables, each.name)]
+    many = [
+        each.name for each in claims.attributes if (each.exact or 0) > _told_cells(seen, tables, each.name)
+    ]
     yield Check("no more cells are called exact than are told", f"{many[0]!r} has fewer" if many else "")
-    yield Check("roles, kinds and hierarchies of the attributes, and which cells are exact", word=True)
+    yield Check("roles, kinds and hierarchies of the attributes, and which cells are exact", unverified=True)
     told = {name: facts.branches for name, facts in manifest.layout.attributes.items() if facts.branches}
     if told:
         unseen = [name for name, branches in told.items() if not _are_seen(tables, name, branches)]
         problem = f"{unseen[0]!r} has others" if unseen else ""
         yield Check("what is explained of branches are those that the cells have", problem)
-        yield Check("what the branches stand for", word=True)
+        yield Check("what the branches stand for", unverified=True)
     whole = [name for name, facts in manifest.layout.attributes.items() if facts.whole]
     if whole:
-        yield Check(f"all numbers are whole of {', '.join(whole)}", word=True)
+        yield Check(f"all numbers are whole of {', '.join(whole)}", unverified=True)
     for kind, facts in manifest.formats.items():
         if facts.labels or facts.codes:
-            yield Check(f"what the labels of columns and values in the files .{kind} say", word=True)
-    yield Check(f"the original has {manifest.layout.n_original:,} records", word=True)
-    yield Check(f"the rows stand for {_STAND_FOR[manifest.layout.kind]}", word=True)
-    yield Check(f"the release was made by {manifest.recipe.sanitizer} as the recipe says", word=True)
-    yield Check(f"sfumato {manifest.sfumato} wrote it", word=True)
+            yield Check(f"what the labels of columns and values in the files .{kind} say", unverified=True)
+    yield Check(f"the original has {manifest.layout.n_original:,} records", unverified=True)
+    yield Check(f"the rows stand for {_STAND_FOR[manifest.layout.kind]}", unverified=True)
+    yield Check(f"the release was made by {manifest.recipe.sanitizer} as the recipe says", unverified=True)
+    yield Check(f"sfumato {manifest.sfumato} wrote it", unverified=True)
     if manifest.parent is not None:
         yield _parent_check(manifest.parent)
     yield Check(
-        "who decided, when and why, and what is said of purpose, recipients and safeguards", word=True
+        "who decided, when and why, and what is said of purpose, recipients and safeguards", unverified=True
     )
-    yield Check(f"how many candidates were tried: {sum(word.tried.values()):,}", word=True)
-    if word.people is not None:
-        fits = 0 < word.people.released <= min(word.people.original, seen.n_records)
-        fits = fits and word.people.original <= manifest.layout.n_original
+    yield Check(f"how many candidates were tried: {sum(claims.tried.values()):,}", unverified=True)
+    if claims.people is not None:
+        fits = 0 < claims.people.released <= min(claims.people.original, seen.n_records)
+        fits = fits and claims.people.original <= manifest.layout.n_original
         if seen.people is not None:
-            fits = fits and word.people.released == seen.n_people
+            fits = fits and claims.people.released == seen.n_people
         yield Check(
-            f"the records are those of {word.people.released:,} of {word.people.original:,} people",
+            f"the records are those of {claims.people.released:,} of {claims.people.original:,} people",
             "" if fits else "the published records speak against it",
-            word=True,
+            unverified=True,
         )
-    if word.figures:
-        names = ", ".join(dict.fromkeys(figure.measure for figure in word.figures))
-        yield Check(f"the owner's figures, told as bands ({names})", word=True)
-    if word.initial is not None:
-        yield Check("how well people could be found in the original, told as bands", word=True)
-    if word.notes:
-        yield Check("the notes of the method", word=True)
+    if claims.figures:
+        names = ", ".join(dict.fromkeys(figure.measure for figure in claims.figures))
+        yield Check(f"the owner's figures, told as bands ({names})", unverified=True)
+    if claims.initial is not None:
+        yield Check("how well people could be found in the original, told as bands", unverified=True)
+    if claims.notes:
+        yield Check("the notes of the method", unverified=True)

@@ -17,7 +17,7 @@ import msgspec
 from sfumato.errors import VerificationFailed
 from sfumato.verifying.folder import MANIFEST, Format, Profile, read_bytes
 
-FORMAT = 2
+FORMAT = 3
 _LARGEST = 64 << 20
 
 
@@ -149,7 +149,7 @@ class FormatFacts(_Piece, frozen=True, omit_defaults=True):
     codes: dict[str, dict[str, int]] = {}
 
 
-class AttributeWord(_Piece, frozen=True):
+class UnverifiedAttribute(_Piece, frozen=True):
     """What only the publisher knows of an attribute.
 
     ``levels``, ``lowest`` and ``weight`` are those of its hierarchy and of the losses, ``exact`` the number
@@ -199,8 +199,8 @@ class PeopleFacts(_Piece, frozen=True):
     released: int
 
 
-class Word(_Piece, frozen=True, omit_defaults=True):
-    """The publisher's word: what no reader can check from the files.
+class UnverifiedClaims(_Piece, frozen=True, omit_defaults=True):
+    """Unverified claims by the publisher: what no reader can check from the files.
 
     ``people`` is told where somebody has several records, ``tried`` counts the candidates of each method,
     ``headline`` names the measures that the report begins with, and ``initial`` is told where a profile asks
@@ -215,7 +215,7 @@ class Word(_Piece, frozen=True, omit_defaults=True):
     steward: str
     review_by: str | None
     missing: Literal["category", "drop"]
-    attributes: list[AttributeWord]
+    attributes: list[UnverifiedAttribute]
     tried: dict[str, int]
     efficient: bool | None
     headline: list[str]
@@ -246,8 +246,8 @@ class Manifest(_Piece, frozen=True, omit_defaults=True):
         What had to hold, by measure.
     decision
         Who chose this release, why and when.
-    word
-        What only the publisher knows.
+    unverified
+        What only the publisher knows: no reader can check it.
     profiles
         The templates of reviewers that the report is arranged by in pages of its own.
     files
@@ -270,7 +270,7 @@ class Manifest(_Piece, frozen=True, omit_defaults=True):
     requirements: list[RequirementFacts]
     policy: dict[str, LimitFacts]
     decision: DecisionFacts
-    word: Word
+    unverified: UnverifiedClaims
     profiles: list[Profile]
     files: dict[str, FileFacts]
     signed_by: str | None

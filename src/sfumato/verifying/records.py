@@ -146,7 +146,7 @@ class PublicView:
     Parameters
     ----------
     n_original
-        How many records the original has, by the publisher's word.
+        How many records the original has: an unverified claim.
     names
         The quasi-identifiers.
     classes
@@ -160,7 +160,7 @@ class PublicView:
     people, n_people
         How many pseudonyms each class has, and how many there are, where they are published.
     kind
-        What the rows stand for, by the publisher's word: ``people``, ``perturbed`` or ``synthetic``.
+        What the rows stand for, an unverified claim: ``people``, ``perturbed`` or ``synthetic``.
     """
 
     n_original: int

@@ -123,7 +123,7 @@ def signature_checks(folder: Path, manifest: Manifest, key: Ed25519PublicKey | N
     if manifest.signed_by is None:
         problem = "the manifest is not signed" if key is not None else ""
         what = "nobody changed the folder on its way: it is not signed, so this rests on the channel"
-        return [Check(what, problem, word=True)]
+        return [Check(what, problem, unverified=True)]
     _require_cryptography()
     try:
         facts = msgspec.convert(read_json(folder, SIGNATURE), SignatureFacts, strict=True)
@@ -139,7 +139,7 @@ def signature_checks(folder: Path, manifest: Manifest, key: Ed25519PublicKey | N
         )
     ]
     if key is None:
-        return [*checks, Check("that key is the publisher's: give --key to check it", word=True)]
+        return [*checks, Check("that key is the publisher's: give --key to check it", unverified=True)]
     known = fingerprint_of(key) == manifest.signed_by
     return [*checks, Check("that key is the one that was given", "" if known else "it is another key")]
 

@@ -102,7 +102,7 @@ def test_new_records_are_published_as_the_command_publishes_them(
     assert [value for _, value in told[0]] == pytest.approx([value for _, value in told[1]])
     assert ours.parent is not None
     assert ours.parent.manifest == fingerprint(january, "manifest.json")[0]
-    assert {"composition-k", "composition-loss"} <= {figure.measure for figure in ours.word.figures}
+    assert {"composition-k", "composition-loss"} <= {figure.measure for figure in ours.unverified.figures}
     written = (project.parent / "moved away" / "data.csv").read_text("utf-8")
     assert sorted(written.split("\n")) == sorted(january_csv.split("\n"))
     assert verify(project.parent / "moved away").holds

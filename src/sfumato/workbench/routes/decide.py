@@ -192,7 +192,7 @@ def _verified(path: Path) -> tuple[list[tuple[str, str, bool]], str]:
     from sfumato.publishing.verify import verify
 
     try:
-        return [(check.what, check.problem, check.word) for check in verify(path)], ""
+        return [(check.what, check.problem, check.unverified) for check in verify(path)], ""
     except SfumatoError as error:
         return [], str(error)
     except RecursionError:
