@@ -9,8 +9,10 @@ import functools
 import gc
 import json
 import os
+import sys
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -224,6 +226,17 @@ def _failed_if_skipped(report: Any) -> Any:
 def patience() -> float:
     """How many seconds a test waits for something that a busy machine may take long for."""
     return PATIENCE
+
+
+@pytest.fixture
+def gate(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Return a gate at which candidates of the sanitizer ``gated`` wait, in this process and its children."""
+    plugin = str(Path(__file__).parent / "gate")
+    found_before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([plugin, *filter(None, found_before)]))
+    monkeypatch.syspath_prepend(plugin)
+    yield import_module("gated").Gate(tmp_path_factory.mktemp("gate"))
+    del sys.modules["gated"], registry._registered["sanitizer"]["gated"]
 
 
 @pytest.fixture(scope="session")

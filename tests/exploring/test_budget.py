@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -155,13 +156,24 @@ def test_a_search_runs_after_what_is_listed_and_is_broken_off_when_it_is_spent(
     assert clock.now <= 210.0
 
 
-def test_with_processes_of_their_own_what_is_at_work_is_given_up_and_no_process_stays(tmp_path: Path) -> None:
+def test_with_processes_of_their_own_what_is_at_work_is_given_up_and_no_process_stays(
+    tmp_path: Path, gate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = time.monotonic
+
+    def clock() -> float:
+        """Let the budget be spent as soon as a worker has begun."""
+        return real() + (1e9 if gate.waiting() else 0.0)
+
+    monkeypatch.setattr(time, "monotonic", clock)
+    for module in (run_module, workers_module):
+        monkeypatch.setattr(module, "monotonic", clock)
     states: list[Progress] = []
-    # a process takes longer than that to begin
-    given: dict[str, Any] = {"store": tmp_path / "s", "budget": 0.3, "workers": 2, "progress": states.append}
-    explore(TABLE, SCHEMA, [SWEEP], MEASURES, **given)
-    assert states[-1].is_spent
-    assert states[-1].done < len(KS)
+    sweep = Sweep("gated", {"gate": [str(gate.folder)], "k": KS})
+    given: dict[str, Any] = {"store": tmp_path / "s", "budget": 1e6, "workers": 2, "progress": states.append}
+    explore(TABLE, SCHEMA, [sweep], MEASURES, **given)
+    assert gate.waiting()
+    assert (states[-1].done, states[-1].is_spent) == (0, True)
     assert multiprocessing.active_children() == []
 
 

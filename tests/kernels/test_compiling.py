@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -91,7 +92,12 @@ def total(pair: {name}) -> int:
 
 def run_kernel(folder: Path, name: str, sign: str = "+") -> tuple[int, int]:
     """Return what a module with a kernel computes, and how often it found it compiled."""
-    (folder / "kernel.py").write_text(WITH_A_TUPLE.format(name=name, sign=sign))
+    module, text = folder / "kernel.py", WITH_A_TUPLE.format(name=name, sign=sign)
+    if not module.exists() or module.read_text() != text:
+        # Python tells one version of a file from another by its size and by the second of its last change
+        second = int(module.stat().st_mtime) + 1 if module.exists() else 1_000_000_000
+        module.write_text(text)
+        os.utime(module, (second, second))
     code = (
         f"import kernel\nprint(kernel.total(kernel.{name}(3, 2)))\n"
         "print(sum(kernel.total.stats.cache_hits.values()))"

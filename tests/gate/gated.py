@@ -1,0 +1,78 @@
+"""A plug-in for tests: its candidates wait at a gate that the test holds.
+
+So an exploration is in the middle for as long as a test wants it to be, on a fast machine and on a slow one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from sfumato import KAnonymity, Mondrian, Release, Schema, Table
+from sfumato.registry import register
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A folder in which every file is a pass, a process that waits, or the word that the gate is open."""
+
+    folder: Path
+
+    def let_through(self, n_candidates: int) -> None:
+        """Let so many more candidates through."""
+        for _ in range(n_candidates):
+            (self.folder / f"pass-{uuid4().hex}").touch()
+
+    def open(self) -> None:
+        """Let all candidates through from now on."""
+        (self.folder / "open").touch()
+
+    def waiting(self) -> list[int]:
+        """Return the processes that found no pass left, those that ended meanwhile too."""
+        return [int(path.name.partition("-")[2]) for path in self.folder.glob("waiting-*")]
+
+    def enter(self) -> None:
+        """Wait for a pass, and use it up."""
+        mark = self.folder / f"waiting-{os.getpid()}"
+        while not self._has_passed():
+            mark.touch()
+            time.sleep(0.01)
+        mark.unlink(missing_ok=True)
+
+    def _has_passed(self) -> bool:
+        if (self.folder / "open").exists():
+            return True
+        for each in self.folder.glob("pass-*"):
+            try:
+                each.unlink()
+            except FileNotFoundError:  # another process took it
+                continue
+            return True
+        return False
+
+
+@register
+@dataclass(frozen=True)
+class Gated:
+    """Mondrian, begun when the gate lets the candidate through.
+
+    Parameters
+    ----------
+    gate
+        The gate's folder.
+    k
+        The size of the smallest class.
+    """
+
+    gate: str
+    k: int
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+        """Wait, then make the release."""
+        Gate(Path(self.gate)).enter()
+        return Mondrian(KAnonymity(self.k)).sanitize(table, schema, rng)
