@@ -96,7 +96,7 @@ def test_the_report_says_what_classes_do_not_promise(folder: Path) -> None:
     report = (folder / "report.html").read_text()
     assert "Several records of one person." in report
     assert "people released" in report
-    assert "counting people, an unverified claim by the publisher" in report
+    assert "counting people: a reader sees records" in report
 
 
 def test_the_owners_report_tells_classes_in_people_and_in_records(release: Release) -> None:

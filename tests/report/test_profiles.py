@@ -163,7 +163,7 @@ class TestFigures:
         release = sf.sanitize(table, replace(schema, person="who"), sf.AsIs())
         sf.publish(release, tmp_path / "out", profiles=["nist"])
         said = plain((tmp_path / "out" / "report-nist.html").read_text("utf-8"))
-        assert "Unit of privacy One person: models count people, an unverified claim by the publisher" in said
+        assert "Unit of privacy One person: models count people unverified claim by the publisher" in said
         assert "One person, one record? Some people have several records." in said
 
     @pytest.mark.parametrize("pseudonym", [False, True])

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from string import Template
 
 from sfumato.formatting import joined
+from sfumato.report.terms import UNVERIFIED_CLAIM
 from sfumato.verifying.documents import LayoutFacts, Manifest
 from sfumato.verifying.folder import PROGRAMS
 from sfumato.verifying.partitions import partitioned_table
 from sfumato.verifying.records import table_names
 
+_LABEL = f"*({UNVERIFIED_CLAIM})*"
+"""Put after every statement that no reader can check."""
 _STANDS_FOR = {
     "people": "Every record is one of the original; a cell that is not exact is a set with the true value.",
     "perturbed": "Every record is one of the original, with values that were changed: they need not be true.",
@@ -144,7 +147,7 @@ def _lines(manifest: Manifest) -> Iterator[str]:
     layout = manifest.layout
     tables = table_names(layout)
     yield "# How to read this folder\n"
-    yield f"{_STANDS_FOR[layout.kind]} {_about(layout)}\n"
+    yield f"{_STANDS_FOR[layout.kind]} {_about(layout)} {_LABEL}\n"
     yield from _data_lines(manifest)
     if layout.group is not None:
         yield (
@@ -152,9 +155,14 @@ def _lines(manifest: Manifest) -> Iterator[str]:
             "record of a group has which of its values is not told, whatever stands side by side."
         )
     if layout.person is not None:
-        yield f"- `{layout.person}` is the same for all records of one person, and says nothing else."
+        yield (
+            f"- `{layout.person}` is the same for all records of one person, and says nothing else. {_LABEL}"
+        )
     yield "- `report.html`: what was measured, and who decided. `manifest.json`: the same for programs."
-    yield "- `sfumato verify FOLDER` checks every statement; `sfumato query FOLDER QUERY` answers.\n"
+    yield (
+        "- `sfumato verify FOLDER` checks every statement, but those that are marked as an unverified claim "
+        "by the publisher: no reader can check them. `sfumato query FOLDER QUERY` answers.\n"
+    )
     yield "## Cells\n"
     yield _LABELS
     branches = [name for name, facts in layout.attributes.items() if facts.branches]
@@ -162,11 +170,12 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         yield (
             f"Branches of the publisher's hierarchies stand in {joined(f'`{name}`' for name in branches)}. "
             "What each stands for is in `manifest.json`, under `layout`, `attributes`, the attribute, "
-            "`branches`, whether it occurs in the data or not; no value at all is an empty text.\n"
+            "`branches`, whether it occurs in the data or not; no value at all is an empty text. "
+            f"{_LABEL}\n"
         )
     whole = [name for name, facts in layout.attributes.items() if facts.whole]
     if whole:
-        yield f"All numbers of {joined(f'`{name}`' for name in whole)} are whole.\n"
+        yield f"All numbers of {joined(f'`{name}`' for name in whole)} are whole. {_LABEL}\n"
     name = next(iter(layout.attributes))
     yield "## Without sfumato\n"
     yield (

@@ -43,7 +43,7 @@ from sfumato.report.rows import (
     requirement_rows,
     shown,
 )
-from sfumato.report.terms import TERMS
+from sfumato.report.terms import TERMS, UNVERIFIED_CLAIM
 from sfumato.schema import Schema
 from sfumato.table import Table
 from sfumato.verifying.documents import UnverifiedClaims
@@ -420,4 +420,5 @@ def _templates() -> jinja2.Environment:
     environment.filters["recipe"] = recipe_words
     environment.filters["time"] = _time
     environment.globals["roles"] = formatting.ROLES
+    environment.globals["unverified_claim"] = UNVERIFIED_CLAIM
     return environment

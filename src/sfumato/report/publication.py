@@ -17,7 +17,7 @@ import numpy as np
 from sfumato import formatting, registry
 from sfumato.columns import Limit
 from sfumato.decision import Decision
-from sfumato.facts import Axis, RecordKind
+from sfumato.facts import Axis, Better, RecordKind
 from sfumato.frontier import Candidate
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Measurement, measure, named, of_one, why_not, worst_value
@@ -37,7 +37,7 @@ from sfumato.report.page import (
     unprotected_facts,
 )
 from sfumato.report.rows import asked_words, claim_rows, claimed_row, limit_means
-from sfumato.report.terms import TERMS
+from sfumato.report.terms import TERMS, UNVERIFIED_CLAIM
 from sfumato.schema import UNRELEASED, Attribute, Schema
 from sfumato.verifying.documents import Manifest, OwnerFigure, RequirementFacts, numeral
 from sfumato.verifying.folder import PROGRAMS, Profile, page_of
@@ -162,14 +162,24 @@ class Sayings:
         """The measures that were taken, by name."""
         return frozenset(found.measure for found in self.chosen.measurements)
 
+    def claimed_value(self, measure: str) -> float | None:
+        """Return the value of a measure that a reader can compute from the published cells, if any."""
+        return None if self.by_owner(measure) else worst_value(self.claims, measure)
+
     def value(self, measure: str) -> str:
-        """Tell the value of a measure: as the published cells give it, or as the owner's band."""
-        claimed = None if self.by_owner(measure) else worst_value(self.claims, measure)
+        """Return the value of a measure: as the published cells give it, or as the owner's band."""
+        claimed = self.claimed_value(measure)
         if claimed is not None:
             return formatting.exactly(measure, claimed)
         is_of_one = of_one(measure)[1] is not None
         told = (figure.told for figure in self.of_owner(measure) if figure.worst or is_of_one)
         return next(told, "not applicable")
+
+    def marked_value(self, measure: str) -> str:
+        """Return the value of a measure, with a label where no reader can check it."""
+        value = self.value(measure)
+        is_checked = self.claimed_value(measure) is not None or value == "not applicable"
+        return value if is_checked else f"{value} ({UNVERIFIED_CLAIM})"
 
     def by_owner(self, measure: str) -> bool:
         """Whether the owner's figure counts people, and a claim of the same name only records."""
@@ -206,16 +216,24 @@ def _summary(told: Sayings, written: Release) -> dict[str, Any]:
     axes = tuple(told.manifest.unverified.headline)
     better = {each.label: each.better for each in told.chosen.measurements}
     figures = [
-        (formatting.measure_words(axis).title, told.value(axis), formatting.direction(better[axis]))
+        (formatting.measure_words(axis).title, told.value(axis), _hint(told, axis, better[axis]))
         for axis in axes
         if axis in better
     ]
-    released = [released_figure(written)]
+    label, share, hint = released_figure(written)
+    released = [(label, share, f"{hint}; {UNVERIFIED_CLAIM}")]
     people = told.manifest.unverified.people
     if people is not None:
         share = formatting.share(people.released / people.original)
-        released.append(("people released", share, f"{people.released:,} of {people.original:,}"))
-    return {"figures": [*figures, *released], "sentences": said(axes, told.value)}
+        hint = f"{people.released:,} of {people.original:,}; {UNVERIFIED_CLAIM}"
+        released.append(("people released", share, hint))
+    return {"figures": [*figures, *released], "sentences": said(axes, told.marked_value)}
+
+
+def _hint(told: Sayings, axis: str, better: Better) -> str:
+    """Return which values of a measure are better, and that its value cannot be checked, if so."""
+    direction = formatting.direction(better)
+    return direction if told.claimed_value(axis) is not None else f"{direction}; {UNVERIFIED_CLAIM}"
 
 
 def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
@@ -255,6 +273,7 @@ def _policy_row(told: Sayings, name: str, limit: Limit) -> dict[str, Any]:
         "means": limit_means(name, limit),
         "reached": told.value(name),
         "met": told.met(name, limit),
+        "unverified": told.claimed_value(name) is None,
     }
 
 

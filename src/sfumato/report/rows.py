@@ -84,6 +84,7 @@ def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[d
             "means": limit_means(name, limit),
             "reached": _reached(name, value, limit),
             "met": limit.allows(value),
+            "unverified": False,
         }
         for name, limit in policy.items()
         for value in [chosen.value(name) if chosen else None]
