@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
-from sfumato import caching
 from sfumato.columns import Limit
 from sfumato.facts import Better
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement
 from sfumato.recipe import Recipe
-from sfumato.report import curves
 from sfumato.report.charts import attribute_losses_chart, frontier_chart
-from sfumato.report.curves import class_sizes_chart
+from sfumato.report.curves import class_size_steps, class_sizes_chart
+
+from .svg_reader import corners, panels, points_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = (
@@ -238,10 +236,28 @@ def test_of_many_attributes_the_largest_losses_are_drawn() -> None:
 
 def test_class_sizes_reach_the_share_of_records_not_of_classes() -> None:
     svg = class_sizes_chart([2, 2, 6, 30])
-    (line,) = (path for path in paths(svg, "fill: none", "#0072b2") if len(path) > 4)
-    heights = sorted({y for _, y in line}, reverse=True)
-    total = heights[0] - heights[-1]
-    assert [round((heights[0] - y) / total, 2) for y in heights] == [0, 0.1, 0.25, 1]
+    (panel,) = panels(svg)
+    (line,) = panel.marks(data_claim="class-sizes")
+    assert points_of(line) == [(2, 0.1), (6, 0.25), (30, 1)]
+    assert corners(line)[2::2] == [pytest.approx(panel.place(*point), abs=0.006) for point in points_of(line)]
+    assert panel.group.get("data-x-scale") == "log"
+
+
+@pytest.mark.parametrize("sizes", [range(1, 5000), range(1000, 2000), [2**place for place in range(40)]])
+def test_of_many_class_sizes_some_are_drawn_each_with_its_own_share(sizes: Sequence[int]) -> None:
+    steps = dict(class_size_steps(sizes))
+    assert len(steps) <= 402
+    assert {min(sizes), max(sizes)} <= set(steps)
+    total = sum(sizes)
+    assert all(
+        share == pytest.approx(sum(each for each in sizes if each <= size) / total)
+        for size, share in steps.items()
+    )
+    gaps = [math.log(later / size) for size, later in itertools.pairwise(steps)]
+    if len(sizes) > 400:
+        assert max(gaps) < max(
+            math.log(max(sizes) / min(sizes)) / 100, math.log((min(sizes) + 1) / min(sizes)) + 0.01
+        )
 
 
 @pytest.mark.parametrize("sizes", [[], [1], [45_222], [1] * 1000, [1, 10**9], range(1, 5000)])
@@ -270,38 +286,3 @@ def test_references_stay_inside_a_chart_and_ids_differ_between_charts() -> None:
         }
     together = list(itertools.chain(*ids))
     assert len(set(together)) == len(together)
-
-
-def test_class_sizes_are_drawn_once_and_other_sizes_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[str] = []
-
-    def draw(name: str, told: str, *rest: object) -> str:
-        drawn.append(told)
-        return f"<svg>{told}</svg>"
-
-    monkeypatch.setattr(curves, "draw_svg", draw)
-    caching.forget()
-    shown = [class_sizes_chart(sizes) for sizes in ([7, 3], [3, 7], [3, 3, 7], [4, 7], [3, 7])]
-    caching.forget()  # what is no picture must not be taken for one
-    assert len(drawn) == 3
-    assert shown[0] == shown[1] == shown[4] != shown[3]
-
-
-def test_the_same_numbers_give_the_same_bytes_in_another_process() -> None:
-    program = (
-        "from sfumato.report.curves import class_sizes_chart\nimport hashlib, sys\n"
-        "svg = class_sizes_chart([2, 5, 5, 80])\n"
-        "assert 'matplotlib.pyplot' not in sys.modules\n"
-        "print(hashlib.sha256(svg.encode()).hexdigest())"
-    )
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert runs[0] == runs[1]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sfumato.report.labels import Point, readable, write_labels
-from sfumato.report.svg import draw_svg
+from sfumato.report.matplotlib_svg import draw_svg
 
 LINE = [(0.0, 0.0), (0.0, 1.0)]
 

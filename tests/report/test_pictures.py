@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 from xml.etree import ElementTree
 
@@ -18,8 +17,11 @@ from sfumato.recipe import Recipe
 from sfumato.report.charts import frontier_chart
 from sfumato.report.curves import class_size_curves
 from sfumato.report.matrix import frontier_picture, scatter_matrix
-from sfumato.report.plane import COLOURS, Plane
+from sfumato.report.plane import Plane
 from sfumato.report.stretch import efficient_in, steepest_stretch
+from sfumato.report.svg import COLOURS
+
+from .svg_reader import corners, panels
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = ("privacy-loss", "general-loss", "suppression-loss", "query-error", "kl-divergence", "utility-loss")
@@ -39,13 +41,8 @@ def texts(svg: str) -> list[str]:
 
 def steps_of(svg: str, colour: str) -> list[tuple[float, float]]:
     """Return the corners of the longest line in a colour."""
-    drawn = [
-        p
-        for p in ElementTree.fromstring(svg).iter(f"{SVG}path")
-        if colour.lower() in (p.get("stroke") or "").lower()
-    ]
-    numbers = [re.findall(r"[ML] (\S+) (\S+)", path.get("d", "")) for path in drawn]
-    return max(([(float(x), float(y)) for x, y in pairs] for pairs in numbers), key=len)
+    (panel,) = panels(svg)
+    return max(map(corners, panel.marks(stroke=colour)), key=len)
 
 
 class TestCurves:

@@ -10,8 +10,8 @@ from sfumato import formatting
 from sfumato.columns import Limit
 from sfumato.frontier import Candidate, Frontier
 from sfumato.report.labels import readable, write_labels
+from sfumato.report.matplotlib_svg import INK, draw_panels, draw_svg
 from sfumato.report.plane import (
-    COLOURS,
     TRIVIAL,
     Plane,
     corners,
@@ -25,7 +25,7 @@ from sfumato.report.plane import (
     ticks,
 )
 from sfumato.report.stretch import draw_stretch, steepest_stretch
-from sfumato.report.svg import INK, draw_panels, draw_svg
+from sfumato.report.svg import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato import formatting
-from sfumato.arrays import Floats, Integers
-from sfumato.caching import remembered
+from sfumato.arrays import Integers
 from sfumato.errors import ParameterError
+from sfumato.report.drawing import Drawing
 from sfumato.report.labels import readable
-from sfumato.report.plane import COLOURS, draw_legend, say_empty, ticks
-from sfumato.report.svg import draw_svg
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from sfumato.report.panels import Axis, Panel
+from sfumato.report.scales import Scale
+from sfumato.report.svg import COLOURS, Point, Style
 
 Sizes = Sequence[int] | Integers
 """The number of records of each class."""
 _MOST_STEPS = 400
-_DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1)))
+_DASHES = ("", "6 2", "2 1.5", "7 2 1.5 2", "1 1", "4 1 1 1 1 1")
+_X_TITLE = "class size (records that look alike; log scale)"
+_Y_TITLE = "share of records in\nclasses of at most this size"
 
 
 def class_sizes_chart(sizes: Sizes) -> str:
@@ -33,24 +32,14 @@ def class_sizes_chart(sizes: Sizes) -> str:
     sizes
         The number of records of each class.
     """
-    curve = _Curve.of(sizes)
-    # who publishes draws it for the report, and again to check what was written
-    key = ("class sizes", curve.values.tobytes(), curve.reached.tobytes())
-    return remembered(key, lambda: _drawn(curve))
-
-
-def _drawn(curve: _Curve) -> str:
-    def draw(axes: Axes) -> None:
-        if not _prepare(axes, [curve]):
-            return
-        x, y = curve.corners(curve.high)
-        axes.fill_between(x, y, step="post", color=COLOURS[0], alpha=0.12, linewidth=0)
-        axes.step(x, y, where="post", color=COLOURS[0], linewidth=1.6)
-
-    smallest = int(curve.low) if len(curve.values) else 0
-    return draw_svg(
-        "classes", f"Cumulative class sizes; the smallest class has {smallest} records", 2.9, draw
-    )
+    steps = class_size_steps(sizes)
+    smallest = round(steps[0][0]) if steps else 0
+    drawing = Drawing(f"Cumulative class sizes; the smallest class has {smallest} records")
+    panel = _panel(drawing, [steps], 165)
+    if steps:
+        panel.fill_steps(steps, Style(fill=COLOURS[0], opacity=0.12))
+        panel.draw_steps(steps, Style(stroke=COLOURS[0], width=1.6), data={"claim": "class-sizes"})
+    return drawing.svg()
 
 
 def class_size_curves(releases: Mapping[str, Sizes]) -> str:
@@ -69,67 +58,49 @@ def class_size_curves(releases: Mapping[str, Sizes]) -> str:
     """
     if len(releases) > len(_DASHES):
         raise ParameterError(f"at most {len(_DASHES)} releases can be told apart in one picture")
-    curves = {name: _Curve.of(sizes) for name, sizes in releases.items()}
-
-    def draw(axes: Axes) -> None:
-        if not _prepare(axes, list(curves.values())):
-            return
-        far = max(curve.high for curve in curves.values())
-        for (name, curve), colour, dashes in zip(curves.items(), COLOURS, _DASHES, strict=False):
-            x, y = curve.corners(far)
-            axes.step(x, y, where="post", color=colour, linestyle=dashes, linewidth=1.8, label=readable(name))
-        draw_legend(axes, columns=2)
-
-    return draw_svg("curves", f"Cumulative class sizes of {len(curves)} releases", 3.6, draw)
+    curves = {name: class_size_steps(sizes) for name, sizes in releases.items()}
+    drawing = Drawing(f"Cumulative class sizes of {len(curves)} releases")
+    panel = _panel(drawing, [*curves.values()], 195)
+    if all(curves.values()):
+        for (name, steps), colour, dashes in zip(curves.items(), COLOURS, _DASHES, strict=False):
+            style = Style(stroke=colour, width=1.8, dashes=dashes)
+            panel.draw_steps(steps, style)
+            drawing.explain(readable(name), line=style)
+    return drawing.svg()
 
 
-@dataclass(frozen=True, eq=False)
-class _Curve:
-    """The class sizes that occur, and which share of the records lies in classes of at most each."""
+def class_size_steps(sizes: Sizes) -> list[Point]:
+    """Return the class sizes that occur, each with the share of the records in classes of at most this size.
 
-    values: Integers
-    reached: Floats
-
-    @classmethod
-    def of(cls, sizes: Sizes) -> _Curve:
-        values, counts = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
-        reached = np.cumsum(values * counts) / max(int(values @ counts), 1)
-        if len(values) > _MOST_STEPS:
-            seen = np.searchsorted(values, np.geomspace(values[0], values[-1], _MOST_STEPS).round(6))
-            drawn = np.unique(np.append(seen.clip(0, len(values) - 1), len(values) - 1))
-            values, reached = values[drawn], reached[drawn]
-        return cls(values, reached)
-
-    @property
-    def low(self) -> float:
-        return float(self.values[0])
-
-    @property
-    def high(self) -> float:
-        return float(self.values[-1])
-
-    def corners(self, far: float) -> tuple[Floats, Floats]:
-        """Return the corners of the steps, from the axis up to beyond the right border."""
-        x = np.concatenate([[self.low], self.values, [far * 1e3]])
-        return x, np.concatenate([[0.0], self.reached, [1.0]])
+    Of many sizes about 400 are kept, evenly spaced on a log scale, and always the smallest and the largest.
+    """
+    values, counts = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
+    reached = np.cumsum(values * counts)
+    steps = [
+        (size, records / int(reached[-1]))
+        for size, records in zip(values.tolist(), reached.tolist(), strict=True)
+    ]
+    if len(steps) <= _MOST_STEPS:
+        return steps
+    # a whole number, so that the same steps are kept on every machine
+    finest = math.ceil(_MOST_STEPS / math.log(steps[-1][0] / steps[0][0]))
+    kept = steps[:1]
+    for step in steps[1:]:
+        if finest * (step[0] - kept[-1][0]) >= kept[-1][0] or step is steps[-1]:
+            kept.append(step)
+    return kept
 
 
-def _prepare(axes: Axes, curves: Sequence[_Curve]) -> bool:
-    """Set the axes up; return whether there is something to draw."""
-    axes.set_xscale("log")
-    axes.set_xlabel("class size (records that look alike; log scale)")
-    axes.set_ylabel("share of records in\nclasses of at most this size")
-    axes.set_ylim(0, 1.04)
-    axes.yaxis.set_major_formatter(ticks(formatting.share))
-    axes.xaxis.set_major_formatter(ticks(formatting.number))
-    axes.xaxis.set_minor_formatter(lambda *_: "")
-    if not all(len(curve.values) for curve in curves):
-        say_empty(axes, "no records")
-        return False
-    low, high = min(curve.low for curve in curves), max(curve.high for curve in curves)
-    axes.set_xlim(low / (high / low) ** 0.06 / 1.25, high * (high / low) ** 0.06 * 1.25)
-    if high / low < 10:
-        axes.set_xticks(sorted({low, high}))
-        axes.tick_params(which="minor", length=0)
-    axes.grid(axis="both")
-    return True
+def _panel(drawing: Drawing, curves: Sequence[Sequence[Point]], height: int) -> Panel:
+    """Add a panel in which all these curves have room; say so where one has no records."""
+    shares = Axis.of(Scale(0, 1.04), _Y_TITLE, formatting.share, 6)
+    if not all(curves):
+        panel = drawing.add_panel(Axis(Scale(0, 1), _X_TITLE), shares, height)
+        panel.write_empty("no records")
+        return panel
+    low, high = min(steps[0][0] for steps in curves), max(steps[-1][0] for steps in curves)
+    span = Scale(low / 1.25, high * 1.25, log=True).part(-0.05, 1.05)
+    sizes = Axis.of(span, _X_TITLE, formatting.number, 5)
+    if high < 10 * low:
+        sizes = Axis(span, _X_TITLE, [(size, formatting.number(size)) for size in sorted({low, high})])
+    return drawing.add_panel(sizes, shares, height)

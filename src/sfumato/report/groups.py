@@ -8,8 +8,9 @@ from sfumato import formatting
 from sfumato.measures.base import worst_value
 from sfumato.measures.by_group import ByGroup
 from sfumato.report.labels import readable
-from sfumato.report.plane import COLOURS, say_empty, ticks
-from sfumato.report.svg import FAINT, INK, draw_panels
+from sfumato.report.matplotlib_svg import FAINT, INK, draw_panels
+from sfumato.report.plane import say_empty, ticks
+from sfumato.report.svg import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

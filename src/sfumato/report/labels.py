@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.arrays import Floats
-from sfumato.report.svg import FAINT, SIZE
+from sfumato.report.matplotlib_svg import FAINT, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,6 +10,7 @@ from sfumato.columns import Limit
 from sfumato.errors import ParameterError
 from sfumato.frontier import Candidate, Frontier
 from sfumato.report.charts import frontier_chart
+from sfumato.report.matplotlib_svg import FAINT, draw_panels
 from sfumato.report.plane import (
     Plane,
     Scale,
@@ -20,7 +21,6 @@ from sfumato.report.plane import (
     draw_ring,
     say_empty,
 )
-from sfumato.report.svg import FAINT, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,15 +13,12 @@ from sfumato.columns import Limit
 from sfumato.facts import Better
 from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.report.labels import readable
-from sfumato.report.svg import FAINT, INK
+from sfumato.report.matplotlib_svg import FAINT, INK
+from sfumato.report.svg import COLOURS, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's palette, which the colour-blind can tell apart, less its yellow, too pale on white, and two
-# of Tol's.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#999933")
-MARKERS = ("o", "s", "D", "P", "p", "h", "v", "^")
 FORBIDDEN = "#8a1538"
 TRIVIAL = {
     "as-is": "published as it is",

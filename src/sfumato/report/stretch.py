@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sfumato.columns import Limit
 from sfumato.frontier import Candidate, Frontier
 from sfumato.report.labels import readable, write_labels
+from sfumato.report.matplotlib_svg import INK
 from sfumato.report.plane import TRIVIAL, Plane, corners, cross_out, draw_candidates, draw_limits, draw_line
-from sfumato.report.svg import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,123 +1,200 @@
-"""SVG: draw with matplotlib and return one clean element of a page, the same bytes for the same drawing.
+"""A writer of SVG elements whose bytes depend on nothing but what is drawn.
 
-Plates are our own (never pyplot, never a display). Text stays text, so it can be selected and searched.
+A published page is compared byte by byte, so no library draws here: fonts, locales and versions of
+dependencies would change the bytes. Styles are presentation attributes because pages forbid inline styles,
+and no element has an id because the pictures of one page would clash.
 """
 
 from __future__ import annotations
 
-import io
 import re
-import threading
-import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-INK, FAINT, RULE = "#1b2733", "#5c6b7a", "#d5dbe1"
-"""The colours of what is written, of axes and of the grid."""
+INK, FAINT, RULE, PAPER = "#1b2733", "#5c6b7a", "#d5dbe1", "#ffffff"
+"""The colours of text, of axes, of the grid and of the ground."""
+# Okabe and Ito's palette, which the colour-blind can tell apart, less its yellow, too pale on white, and two
+# of Tol's.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#999933")
+MARKERS = ("o", "s", "D", "P", "p", "h", "v", "^")
+"""The shapes of points, by the letters that other plotting libraries use; there are also ``< > X x``."""
 SIZE = 9.5
-"""The height of letters in points, which are pixels here."""
-_FONTS = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
-_WIDTH = 7.2
-_DIGITS = re.compile(r"(\.\d\d)\d+")
+"""The height of letters in pixels."""
+FONTS = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 
-# matplotlib keeps its settings in one place for all threads
-_one_at_a_time = threading.Lock()
+Point = tuple[float, float]
+"""A place: in pixels, y downwards, or in the units of two axes."""
 
-_LOOK: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "text.parse_math": False,  # a column may be called $x$
-    "axes.formatter.use_mathtext": False,
-    "figure.dpi": 72,
-    "font.size": SIZE,
-    "legend.fontsize": SIZE,
-    "axes.labelsize": SIZE,
-    "axes.labelpad": 6,
-    "axes.edgecolor": FAINT,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "lines.linewidth": 1.2,
-    "legend.handlelength": 1.6,
-    "grid.color": RULE,
-    "grid.linewidth": 0.5,
-    "text.color": INK,
-    "xtick.color": FAINT,
-    "ytick.color": FAINT,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "path.simplify": True,
+Attributes = Mapping[str, str | float]
+
+_ARM = ((-1, -1), (-1, -3), (1, -3))
+_PLUS = [*_ARM, *((-y, x) for x, y in _ARM), *((-x, -y) for x, y in _ARM), *((y, -x) for x, y in _ARM)]
+# Corners around the point, for a radius of 1. Written out rather than computed: sine and cosine may differ in
+# their last digit between machines.
+_SHAPES: dict[str, tuple[Point, ...]] = {
+    "s": ((-0.86, -0.86), (0.86, -0.86), (0.86, 0.86), (-0.86, 0.86)),
+    "D": ((0, -1.2), (1.2, 0), (0, 1.2), (-1.2, 0)),
+    "P": tuple((x * 0.36, y * 0.36) for x, y in _PLUS),
+    "p": ((0, -1.1), (1.05, -0.34), (0.65, 0.89), (-0.65, 0.89), (-1.05, -0.34)),
+    "h": ((0, -1.05), (0.91, -0.53), (0.91, 0.53), (0, 1.05), (-0.91, 0.53), (-0.91, -0.53)),
+    "v": ((0, 1.15), (-1, -0.7), (1, -0.7)),
+    "^": ((0, -1.15), (1, 0.7), (-1, 0.7)),
+    ">": ((1.15, 0), (-0.7, 1), (-0.7, -1)),
+    "<": ((-1.15, 0), (0.7, 1), (0.7, -1)),
+    "X": tuple(((x - y) * 0.27, (x + y) * 0.27) for x, y in _PLUS),
+    "bar": ((-1.6, -0.7), (1.6, -0.7), (1.6, 0.7), (-1.6, 0.7)),
 }
 
+# The widths of DejaVu Sans, the widest of the fonts that browsers choose here: a label that has room in it
+# has room in the others.
+_GROUPS = {
+    0.34: " .,:;|!'ijlIJ/\\",
+    0.42: '()[]frt-"',
+    0.56: "*_`?szcL",
+    0.75: "GOQDNHU&",
+    0.86: "#+<=>^~Mw\u2212\u2264\u2265\u221e",  # minus, at most, at least, infinity
+    1.0: "%mW@\u2026\ufffd",  # ellipsis, replacement sign
+}
+_WIDTHS = {sign: width for width, signs in _GROUPS.items() for sign in signs}
+_OTHER_LETTERS, _CAPITALS, _IDEOGRAPHS = 0.64, 0.69, 1.05
+_FIRST_IDEOGRAPH = "\u1100"
 
-def draw_svg(name: str, description: str, height: float, draw: Callable[[Axes], None]) -> str:
-    """Draw on fresh axes with settings of our own and return the SVG element."""
-    return draw_panels(name, description, height, lambda plate: draw(plate.add_subplot()))
-
-
-def draw_panels(name: str, description: str, height: float, draw: Callable[[Figure], None]) -> str:
-    """Draw on a fresh plate with settings of our own and return the SVG element."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    written = io.StringIO()
-    with _one_at_a_time, matplotlib.rc_context(), warnings.catch_warnings():
-        # the reader's browser has the letters that matplotlib's own font lacks
-        warnings.filterwarnings("ignore", message="Glyph")
-        settings: Any = _LOOK | {"svg.hashsalt": f"sfumato {name}"}
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(settings)
-        plate = Figure(figsize=(_WIDTH, height), layout="constrained")
-        draw(plate)
-        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        plate.savefig(written, format="svg", metadata=no_metadata)
-    return _inlined(written.getvalue(), description)
+# what no XML document may contain, not even as a reference
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def _inlined(svg: str, description: str) -> str:
-    """Make matplotlib's file an element of a page: no prolog, no style sheet, no ids that could clash."""
-    root = ElementTree.fromstring(svg)
-    for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
-        element.tail = None
-        if element.tag != "text":
-            element.text = None
-        if element.tag == "g":
-            element.attrib.pop("id", None)
-        _tidy(element.attrib)
-    root.remove(root[0])  # the style sheet, which would reach beyond the picture
-    root.attrib = {
-        "xmlns": "http://www.w3.org/2000/svg",
-        "viewBox": root.attrib["viewBox"],
-        "role": "img",
-        "aria-label": description,
-        "stroke-linejoin": "round",
-    }
-    return ElementTree.tostring(root, encoding="unicode")
+def element(tag: str, attributes: Attributes, *children: str) -> str:
+    """Return an element with these attributes, in this order, around children that are markup already.
+
+    Examples
+    --------
+    >>> element("g", {"fill": "none"}, element("line", {"x1": 1 / 3, "aria-label": 'a "b"'}))
+    '<g fill="none"><line x1="0.33" aria-label="a &quot;b&quot;"/></g>'
+    """
+    written = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes.items())
+    return f"<{tag}{written}>{''.join(children)}</{tag}>" if children else f"<{tag}{written}/>"
 
 
-def _tidy(attributes: dict[str, str]) -> None:
-    for name, value in [*attributes.items()]:
-        if name == "{http://www.w3.org/1999/xlink}href":
-            attributes["href"] = attributes.pop(name)
-        elif name == "transform" and value.startswith("rotate(-0 "):
-            del attributes[name]
-        elif name == "style":
-            attributes.update(_presentation(attributes.pop(name)))
-        elif name == "d":
-            attributes[name] = _DIGITS.sub(r"\1", " ".join(value.split()))
-        elif name in ("x", "y"):
-            attributes[name] = _DIGITS.sub(r"\1", value)
+def escaped(text: str) -> str:
+    """Return text as markup, with a replacement sign for what XML cannot contain."""
+    return escape(_FORBIDDEN.sub("�", text))
 
 
-def _presentation(style: str) -> dict[str, str]:
-    """Write a style as attributes, which a page may have that forbids styles within it."""
-    written = (part.partition(":") for part in style.split(";") if part.strip())
-    named = {name.strip(): value.strip() for name, _, value in written}
-    return named | ({"font-family": _FONTS} if "font-family" in named else {})
+def decimal(value: float) -> str:
+    """Write a coordinate with two decimals at most.
+
+    Examples
+    --------
+    >>> decimal(12.0), decimal(1 / 3), decimal(-0.001)
+    ('12', '0.33', '0')
+    """
+    shown = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if shown == "-0" else shown
+
+
+def _attribute(value: str | float) -> str:
+    if not isinstance(value, str):
+        return decimal(value)
+    # a parser would turn these into spaces
+    return escaped(value).replace("\n", "&#10;").replace("\t", "&#9;").replace("\r", "&#13;")
+
+
+def text_width(text: str, size: float = SIZE) -> float:
+    """Return how wide a text is at most, by a fixed table of widths."""
+    return size * sum(map(_width, text))
+
+
+def _width(sign: str) -> float:
+    if sign in _WIDTHS:
+        return _WIDTHS[sign]
+    if "A" <= sign <= "Z":
+        return _CAPITALS
+    return _OTHER_LETTERS if sign < _FIRST_IDEOGRAPH else _IDEOGRAPHS
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a shape is drawn: its fill, its outline, dashes as SVG has them, and its opacity."""
+
+    fill: str = "none"
+    stroke: str = "none"
+    width: float = 1.0
+    dashes: str = ""
+    opacity: float = 1.0
+
+    @property
+    def attributes(self) -> dict[str, str | float]:
+        """The presentation attributes."""
+        found: dict[str, str | float] = {"fill": self.fill}
+        if self.stroke != "none":
+            found |= {"stroke": self.stroke, "stroke-width": self.width}
+        if self.dashes:
+            found["stroke-dasharray"] = self.dashes
+        if self.opacity != 1:
+            found["opacity"] = self.opacity
+        return found
+
+
+@dataclass(frozen=True)
+class Marker:
+    """How a point is drawn: a shape, its radius and its style."""
+
+    shape: str
+    radius: float
+    style: Style
+
+    def draw(self, point: Point, data: Mapping[str, str | float] = {}) -> str:
+        """Draw the point at this place of the picture, in the style that its group has."""
+        place = f"translate({decimal(point[0])} {decimal(point[1])})"
+        return element("path", {"transform": place, "d": self._outline, **data_attributes(data)})
+
+    @property
+    def _outline(self) -> str:
+        radius = self.radius
+        if self.shape == "o":
+            arc = f"a{decimal(radius)} {decimal(radius)} 0 1 0"
+            return f"M{decimal(-radius)} 0{arc} {decimal(2 * radius)} 0{arc} {decimal(-2 * radius)} 0Z"
+        if self.shape == "x":
+            ends = decimal(radius), decimal(-radius)
+            return "M{1} {1}L{0} {0}M{1} {0}L{0} {1}".format(*ends)
+        return path([(radius * x, radius * y) for x, y in _SHAPES[self.shape]]) + "Z"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A line of text: where it starts, ends or has its middle, and how it is written.
+
+    A halo keeps text apart from what it is written upon.
+    """
+
+    text: str
+    point: Point
+    anchor: str = "start"
+    colour: str = ""
+    turn: float = 0.0
+    has_halo: bool = False
+
+    def draw(self) -> str:
+        """Write the text, its letters centred upon the height of its point."""
+        x, y = self.point
+        attributes: dict[str, str | float] = {"x": x, "y": y + 0.36 * SIZE}
+        if self.turn:
+            attributes["transform"] = f"rotate({decimal(self.turn)} {decimal(x)} {decimal(y)})"
+        if self.anchor != "start":
+            attributes["text-anchor"] = self.anchor
+        if self.colour:
+            attributes["fill"] = self.colour
+        if self.has_halo:
+            attributes |= {"stroke": PAPER, "stroke-width": 3, "paint-order": "stroke"}
+        return element("text", attributes, escaped(self.text))
+
+
+def path(corners: Iterable[Point]) -> str:
+    """Return the data of a path through these corners."""
+    return "M" + "L".join(f"{decimal(x)} {decimal(y)}" for x, y in corners)
+
+
+def data_attributes(data: Attributes) -> Attributes:
+    """Return the attributes by which a program finds what a mark stands for."""
+    return {f"data-{name}": value for name, value in data.items()}

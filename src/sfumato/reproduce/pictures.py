@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato import formatting
-from sfumato.report.plane import COLOURS, MARKERS, draw_legend, say_empty, ticks
-from sfumato.report.svg import draw_svg
+from sfumato.report.matplotlib_svg import draw_svg
+from sfumato.report.plane import draw_legend, say_empty, ticks
+from sfumato.report.svg import COLOURS, MARKERS
 from sfumato.reproduce.exhibits import Chart, Series
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from sfumato.project.file import Project
-from sfumato.report.plane import COLOURS, MARKERS
+from sfumato.report.svg import COLOURS, MARKERS
 from sfumato.store.base import Store
 from sfumato.workbench.server import application
 
@@ -148,7 +148,7 @@ def test_the_colours_and_shapes_are_those_of_the_report() -> None:
     static = Path(__file__).parents[3] / "src/sfumato/workbench/static"
     css = (static / "explore.css").read_text()
     light = css.partition("@media")[0]
-    assert re.findall(r"--family-\d: (#\w+)", light) == [colour.lower() for colour in COLOURS]
+    assert re.findall(r"--family-\d: (#\w+)", light) == list(COLOURS)
     shapes = (static / "chart.js").read_text().partition("const SHAPES = {")[2].partition("};")[0]
     known = set(re.findall(r"^  \"?([^\":]+)\"?:", shapes, re.M))
     assert known >= {*MARKERS, "X"}

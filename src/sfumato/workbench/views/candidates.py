@@ -198,7 +198,7 @@ def plain_data(
 
 
 def _colour(name: str, place: int) -> str:
-    from sfumato.report.plane import COLOURS
+    from sfumato.report.svg import COLOURS
 
     return "ink" if name == "trivial" else f"family-{place % len(COLOURS)}"
 
