@@ -1,4 +1,4 @@
-"""Tests of epsilon and delta: read from the recipe, nowhere else, and told as the publisher's word."""
+"""Tests of epsilon and delta: read from the recipe, nowhere else, and published as an unverified claim."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from sfumato.errors import PolicyNotMet
 from sfumato.measures.guarantees import guarantee_of
 from sfumato.recipe import Recipe
 from sfumato.report.bands import Bands
+from sfumato.verifying.documents import Band
 
 Bound = tuple[Table, Schema]
 
@@ -64,7 +65,7 @@ def test_the_smallest_epsilon_that_loses_little_can_be_asked_for(adult: Bound) -
 
 def test_what_is_promised_is_told_exactly_and_not_as_a_band(hospital: Bound) -> None:
     (taken,) = measure(sanitize(*hospital, MST(0.3)), ["epsilon"])
-    assert Bands(b"secret").told(taken) == "0.3"
+    assert Bands(b"secret").of(taken) == Band(low=0.3, high=0.3)
 
 
 def test_a_policy_can_limit_what_must_be_promised(hospital: Bound, tmp_path: Path) -> None:

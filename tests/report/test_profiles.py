@@ -12,9 +12,10 @@ import sfumato as sf
 from sfumato.cli import run
 from sfumato.errors import UserError
 from sfumato.project.file import Publication
+from sfumato.report.bands import band_words
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.schema import Role
-from sfumato.verifying.documents import read_manifest
+from sfumato.verifying.documents import numeral, read_manifest
 from sfumato.verifying.folder import PROFILES
 
 SAID = Publication(
@@ -199,10 +200,12 @@ class TestTheRiskOfTheOriginal:
         told = read_manifest(tmp_path / "out").unverified.initial
         assert told is not None
         for band, risk in ((told.worst, 1 / 3), (told.average, 2 / 7)):
-            low, high = (float(end) / 100 for end in re.findall(r"([\d.]+)%", band))
+            low, high = numeral(band.low), numeral(band.high)
             assert low <= risk <= high
             assert high / low > 1.5
-        assert f"between {told.worst.split()[1]}" in (tmp_path / "out" / "report-ema.html").read_text("utf-8")
+        assert band_words("reidentification-risk", told.worst) in (
+            tmp_path / "out" / "report-ema.html"
+        ).read_text("utf-8")
 
     def test_is_not_told_where_no_profile_asks(self, tmp_path: Path) -> None:
         sf.publish(same_class(12), tmp_path / "out")

@@ -55,7 +55,7 @@ FIGURE = {
     "attribute": None,
     "axis": "utility",
     "better": "lower",
-    "told": "0%",
+    "band": {"low": 0.0, "high": 0.0},
     "worst": True,
     "met": True,
 }

@@ -35,7 +35,12 @@ def with_people(facts: Facts, original: int = 6, released: int = 5) -> Facts:
     facts["unverified"]["people"] = {"original": original, "released": released}
     for each in facts["requirements"]:
         each.update(counted="people", prior="original", reached=each["limit"])
-    smallest = {"measure": "k-anonymity", "axis": "privacy", "better": "higher", "told": "at least 3"}
+    smallest = {
+        "measure": "k-anonymity",
+        "axis": "privacy",
+        "better": "higher",
+        "band": {"low": 2.5, "high": 5.0},
+    }
     facts["unverified"]["figures"].append({**facts["unverified"]["figures"][0], **smallest})
     return facts
 

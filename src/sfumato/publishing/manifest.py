@@ -33,6 +33,7 @@ from sfumato.ranges import OR_MISSING
 from sfumato.recipe import Recipe
 from sfumato.release import Release, released
 from sfumato.verifying.documents import (
+    Band,
     Claimed,
     InitialRisk,
     LayoutFacts,
@@ -86,7 +87,9 @@ def measurement_of(claim: Claimed) -> Measurement:
 
 
 def figures_of(
-    measurements: Iterable[Measurement], told: Callable[[Measurement], str], policy: Mapping[str, Limit]
+    measurements: Iterable[Measurement],
+    band_of: Callable[[Measurement], Band | None],
+    policy: Mapping[str, Limit],
 ) -> list[OwnerFigure]:
     """Return what is told of measurements that only the owner can take.
 
@@ -94,8 +97,8 @@ def figures_of(
     ----------
     measurements
         The measurements.
-    told
-        Tells one.
+    band_of
+        Returns the band of one.
     policy
         What had to hold.
     """
@@ -107,7 +110,7 @@ def figures_of(
             attribute=each.attribute,
             axis=each.axis,
             better=each.better,
-            told=told(each),
+            band=band_of(each),
             worst=each.value is not None and each.value == worst_value(every, each.label),
             met=_met(each, every, policy),
         )
@@ -115,21 +118,22 @@ def figures_of(
     ]
 
 
-def initial_risk(release: Release, told: Callable[[Measurement], str]) -> InitialRisk | None:
+def initial_risk(release: Release, band_of: Callable[[Measurement], Band | None]) -> InitialRisk | None:
     """Return how well people could be found if the original were published as it is.
 
     Parameters
     ----------
     release
         A release that knows its original.
-    told
-        Tells a measurement.
+    band_of
+        Returns the band of a measurement.
     """
     if release.original is None:
         return None
     (risk,) = ReidentificationRisk().measure(released(release.original, release.schema, {}))
     average = replace(risk, value=float(risk.detail["average"]))
-    return InitialRisk(worst=told(risk), average=told(average))
+    bands = [band for band in map(band_of, (risk, average)) if band is not None]
+    return InitialRisk(worst=bands[0], average=bands[1])
 
 
 def limits_of(

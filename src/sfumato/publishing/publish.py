@@ -605,8 +605,8 @@ def _unverified_claims(
         tried=dict(Counter(each.recipe.sanitizer for each in tried)),
         efficient=_is_efficient(evidence.frontier, candidate),
         headline=_headline(candidate),
-        figures=figures_of(by_owner, bands.told, told.policy),
-        initial=initial_risk(release, bands.told) if told.profiles else None,
+        figures=figures_of(by_owner, bands.of, told.policy),
+        initial=initial_risk(release, bands.of) if told.profiles else None,
         notes=list(release.notes),
         people=people_facts(release),
     )

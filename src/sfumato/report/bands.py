@@ -15,7 +15,8 @@ import math
 from dataclasses import dataclass, field
 
 from sfumato import formatting, registry
-from sfumato.measures.base import Measurement
+from sfumato.measures.base import Measurement, json_value
+from sfumato.verifying.documents import Band, numeral
 
 
 @dataclass(frozen=True)
@@ -44,19 +45,33 @@ class Bands:
         low = 2.0 ** (math.floor(math.log2(abs(value)) - place) + place)
         return (low, 2 * low) if value > 0 else (-2 * low, -low)
 
-    def told(self, measurement: Measurement) -> str:
-        """Print the band that a measurement lies in; what a method promises is no figure of the original."""
-        if measurement.value is None:
-            return "not applicable"
+    def of(self, measurement: Measurement) -> Band | None:
+        """Return the band that a measurement lies in; what a method promises is no figure of the original."""
+        value = measurement.value
+        if value is None:
+            return None
         if getattr(registry.find("measure", measurement.measure), "is_promised", False):
-            return formatting.value_of(measurement.measure, measurement.value)
-        low, high = self.around(measurement.label, measurement.attribute, measurement.value)
-        if formatting.measure_words(measurement.measure).unit == "share" and measurement.value <= 1:
+            return Band(low=json_value(value), high=json_value(value))
+        low, high = self.around(measurement.label, measurement.attribute, value)
+        if formatting.measure_words(measurement.measure).unit == "share" and value <= 1:
             high = min(high, 1.0)
-        ends = [formatting.value_of(measurement.measure, end) for end in (low, high)]
-        return ends[0] if low == high else f"between {ends[0]} and {ends[1]}"
+        return Band(low=json_value(low), high=json_value(high))
 
     def _place(self, label: str, attribute: str | None) -> float:
         """Return where between two powers of two the bands of a measure begin, from 0 to 1."""
         drawn = hmac.new(self.secret, f"band {label} {attribute}".encode(), hashlib.sha256).digest()
         return int.from_bytes(drawn[:7]) / 2**56
+
+
+def band_words(measure: str, band: Band | None) -> str:
+    """Print the band of a figure in the unit of its measure.
+
+    Examples
+    --------
+    >>> band_words("general-loss", Band(low=0.15, high=0.3)), band_words("general-loss", None)
+    ('between 15% and 30%', 'not applicable')
+    """
+    if band is None:
+        return "not applicable"
+    low, high = (formatting.value_of(measure, numeral(end)) for end in (band.low, band.high))
+    return low if band.low == band.high else f"between {low} and {high}"

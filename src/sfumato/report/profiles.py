@@ -14,6 +14,7 @@ from sfumato.facts import Guards
 from sfumato.measures.base import worst_value
 from sfumato.release import Release
 from sfumato.report.adversaries import adversary_of
+from sfumato.report.bands import band_words
 from sfumato.report.explained import readme
 from sfumato.report.page import rendered
 from sfumato.report.publication import TITLES, Sayings, cell_counts, measured_rows, published_facts
@@ -57,11 +58,19 @@ def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     return {
         "variables": list(_variable_rows(manifest, written)),
         "risk": _risk_facts(told),
-        "initial": manifest.unverified.initial,
+        "initial": _initial_risk(manifest),
         "threshold": next(_thresholds(told), None),
         "against": {guards: [row for row in rows if _guards(row) == guards] for guards in _GUARDS},
         "tried": [row for row in rows if _is_trial(row["measure"])],
     }
+
+
+def _initial_risk(manifest: Manifest) -> dict[str, str] | None:
+    """Return the bands of the risk in the original in words, where a profile asked for them."""
+    risk = manifest.unverified.initial
+    if risk is None:
+        return None
+    return {"worst": band_words(_RISK, risk.worst), "average": band_words(_RISK, risk.average)}
 
 
 _GUARDS: tuple[Guards, Guards] = ("identity", "attribute")

@@ -26,6 +26,7 @@ from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
 from sfumato.release import Release
 from sfumato.report.adversaries import measures_against, scenario_rows
 from sfumato.report.attacks import attacker_of, attacks_left, attacks_tried, is_attack
+from sfumato.report.bands import band_words
 from sfumato.report.page import (
     SIDES,
     cell_facts,
@@ -172,8 +173,10 @@ class Sayings:
         if claimed is not None:
             return formatting.exactly(measure, claimed)
         is_of_one = of_one(measure)[1] is not None
-        told = (figure.told for figure in self.of_owner(measure) if figure.worst or is_of_one)
-        return next(told, "not applicable")
+        bands = (
+            (figure.measure, figure.band) for figure in self.of_owner(measure) if figure.worst or is_of_one
+        )
+        return band_words(*next(bands, (measure, None)))
 
     def marked_value(self, measure: str) -> str:
         """Return the value of a measure, with a label where no reader can check it."""
@@ -317,7 +320,7 @@ def _limit_on(told: Sayings, label: str, measure: str) -> Limit | None:
 
 def _owner_row(label: str, figure: OwnerFigure, kind: RecordKind) -> dict[str, Any]:
     asked = registry.find("measure", figure.measure)
-    is_told = figure.told != "not applicable"
+    is_told = figure.band is not None
     how = (
         "promised by the method" if getattr(asked, "is_promised", False) else "the owner's figure, as a band"
     )
@@ -325,7 +328,7 @@ def _owner_row(label: str, figure: OwnerFigure, kind: RecordKind) -> dict[str, A
         "words": formatting.measure_words(label),
         "attribute": figure.attribute,
         "direction": formatting.direction(figure.better),
-        "value": figure.told,
+        "value": band_words(figure.measure, figure.band),
         "reason": "" if is_told or asked is None else why_not(asked, kind),
         "interval": "",
         "baseline": "",

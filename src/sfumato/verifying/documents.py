@@ -168,8 +168,15 @@ class UnverifiedAttribute(_Piece, frozen=True):
     ends_at_values: bool
 
 
+class Band(_Piece, frozen=True):
+    """The interval that a figure lies in; both ends are the figure itself where that may be told."""
+
+    low: int | float | str
+    high: int | float | str
+
+
 class OwnerFigure(_Piece, frozen=True):
-    """A figure that only the owner can compute, told in words.
+    """A figure that only the owner can compute, as a band; ``None`` where the measure does not apply.
 
     ``worst`` says whether it is the worst of its measure over the sensitive attributes, ``met`` whether it
     keeps the policy, where that speaks of it.
@@ -180,16 +187,16 @@ class OwnerFigure(_Piece, frozen=True):
     attribute: str | None
     axis: Literal["privacy", "utility"]
     better: Literal["lower", "higher"]
-    told: str
+    band: Band | None
     worst: bool
     met: bool | None
 
 
 class InitialRisk(_Piece, frozen=True):
-    """How well people could be found in the original, at worst and on average, told in bands."""
+    """How well people could be found in the original, at worst and on average, as bands."""
 
-    worst: str
-    average: str
+    worst: Band
+    average: Band
 
 
 class PeopleFacts(_Piece, frozen=True):
