@@ -679,7 +679,7 @@ class TestUnverifiedClaims:
                 "figures": [
                     {**facts["unverified"]["figures"][0], "measure": name} for name in ("a", "b", "a")
                 ],
-                "initial": dict.fromkeys(("worst", "average"), {"low": 0.1, "high": 0.2}),
+                "initial": {key: {"low": 0.1, "high": 0.2} for key in ("worst", "average")},
                 "tried": {"a": 4, "b": 5},
             }
 
