@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -79,9 +80,19 @@ MANY = (
     '[[try]]\nsanitizer = "mondrian"\n'
     f"model = {{ k-anonymity = {{ k = [{', '.join(str(2 + n) for n in range(N_MANY))}] }} }}\n"
 )
+
+
+def gated(gate: Any) -> str:
+    """Return as many candidates, each of which waits at a gate."""
+    ks = ", ".join(str(2 + n) for n in range(N_MANY))
+    return f'[[try]]\nsanitizer = "gated"\ngate = "{gate.folder}"\nk = [{ks}]\n'
+
+
 MEASURES = '[measure]\nprivacy = ["privacy-loss"]\nutility = ["general-loss"]\n'
 
 Write = Callable[..., Project]
+Process = tuple[int, str]
+"""The number of a process, and when it began."""
 Facts = dict[str, tuple[str | None, frozenset[tuple[Any, ...]]]]
 
 
@@ -459,8 +470,12 @@ class TestBreakingOff:
             assert facts(stored(project, store)) == facts(stored(project, whole))
 
     def test_ends_no_process_but_its_own(self, project: Project, store: Store) -> None:
-        other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(600,), daemon=True)
+        context = multiprocessing.get_context("spawn")
+        here, there = context.Pipe()
+        echo = "while True: there.send(there.recv())"
+        other = context.Process(target=exec, args=(echo, {"there": there}), daemon=True)
         other.start()
+        there.close()
 
         def stop(state: Progress) -> None:
             if state.done == 3:
@@ -469,23 +484,29 @@ class TestBreakingOff:
         try:
             with pytest.raises(KeyboardInterrupt):
                 explore(project, store, workers=2, progress=stop)
-            time.sleep(0.2)
+            here.send("who is there?")
+            assert here.recv() == "who is there?"
             assert multiprocessing.active_children() == [other]
         finally:
             other.terminate()
             other.join()
+            here.close()
 
     def test_a_worker_that_is_killed_is_told_and_replaced_and_its_candidate_tried_again(
-        self, project: Project, store: Store, tmp_path: Path
+        self, write: Write, store: Store, tmp_path: Path, gate: Any, patience: float
     ) -> None:
-        def kill_a_worker(state: Progress) -> None:
-            if state.done == 3:
-                worker = multiprocessing.active_children()[0]
-                assert worker.pid is not None
-                os.kill(worker.pid, signal.SIGKILL)
+        project = write(gated(gate), MEASURES, data=records(3000))
 
-        with pytest.warns(MethodFails, match=r"could not be made: .*was killed \(signal 9\)") as told:
-            state = explore(project, store, seed=3, workers=2, progress=kill_a_worker)
+        def kill_a_worker() -> None:
+            os.kill(gate.first_waiting(patience), signal.SIGKILL)
+            gate.open()
+
+        gate.let_through(3)
+        with ThreadPoolExecutor(1) as thread:
+            killing = thread.submit(kill_a_worker)
+            with pytest.warns(MethodFails, match=r"could not be made: .*was killed \(signal 9\)") as told:
+                state = explore(project, store, seed=3, workers=2)
+            killing.result()
         assert len(told) == 1
         assert (state.done, state.infeasible) == (N_MANY, 1)
         assert multiprocessing.active_children() == []
@@ -582,24 +603,28 @@ class TestCommand:
     """The whole program, on the embedded census table, ended in the middle."""
 
     @pytest.fixture
-    def demo(self, tmp_path: Path) -> Path:
+    def demo(self, tmp_path: Path, gate: Any) -> Path:
         path = write_demo(tmp_path)
         text = path.read_text()
-        path.write_text(text.split("[[try]]")[0] + MANY + MEASURES)
+        path.write_text(text.split("[[try]]")[0] + gated(gate) + MEASURES)
         return path
 
-    def test_killed_in_the_middle_goes_on_where_it_stopped(self, demo: Path, patience: float) -> None:
+    def test_killed_in_the_middle_goes_on_where_it_stopped(
+        self, demo: Path, gate: Any, patience: float
+    ) -> None:
         with started(demo) as process:
-            wait_for(lambda: n_stored(demo) >= 4, process, patience)
-            workers = children(process.pid)
-            assert len(workers) >= 2
+            gate.let_through(4)
+            wait_for(lambda: n_stored(demo) >= 4 and len(gate.waiting()) >= 2, process, patience)
+            workers = descendants(process.pid)
+            assert {pid for pid, _ in workers} >= set(gate.waiting())
             process.kill()
             process.wait()
         assert all_gone(workers, patience)
+        gate.open()
 
         project = Project.load(demo)
         n_kept = n_stored(demo)
-        assert 4 <= n_kept < N_MANY
+        assert n_kept == 4
         with Store(project.store_path, create=False) as store:
             assert store._connection.execute("pragma integrity_check").fetchone() == ("ok",)
             assert all(len(c.measurements) == 2 for c in stored(project, store))
@@ -615,14 +640,17 @@ class TestCommand:
     @pytest.mark.thorough("while its workers start", but=1)
     @pytest.mark.parametrize("when", ["workers-starting", "workers-busy"])
     def test_interrupted_in_the_middle_says_so_in_one_line(
-        self, demo: Path, when: str, patience: float
+        self, demo: Path, gate: Any, when: str, patience: float
     ) -> None:
         with started(demo) as process:
             if when == "workers-starting":
-                wait_for(lambda: any(uses_numpy(child) for child in children(process.pid)), process, patience)
+                wait_for(
+                    lambda: any(uses_numpy(pid) for pid, _ in descendants(process.pid)), process, patience
+                )
             else:
-                wait_for(lambda: n_stored(demo) >= 4, process, patience)
-            workers, n_before = children(process.pid), n_stored(demo)
+                gate.let_through(4)
+                wait_for(lambda: n_stored(demo) >= 4 and gate.waiting(), process, patience)
+            workers, n_before = descendants(process.pid), n_stored(demo)
             os.killpg(process.pid, signal.SIGINT)
             output, errors = process.communicate(timeout=patience)
         assert process.returncode == 130
@@ -630,16 +658,15 @@ class TestCommand:
         lines = [line for line in errors.splitlines() if line and f" of {N_MANY} candidates" not in line]
         assert lines == ["sfumato: stopped; what was stored is kept, the same command goes on from there"]
         assert all_gone(workers, patience)
-        assert n_stored(demo) >= n_before >= 1
+        assert n_stored(demo) == n_before == (4 if when == "workers-busy" else 0)
 
-    def test_started_twice_refuses_the_second_in_one_line(self, demo: Path, patience: float) -> None:
+    def test_started_twice_refuses_the_second_in_one_line(
+        self, demo: Path, gate: Any, patience: float
+    ) -> None:
         with started(demo) as process:
-            wait_for(lambda: n_stored(demo) >= 1, process, patience)
-            # on a busy machine the first would else be done before the second has come to its lock
-            os.killpg(process.pid, signal.SIGSTOP)
-            second = subprocess.run(
-                [*COMMAND, "explore", str(demo)], capture_output=True, text=True, check=False
-            )
+            wait_for(gate.waiting, process, patience)
+            words = [*COMMAND, "explore", str(demo)]
+            second = subprocess.run(words, capture_output=True, text=True, check=False, timeout=patience)
             assert process.poll() is None
             assert (second.returncode, second.stdout) == (1, "")
             assert second.stderr == (
@@ -688,18 +715,19 @@ def n_stored(project: Path) -> int:
         connection.close()
 
 
-def process_facts(pid: int | str) -> tuple[str, int] | None:
-    """Return the state and the parent of a process."""
+def process_facts(pid: int | str) -> tuple[str, int, str] | None:
+    """Return the state of a process, its parent, and when it began: another may get its number later."""
     try:
-        state, parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
+        facts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return state, int(parent)
+    return facts[0], int(facts[1]), facts[19]
 
 
-def alive(pid: int) -> bool:
+def is_alive(process: Process) -> bool:
+    pid, began = process
     found = process_facts(pid)
-    return found is not None and found[0] not in "ZX"
+    return found is not None and found[0] not in "ZX" and found[2] == began
 
 
 def uses_numpy(pid: int) -> bool:
@@ -710,13 +738,20 @@ def uses_numpy(pid: int) -> bool:
         return False
 
 
-def all_gone(pids: list[int], patience: float) -> bool:
+def all_gone(processes: list[Process], patience: float) -> bool:
     ends = time.monotonic() + patience
-    while any(alive(pid) for pid in pids) and time.monotonic() < ends:
+    while any(map(is_alive, processes)) and time.monotonic() < ends:
         time.sleep(0.05)
-    return not any(alive(pid) for pid in pids)
+    return not any(map(is_alive, processes))
 
 
-def children(pid: int) -> list[int]:
-    everybody = (entry for entry in os.listdir("/proc") if entry.isdigit())
-    return [int(each) for each in everybody if (found := process_facts(each)) and found[1] == pid]
+def descendants(pid: int) -> list[Process]:
+    """Return what a process started, and what these started: workers are forked from one that waits."""
+    numbers = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    known = {number: facts for number in numbers if (facts := process_facts(number))}
+    found, parents = list[Process](), {pid}
+    while parents:
+        below = {number for number, (_, parent, _) in known.items() if parent in parents}
+        found += [(number, known[number][2]) for number in below]
+        parents = below
+    return found

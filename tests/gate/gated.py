@@ -16,6 +16,9 @@ import numpy as np
 from sfumato import KAnonymity, Mondrian, Release, Schema, Table
 from sfumato.registry import register
 
+_LONGEST = 600.0
+"""How many seconds a process waits, longer than any test does: where the tests were killed, none stays."""
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -36,10 +39,22 @@ class Gate:
         """Return the processes that found no pass left, those that ended meanwhile too."""
         return [int(path.name.partition("-")[2]) for path in self.folder.glob("waiting-*")]
 
+    def first_waiting(self, patience: float) -> int:
+        """Return a process that waits, as soon as one does."""
+        ends = time.monotonic() + patience
+        while not self.waiting():
+            if time.monotonic() > ends:
+                raise TimeoutError("nobody came to the gate")
+            time.sleep(0.02)
+        return self.waiting()[0]
+
     def enter(self) -> None:
         """Wait for a pass, and use it up."""
         mark = self.folder / f"waiting-{os.getpid()}"
+        ends = time.monotonic() + _LONGEST
         while not self._has_passed():
+            if time.monotonic() > ends:
+                raise TimeoutError("nobody opened the gate")
             mark.touch()
             time.sleep(0.01)
         mark.unlink(missing_ok=True)
