@@ -50,6 +50,22 @@ class Ran:
     said: str
 
 
+# Python imports this at the start of every process, also of those that sfumato starts, and no process can
+# remove an audit hook. Sockets of the file system connect processes of this machine, so they are no network.
+WATCH = """
+import os, socket, sys
+log = os.open({log!r}, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+def watch(event, arguments):
+    if event == "socket.getaddrinfo" or event == "urllib.Request":
+        os.write(log, (event + chr(10)).encode())
+    elif event in ("socket.connect", "socket.sendto", "socket.sendmsg", "socket.bind"):
+        if arguments[0].family != socket.AF_UNIX:
+            os.write(log, (event + chr(10)).encode())
+sys.addaudithook(watch)
+os.write(log, b"started" + chr(10).encode())
+"""
+
+
 # One process runs all commands in turn, as starting it is most of the work. What a command says, and
 # what the processes say that it starts, goes to a file.
 COMMANDS = """
@@ -76,7 +92,13 @@ class Place:
     @classmethod
     def of(cls, home: Path) -> Place:
         """Start what runs the commands there."""
+        watched = home.with_suffix(".watch")
+        watched.mkdir()
+        (watched / "sitecustomize.py").write_text(
+            WATCH.format(log=str(home.with_suffix(".network"))), "utf-8"
+        )
         own = {
+            "PYTHONPATH": os.pathsep.join([str(watched), *filter(None, [os.environ.get("PYTHONPATH")])]),
             "HOME": str(home),
             "TMPDIR": str(home / "tmp"),
             "XDG_CACHE_HOME": str(home / "cache"),
@@ -100,6 +122,11 @@ class Place:
         print(json.dumps(arguments), file=self.commands.stdin, flush=True)
         code = int(self.commands.stdout.readline())
         return Ran(arguments, code, self.home.with_suffix(".said").read_text("utf-8"))
+
+    @property
+    def network(self) -> list[str]:
+        """Every start of a process, and every use of the network that one tried."""
+        return self.home.with_suffix(".network").read_text("utf-8").splitlines()
 
     def write(self, name: str, more: str = "") -> None:
         (self.home / "project" / name).write_text(PROJECT.format(more=more), "utf-8")
@@ -258,3 +285,51 @@ def test_no_temporary_stays(place: Place, ran: list[Ran]) -> None:
     assert [path for path in (place.home / "tmp").rglob("*") if path.is_file()] == []
     hidden = [path.name for path in (place.home / "project").iterdir() if path.name.startswith(".")]
     assert [name for name in hidden if not name.endswith(".lock")] == []
+
+
+def test_no_command_uses_the_network(place: Place, ran: list[Ran]) -> None:
+    assert ran
+    assert place.network.count("started") >= 3, "the workers of explore must be watched, too"
+    assert set(place.network) == {"started"}
+
+
+@pytest.mark.parametrize(
+    "use", ["socket.create_connection(('127.0.0.1', 9))", "socket.getaddrinfo('localhost', 9)"]
+)
+def test_a_use_of_the_network_would_be_seen(use: str, tmp_path: Path) -> None:
+    log = tmp_path / "network"
+    (tmp_path / "sitecustomize.py").write_text(WATCH.format(log=str(log)), "utf-8")
+    subprocess.run(
+        [sys.executable, "-P", "-c", f"import socket; {use}"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    assert len(log.read_text("utf-8").splitlines()) > 1
+
+
+def test_nothing_is_written_outside_of_what_was_named(place: Place, ran: list[Ran]) -> None:
+    assert ran
+    # libraries may keep fonts and the like in the cache; the tests above search it for values
+    allowed = {"project", "cache"}
+    outside = [path for path in place.home.rglob("*") if path.is_file() and not allowed & {*path.parts}]
+    assert outside == []
+    named = {
+        "people.csv",
+        "people.toml",
+        "frontier.svg",
+        "owner-all.html",
+        "owner-one.html",
+        "published",
+        "made.parquet",
+        "made.parquet.manifest.json",
+        "again.toml",
+        "few.csv",
+        "tree.toml",
+        "policy.toml",
+        "model.toml",
+        "hierarchies",
+    }
+    written = {path.name for path in (place.home / "project").iterdir()}
+    stores = ("people.sqlite", "tree.sqlite", "policy.sqlite", "model.sqlite")
+    assert {name for name in written - named if not name.removeprefix(".").startswith(stores)} == set()
