@@ -57,6 +57,10 @@ def test_ticks_are_few_in_order_evenly_spaced_and_inside(scale: Scale, most: int
             assert all(tick == round(tick) for tick in ticks)
 
 
+def test_a_short_axis_has_no_whole_tick_outside() -> None:
+    assert Scale(4.0609e-117, 1.39877e-116).ticks(2, whole=True) == []
+
+
 @given(scales(), st.integers(4, 12))
 def test_an_axis_has_at_least_one_tick(scale: Scale, most: int) -> None:
     assert scale.ticks(most)

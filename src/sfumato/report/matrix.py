@@ -12,8 +12,8 @@ from sfumato.frontier import Candidate, Frontier
 from sfumato.report.charts import frontier_chart
 from sfumato.report.matplotlib_svg import FAINT, draw_panels
 from sfumato.report.plane import (
+    MeasureScale,
     Plane,
-    Scale,
     cross_out,
     draw_candidates,
     draw_legend,
@@ -67,7 +67,7 @@ def scatter_matrix(
     n_axes = len(frontier.axes)
     if not 3 <= n_axes <= MOST_AXES:
         raise ParameterError(f"a matrix has three to {MOST_AXES} axes, not {n_axes}")
-    scales = [Scale.of(name, frontier, limits.get(name, Limit())) for name in frontier.axes]
+    scales = [MeasureScale.of(name, frontier, limits.get(name, Limit())) for name in frontier.axes]
 
     def draw(plate: Figure) -> None:
         panels = plate.subplots(n_axes - 1, n_axes - 1, sharex="col", sharey="row", squeeze=False)
@@ -105,6 +105,6 @@ def _draw_panel(axes: Axes, plane: Plane, limits: Mapping[str, Limit], chosen: C
         draw_ring(axes, plane.point(ringed), 100, "-", "chosen")
 
 
-def _label(scale: Scale) -> str:
+def _label(scale: MeasureScale) -> str:
     """Return what stands beside an axis in two lines: panels are small."""
     return scale.label.replace(" (", "\n(", 1) if len(scale.title) < len(scale.label) else scale.label

@@ -28,7 +28,7 @@ TRIVIAL = {
 
 
 @dataclass(frozen=True)
-class Scale:
+class MeasureScale:
     """One axis: where values go, infinite ones to the border."""
 
     measure: str
@@ -39,7 +39,7 @@ class Scale:
     whole: bool
 
     @classmethod
-    def of(cls, measure: str, frontier: Frontier, limit: Limit) -> Scale:
+    def of(cls, measure: str, frontier: Frontier, limit: Limit) -> MeasureScale:
         """Make an axis on which all candidates and the limit have room."""
         better = frontier.better(measure)
         values = [candidate.value(measure) or 0.0 for candidate in frontier.comparable]
@@ -87,7 +87,7 @@ class Scale:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
-    def between(self, low: float, high: float) -> Scale:
+    def between(self, low: float, high: float) -> MeasureScale:
         """Return the part of the axis between two fractions."""
         return replace(self, low=self.at(low), high=self.at(high))
 
@@ -97,8 +97,8 @@ class Plane:
     """The two axes and what is drawn on them."""
 
     frontier: Frontier
-    x: Scale
-    y: Scale
+    x: MeasureScale
+    y: MeasureScale
 
     @classmethod
     def of(cls, frontier: Frontier, limits: Mapping[str, Limit]) -> Plane:
@@ -108,7 +108,7 @@ class Plane:
         sides = {name: m.axis for m in every for name in (m.label, m.measure)}
         if sides.get(first) == "utility" and sides.get(second) == "privacy":
             first, second = second, first
-        x, y = (Scale.of(name, frontier, limits.get(name, Limit())) for name in (second, first))
+        x, y = (MeasureScale.of(name, frontier, limits.get(name, Limit())) for name in (second, first))
         return cls(frontier, x, y)
 
     def values(self, candidate: Candidate) -> tuple[float, float]:

@@ -93,7 +93,9 @@ class Scale:
             exponent = max(exponent, 0)
         for step in _STEPS:
             width = _decimal(step, exponent)
-            first, last = math.ceil(self.low / width - _SLACK), math.floor(self.high / width + _SLACK)
+            # a share of the axis, not of a step, which may be far wider than the axis
+            slack = _SLACK * min((self.high - self.low) / width, 1)
+            first, last = math.ceil(self.low / width - slack), math.floor(self.high / width + slack)
             if last - first < most:
                 break
         return [_decimal(number * step, exponent) for number in range(first, last + 1)]

@@ -28,7 +28,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class BarChart:
     """The bars of one attribute and one sentence for those who do not see them."""
 
     bars: tuple[Bar, ...]
@@ -40,7 +40,7 @@ def counts_of(table: Table, column: Column) -> Integers:
     return np.bincount(column.codes, weights=table.weights, minlength=len(column.domain)).astype(np.int64)
 
 
-def distribution(table: Table, column: Column) -> Drawing:
+def distribution(table: Table, column: Column) -> BarChart:
     """Draw a column: numbers in intervals of equal width, categories the most frequent first."""
     counts = counts_of(table, column)
     present = [place for place, value in enumerate(column.domain) if value is not None and counts[place]]
@@ -49,17 +49,17 @@ def distribution(table: Table, column: Column) -> Drawing:
         return _in_bins(values, counts[present])
     if column.kind == "numeric":
         labels = [text(value) or "" for value in values]
-        return Drawing(_bars(labels, counts[present]), f"Records at each of {len(values)} numbers")
+        return BarChart(_bars(labels, counts[present]), f"Records at each of {len(values)} numbers")
     return _in_categories(values, counts[present])
 
 
-def _in_bins(values: Sequence[Value], counts: Integers) -> Drawing:
+def _in_bins(values: Sequence[Value], counts: Integers) -> BarChart:
     numbers = np.array(values, dtype=np.float64)
     totals, edges = np.histogram(numbers, bins=_edges(numbers), weights=counts)
     plain = [float(f"{edge:.6g}") for edge in edges]
     labels = [interval_label(low, high) for low, high in pairwise(plain)]
     ends = f"{text(float(numbers.min()))} to {text(float(numbers.max()))}"
-    return Drawing(_bars(labels, totals.astype(np.int64)), f"Records from {ends} in {len(labels)} intervals")
+    return BarChart(_bars(labels, totals.astype(np.int64)), f"Records from {ends} in {len(labels)} intervals")
 
 
 def _edges(numbers: Floats) -> Floats:
@@ -71,7 +71,7 @@ def _edges(numbers: Floats) -> Floats:
     return low + (high - low) / _BINS * np.arange(_BINS + 1, dtype=np.float64)
 
 
-def _in_categories(values: Sequence[Value], counts: Integers) -> Drawing:
+def _in_categories(values: Sequence[Value], counts: Integers) -> BarChart:
     order = np.argsort(-counts, kind="stable")
     shown = order if len(order) <= _CATEGORIES else order[: _CATEGORIES - 1]
     bars = _bars([text(values[place]) or "" for place in shown], counts[shown])
@@ -83,7 +83,7 @@ def _in_categories(values: Sequence[Value], counts: Integers) -> Drawing:
         bars = tuple(Bar(bar.label, bar.count, bar.count / highest) for bar in bars)
         bars = (*bars, Bar(f"{n_more:,} others", rest, rest / highest, is_rest=True))
         description += f", the {len(shown)} most frequent first and the others together"
-    return Drawing(bars, description)
+    return BarChart(bars, description)
 
 
 def _bars(labels: Sequence[str], counts: Integers) -> tuple[Bar, ...]:
