@@ -235,8 +235,12 @@ def gate(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     found_before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([plugin, *filter(None, found_before)]))
     monkeypatch.syspath_prepend(plugin)
-    yield import_module("gated").Gate(tmp_path_factory.mktemp("gate"))
-    del sys.modules["gated"], registry._registered["sanitizer"]["gated"]
+    gated = import_module("gated")
+    yield gated.Gate(tmp_path_factory.mktemp("gate"))
+    del sys.modules["gated"]
+    for known in registry._registered.values():
+        for name in [name for name, cls in known.items() if cls.__module__ == "gated"]:
+            del known[name]
 
 
 @pytest.fixture(scope="session")

@@ -554,13 +554,14 @@ class TestHabits:
         self, project: Path, tmp_path: Path
     ) -> None:
         script = (
-            "import sys, time\nfrom sfumato.publishing import publish\n"
-            "def slow(*_):\n    print('writing', flush=True)\n    time.sleep(60)\n"
+            "import sys\nfrom sfumato.publishing import publish\n"
+            "def slow(*_):\n    print('writing', flush=True)\n    sys.stdin.read()\n"
             "publish.write_records = slow\nfrom sfumato.cli import main\nmain()"
         )
         words = ["sanitize", str(tmp_path / "o.csv"), "as-is", "-P", str(project)]
         before = sorted(tmp_path.iterdir())
-        with subprocess.Popen([sys.executable, "-c", script, *words], stdout=subprocess.PIPE) as process:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen([sys.executable, "-c", script, *words], **pipes) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == b"writing\n"
             assert len(list(tmp_path.iterdir())) == len(before) + 1

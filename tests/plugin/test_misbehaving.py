@@ -247,12 +247,16 @@ def test_what_takes_its_process_with_it_loses_only_its_own_candidate(plugged: Pa
 def test_what_hangs_or_eats_the_memory_is_stopped_and_told_with_the_remedy(
     plugged: Path, tmp_path: Path
 ) -> None:
-    limits = ("--workers", "2", "--time-limit", "10", "--memory", "1GB")
-    code, said, facts = explored(plugged, tmp_path, bad("bad", "hangs", "eats"), *limits)
-    assert (code, facts["made"], facts["failed"]) == (0, N_GOOD, 2)
-    assert len(said) == 2
-    assert "it took longer than 10 seconds; give it more with --time-limit" in "".join(said)
-    assert "used more than 1 GB of memory; go on with fewer --workers or more --memory" in "".join(said)
+    code, said, facts = explored(plugged, tmp_path, bad("bad", "eats"), "--workers", "2", "--memory", "1GB")
+    assert (code, facts["made"], facts["failed"]) == (0, N_GOOD, 1)
+    assert len(said) == 1
+    assert "used more than 1 GB of memory; go on with fewer --workers or more --memory" in said[0]
+    # the others are known by now: on a busy machine they might take as long
+    limits = ("--workers", "2", "--time-limit", "2")
+    _, said, facts = explored(plugged, tmp_path, bad("bad", "hangs"), *limits)
+    assert (facts["known"], facts["made"], facts["failed"]) == (N_GOOD, 0, 2)
+    assert len(said) == 1
+    assert "it took longer than 2 seconds; give it more with --time-limit" in said[0]
 
 
 @pytest.mark.thorough("tests/exploring/test_run.py")

@@ -30,7 +30,6 @@ def printed(folder: Path) -> dict[str | None, float]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
     )
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     return {None if value == "missing" else value: float(number) for value, number in rows}

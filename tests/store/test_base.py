@@ -457,9 +457,9 @@ class TestFullDisk:
 
 class TestExclusive:
     HOLD = (
-        "import sys, time; from pathlib import Path; from sfumato.store.base import Store\n"
+        "import sys; from pathlib import Path; from sfumato.store.base import Store\n"
         "with Store(Path(sys.argv[1])) as store, store.exclusive():\n"
-        "    print('held', flush=True); time.sleep(60)"
+        "    print('held', flush=True); sys.stdin.read()"
     )
 
     def test_a_second_holder_is_refused_at_once(self, store: Store) -> None:
@@ -483,7 +483,8 @@ class TestExclusive:
 
     def test_is_lifted_when_the_holder_is_killed(self, store: Store) -> None:
         command = [sys.executable, "-c", self.HOLD, str(store.path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(command, text=True, **pipes) as holder:  # type: ignore[call-overload]
             assert holder.stdout is not None
             assert holder.stdout.readline() == "held\n"
             with pytest.raises(StoreError, match="at work"), store.exclusive():

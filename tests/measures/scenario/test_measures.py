@@ -595,9 +595,9 @@ def test_the_user_s_miners_see_cells_as_the_scenario_says(cells: Any) -> None:
     assert taken.detail["released"] == pytest.approx(right[cells] * release.n_records)
 
 
-def test_a_miner_that_does_not_come_to_an_end_is_named(hospital: Bound) -> None:
+def test_a_miner_that_does_not_come_to_an_end_is_named(hospital: Bound, gate: Any) -> None:
     release = sanitize(*hospital, AsIs())
-    scenario = Scenario(adversary=Adversary(("age",), miners=("naive-bayes",)), time_limit=1e-9)
+    scenario = Scenario(adversary=Adversary(("age",), miners=("endless",)), time_limit=1e-9)
     reason = only(release, AntiUtility(scenario)).detail["reason"]
     assert "no miner finished for 'age'" in reason
 
