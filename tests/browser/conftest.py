@@ -41,6 +41,7 @@ IMPORTED = [
 PROGRAM = """\
 import os, sys
 os.dup2(said.fileno(), 2)
+os.environ.update(environment)
 sys.argv = ["sfumato", *words]
 from sfumato.cli import main
 main()
@@ -75,7 +76,8 @@ class Serve:
         """Serve a folder or a project file, and return the address that is said."""
         words = ["workbench", str(place), "--no-browser", *options]
         heard, said = PROCESSES.Pipe(duplex=False)
-        process = PROCESSES.Process(target=exec, args=(PROGRAM, {"said": said, "words": words}))
+        given = {"said": said, "words": words, "environment": dict(os.environ)}
+        process = PROCESSES.Process(target=exec, args=(PROGRAM, given))
         process.start()
         said.close()
         self._running.append((process, heard))  # who says something wants to be heard to the end
