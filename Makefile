@@ -41,6 +41,8 @@ REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explo
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
 
 THOROUGH :=
+# LOAD=2 runs the tests beside two processes that keep the processors busy.
+LOAD := 0
 
 .PHONY: help bench demo test thorough quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark aim
 .NOTPARALLEL:
@@ -54,7 +56,7 @@ demo: python $(RUNTIME) ## explore, compare and report on the embedded example
 # The types are checked by one processor while the tests have the others.
 test: python $(DEVELOPMENT) browser server ## lint, and run the tests
 	@make --no-print-directory lint & linted=$$!; \
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(THOROUGH); tested=$$?; \
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --load $(LOAD) $(THOROUGH); tested=$$?; \
 	wait $$linted && exit $$tested
 
 # What takes long and is looked at in a shorter way by another test: before a version, and by night.

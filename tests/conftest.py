@@ -9,6 +9,7 @@ import functools
 import gc
 import json
 import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -39,6 +40,9 @@ settings.register_profile("brisk", settings.get_profile("patient"), max_examples
 
 # Longer than anything takes on a busy machine, shorter than what tests let sleep (600 seconds).
 PATIENCE = 300.0
+
+# Keeps a processor busy until the tests have ended, however they end.
+BUSY = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
 
 # The reasons for which a test may be skipped where CI is set: what the test needs is not to be had there, and
 # something else looks at the same place. Any other skipped test is a failure there.
@@ -106,6 +110,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the tests marked so, too, and let Hypothesis try as many examples as it does by default",
     )
 
+    parser.addoption(
+        "--load",
+        type=int,
+        default=0,
+        metavar="N",
+        help="run beside so many processes that each keep a processor busy: no test may notice",
+    )
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
@@ -118,6 +130,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(FailSkipped())
     if hasattr(config, "workerinput") and os.name == "posix":
         compile_every_kernel_in_one_worker()
+
+    if not hasattr(config, "workerinput"):
+        for _ in range(config.getoption("--load")):
+            config.add_cleanup(subprocess.Popen([sys.executable, "-S", "-c", BUSY]).kill)
 
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # xdist would begin with the files that have most tests
