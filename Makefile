@@ -53,11 +53,12 @@ help: ## list the targets
 demo: python $(RUNTIME) ## explore, compare and report on the embedded example
 	$(BIN)/sfumato demo
 
-# The types are checked by one processor while the tests have the others.
+# The types are checked by one processor while the tests have the others. Both end with this target.
 test: python $(DEVELOPMENT) browser server ## lint, and run the tests
-	@make --no-print-directory lint & linted=$$!; \
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --load $(LOAD) $(THOROUGH); tested=$$?; \
-	wait $$linted && exit $$tested
+	@trap 'kill $$linted $$tested; wait' INT TERM; \
+	make --no-print-directory lint & linted=$$!; \
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --load $(LOAD) $(THOROUGH) & tested=$$!; \
+	wait $$tested; failed=$$?; wait $$linted && exit $$failed
 
 # What takes long and is looked at in a shorter way by another test: before a version, and by night.
 thorough: THOROUGH := --thorough

@@ -9,6 +9,7 @@ import functools
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -132,8 +133,11 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_every_kernel_in_one_worker()
 
     if not hasattr(config, "workerinput"):
+        # told to end, take down what was set up; a shell lets what it starts in the background ignore Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         for _ in range(config.getoption("--load")):
-            config.add_cleanup(subprocess.Popen([sys.executable, "-S", "-c", BUSY]).kill)
+            config.add_cleanup(started_busy())
 
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # xdist would begin with the files that have most tests
@@ -214,6 +218,17 @@ def compile_every_kernel_in_one_worker() -> None:
             return compiled(kernel, signature)
 
     kernels.compile = compiled_in_turn
+
+
+def started_busy() -> Callable[[], None]:
+    """Start a process that keeps a processor busy, and return what ends it."""
+    process = subprocess.Popen([sys.executable, "-S", "-c", BUSY])
+
+    def end() -> None:
+        process.kill()
+        process.wait()
+
+    return end
 
 
 class FailSkipped:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tomllib
@@ -139,7 +140,7 @@ def recipe(target: str) -> list[str]:
     """Return the commands of a target of the Makefile, without the folder of the virtual environment."""
     lines = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
     assert lines
-    plain = lines[1].replace("$(BIN)", ".venv/bin").replace(" $(THOROUGH)", "")
+    plain = lines[1].replace("$(BIN)", ".venv/bin").replace(" --load $(LOAD) $(THOROUGH)", "")
     return [line.strip() for line in plain.splitlines()]
 
 
@@ -170,16 +171,40 @@ def test_a_commit_is_checked_like_the_whole() -> None:
 
 def test_the_tests_take_nothing_away_from_lint_that_runs_beside_them(tmp_path: Path) -> None:
     """Whichever of the two fails, and whichever ends first, `make test` fails."""
-    asked = "\n".join(recipe("test"))
     for linted, tested in ((0, 0), (1, 0), (0, 1), (1, 1)):
         (tmp_path / "make").write_text(f"#!/bin/sh\nsleep 0.1\nexit {linted}\n")
         (tmp_path / "python").write_text(f"#!/bin/sh\nexit {tested}\n")
         for name in ("make", "python"):
             (tmp_path / name).chmod(0o755)
-        script = asked.lstrip("@").replace(".venv/bin/python", "python").replace("$$", "$")
-        environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-        done = subprocess.run(["sh", "-c", script], env=environment, check=False)
-        assert (done.returncode != 0) == bool(linted or tested)
+        with asked("test", tmp_path) as shell:
+            assert (shell.wait() != 0) == bool(linted or tested)
+
+
+def asked(target: str, programs: Path, **options: Any) -> subprocess.Popen[bytes]:
+    """Start what a target of the Makefile does, with other programs in the place of make and Python."""
+    script = "\n".join(recipe(target)).lstrip("@").replace(".venv/bin/python", "python").replace("$$", "$")
+    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.Popen(["sh", "-c", script], env=environment, **options)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_tests_and_lint_end_when_make_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
+    for name in ("make", "python"):
+        place = tmp_path / name
+        place.write_text(f"#!/bin/sh\necho $$ > {place}.number.new\nmv {place}.number.new {place}.number\n")
+        with place.open("a") as script:
+            script.write("exec sleep 600\n")
+        place.chmod(0o755)
+    # as make starts it, though whoever started the tests may ignore interrupts
+    with asked("test", tmp_path, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as shell:
+        while len(numbers := list(tmp_path.glob("*.number"))) < 2:
+            assert shell.poll() is None
+        shell.send_signal(number)
+    assert shell.returncode != 0
+    for each in numbers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(each.read_text()), 0)
 
 
 def test_the_tests_that_are_begun_with_are_there() -> None:
