@@ -560,7 +560,7 @@ class TestHabits:
         )
         words = ["sanitize", str(tmp_path / "o.csv"), "as-is", "-P", str(project)]
         before = sorted(tmp_path.iterdir())
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with subprocess.Popen([sys.executable, "-c", script, *words], **pipes) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == b"writing\n"

@@ -128,7 +128,7 @@ class TestSource:
     ) -> None:
         written = project.data_path.stat().st_mtime
         for after, n_reads in ((stored._FRESH, 2), (stored._FRESH + 1, 3)):
-            monkeypatch.setattr(stored.time, "time", lambda after=after: written + after)
+            monkeypatch.setattr("time.time", lambda after=after: written + after)
             source_now(project, store)
             source_now(project, store)
             assert len(read) == n_reads

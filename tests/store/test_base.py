@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -483,8 +484,8 @@ class TestExclusive:
 
     def test_is_lifted_when_the_holder_is_killed(self, store: Store) -> None:
         command = [sys.executable, "-c", self.HOLD, str(store.path)]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen(command, text=True, **pipes) as holder:  # type: ignore[call-overload]
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, **pipes) as holder:
             assert holder.stdout is not None
             assert holder.stdout.readline() == "held\n"
             with pytest.raises(StoreError, match="at work"), store.exclusive():
