@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import stat
@@ -255,7 +256,10 @@ class TestStraightLine:
 
 
 class TestExploringInTime:
-    def test_a_dry_run_counts_and_writes_nothing(self, sfumato: Run, project: Path) -> None:
+    def test_a_dry_run_counts_and_writes_nothing(
+        self, sfumato: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sfumato.exploring.forecast._PATIENCE", math.inf)
         before = {path: path.read_bytes() for path in project.parent.iterdir()}
         code, out, _ = sfumato("explore", project, "--dry-run")
         assert code == 0
