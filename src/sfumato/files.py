@@ -27,6 +27,7 @@ except ImportError:  # Windows
 
 
 _ROWS_AT_ONCE = 200_000
+_OWNER_ONLY = stat.S_IRUSR | stat.S_IWUSR
 
 
 def why_unreadable(path: Path) -> str:
@@ -55,6 +56,14 @@ def why_unreadable(path: Path) -> str:
     except ValueError:
         return "has a NUL character in its path; check the path"
     return ""
+
+
+def create_private(place: Path) -> None:
+    """Make an empty file that only its owner can read, from its first moment on.
+
+    What is there already, even a link that leads nowhere, raises ``FileExistsError``.
+    """
+    os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
 
 
 @contextmanager

@@ -87,8 +87,9 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
         from sfumato.faults import MethodFails
         from sfumato.registry import PlugInLeftOut
+        from sfumato.store.base import ChangedRows
 
-        if issubclass(category, (PlugInLeftOut, MethodFails)):
+        if issubclass(category, (PlugInLeftOut, MethodFails, ChangedRows)):
             warn(str(message))
         else:
             otherwise(message, category, *where)
