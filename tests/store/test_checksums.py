@@ -98,7 +98,8 @@ def a_changed_digit(path: Path, chance: random.Random) -> Callable[[], object]:
         number, *_ = chance.choice(other.execute(f"select rowid from {table}").fetchall())
         row = dict(other.execute(f"select * from {table} where rowid = {number}").fetchone())
     column = chance.choice([name for name, value in row.items() if re.search(r"\d", str(value))])
-    written = str(row[column])
+    # of a stored float, the last of 17 digits may be another one and the number still the same
+    written = str(row[column])[: 12 if isinstance(row[column], float) else None]
     place = chance.choice([match.start() for match in re.finditer(r"\d", written)])
     digit = str((int(written[place]) + chance.randint(1, 9)) % 10)
     changed = written[:place] + digit + written[place + 1 :]
