@@ -399,6 +399,47 @@ class TestFile:
         )
         assert [c.id for c in store.candidates("source")] == ["a1"]
 
+    @pytest.mark.parametrize("target", ["missing", "empty", "missing/missing"])
+    def test_is_not_created_through_a_link(self, path: Path, tmp_path: Path, target: str) -> None:
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "empty").touch()
+        path.symlink_to(elsewhere / target)
+        with pytest.raises(StoreError) as caught:
+            Store(path)
+        assert "there is a link in its place; remove it" in one_line(caught, path)
+        assert [(place.name, place.stat().st_size) for place in elsewhere.iterdir()] == [("empty", 0)]
+
+    def test_that_exists_is_reached_through_a_link(self, store: Store, tmp_path: Path) -> None:
+        store.save(made("a1", LOSS), "source", {"general-loss": [LOSS]})
+        (tmp_path / "link.sqlite").symlink_to(store.path)
+        with Store(tmp_path / "link.sqlite") as linked:
+            assert linked.candidates("source") == store.candidates("source")
+
+    @pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])
+    def test_beside_which_a_link_lies_in_the_place_of_sqlite_s_own_files_is_refused(
+        self, path: Path, tmp_path: Path, end: str
+    ) -> None:
+        (tmp_path / "victim").write_text("kept")
+        Path(f"{path}{end}").symlink_to(tmp_path / "victim")
+        with pytest.raises(StoreError) as caught:
+            Store(path)
+        assert f"people.sqlite{end} is a link" in one_line(caught, path)
+        assert (tmp_path / "victim").read_text() == "kept"
+
+    def test_whose_lock_is_a_link_is_refused(self, store: Store, tmp_path: Path) -> None:
+        (tmp_path / ".people.sqlite.lock").symlink_to(tmp_path / "made")
+        with pytest.raises(StoreError, match="is a link; remove it"), store.exclusive():
+            pass
+        assert not (tmp_path / "made").exists()
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+    def test_in_the_place_of_a_pipe_is_refused(self, path: Path) -> None:
+        os.mkfifo(path)
+        with pytest.raises(StoreError) as caught:
+            Store(path)
+        assert "it is not a regular file" in one_line(caught, path)
+
     def test_in_a_missing_folder_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "missing" / "people.sqlite"
         with pytest.raises(StoreError) as caught:

@@ -128,6 +128,8 @@ def _store(project: Project, parent: str) -> Iterator[Store | None]:
         yield None
         return
     with opened_store(project, create=False) as store:
+        # the new release is recorded at the end
+        store.require_writable()
         yield store
 
 

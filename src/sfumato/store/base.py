@@ -580,8 +580,15 @@ class Store:
         The lock is one of SQLite on a file beside the store, so the system lifts it when the
         process ends, however it ends.
         """
+        self.require_writable()
         with nullcontext() if self.path == IN_MEMORY else closing(self._lock()):
             yield
+
+    def require_writable(self) -> None:
+        """Raise an error if nothing can be written, for what must write at its end."""
+        if self.is_read_only:
+            reason = "it is read-only; let the file and its folder be written"
+            raise StoreError(f"cannot write the store {self.path.name}: {reason}")
 
     def _lock(self) -> sqlite3.Connection:
         place = _lock_of(self.path)
@@ -705,7 +712,7 @@ def _connect(path: Path) -> tuple[sqlite3.Connection, bytes, bool]:
     try:
         try:
             connection.execute("pragma journal_mode = wal")
-            is_read_only = False
+            is_read_only = path != IN_MEMORY and not _may_write(path)
         except sqlite3.Error as error:
             if path == IN_MEMORY or not _lacks_place(error):
                 raise
@@ -732,7 +739,18 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
     log = Path(f"{path}-wal")
     has_log = log.exists() and log.stat().st_size
     mode = "mode=ro" if has_log else "immutable=1"
-    return sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", timeout=10, uri=True)
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", timeout=10, uri=True)
+    try:
+        connection.execute("select 1 from sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        if not has_log:
+            raise
+        raise StoreError(
+            f"cannot read the store {path.name}: its latest changes are still in {log.name}, and the folder "
+            "cannot be written; copy both files to one that can"
+        ) from None
+    return connection
 
 
 def _prepare_place(path: Path) -> None:
@@ -758,6 +776,10 @@ def _prepare_place(path: Path) -> None:
         path.chmod(0o600)
     elif not _is_database(path):
         raise sqlite3.DatabaseError("file is not a database")
+
+
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _is_database(path: Path) -> bool:

@@ -168,6 +168,7 @@ def _writing(
 
         target = project.path.parent / name
         with Store(project.store_path, create=False) as store:
+            store.require_writable()
             parent = _parent(project, store, folder, identity)
             before, _ = known_folders(store, project.schema)
             own = None if parent.folder is None else parent.folder.resolve()
