@@ -28,6 +28,7 @@ except ImportError:  # Windows
 
 
 _ROWS_AT_ONCE = 200_000
+_ENDLESS = "is a pipe or a device, which need not end; write what it gives to a file and name that"
 _OWNER_ONLY = stat.S_IRUSR | stat.S_IWUSR
 
 
@@ -42,12 +43,24 @@ def why_unreadable(path: Path) -> str:
     'does not exist; check the path'
     """
     try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
+        str(path).encode()
+        facts = os.stat(path)
+        if stat.S_ISDIR(facts.st_mode):
             return "is a folder; give a file inside it"
-        if not stat.S_ISREG(mode):
-            return "is a pipe or a device, which need not end; write what it gives to a file and name that"
-        path.open("rb").close()
+        if not stat.S_ISREG(facts.st_mode):
+            return _ENDLESS
+        # a pipe may have taken its place meanwhile, and would be waited for
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            # files of the system, as /proc/kmsg, call themselves empty and give more and more
+            if not facts.st_size and os.read(handle, 1):
+                return _ENDLESS
+        finally:
+            os.close(handle)
+    except BlockingIOError:
+        return _ENDLESS
+    except UnicodeEncodeError:
+        return "is not named in UTF-8; rename it"
     except FileNotFoundError:
         return "does not exist; check the path"
     except PermissionError:
@@ -265,7 +278,8 @@ def _is_left(place: Path) -> bool:
     """Return whether nobody holds a temporary file or folder, where the system can tell."""
     if fcntl is None:
         return False
-    handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW)
+    # a pipe would be waited for
+    handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -87,7 +87,13 @@ def _wilson(hits: list[bool]) -> tuple[float, float]:
     return middle, radius
 
 
+def _require_file(path: Path) -> None:
+    if not path.is_file():
+        raise FileNotFoundError("a pipe or a device need not end")
+
+
 def _rows(path: Path) -> list[dict[str, str]]:
+    _require_file(path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -109,6 +115,7 @@ def scored(folder: Path, guesses: Path, answers: Path) -> list[dict[str, Any]]:
         What the owner kept.
     """
     try:
+        _require_file(answers)
         opened = json.loads(answers.read_text("utf-8"))["answers"]
         broken = broken_seals(_rows(folder / "commitments.csv"), opened)
     except (OSError, KeyError, TypeError, ValueError):

@@ -44,6 +44,7 @@ _LISTED = 3
 
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _MEND = "move it away or mend it"
+_NOT_UTF8 = "a name or text that was given is not valid UTF-8; rename the file or folder"
 _HELD = "another program holds it; wait for it or end it"
 _NEEDS_ROOM = "make room on the disk, or let the folder be written"
 
@@ -624,6 +625,8 @@ class Store:
                 yield
             finally:
                 self._connection.rollback()
+        except UnicodeEncodeError:
+            raise StoreError(f"cannot read the store {self.path.name}: {_NOT_UTF8}") from None
         except (sqlite3.Error, ParameterError, ValueError, KeyError, TypeError, AttributeError) as error:
             # what a parser says may show what it stumbled over: only the name of SQLite's code is passed on
             reason = getattr(error, "sqlite_errorname", "what it holds cannot be understood")
@@ -634,6 +637,8 @@ class Store:
         try:
             with self._connection:
                 yield
+        except UnicodeEncodeError:
+            raise StoreError(f"cannot write the store {self.path.name}: {_NOT_UTF8}") from None
         except sqlite3.Error as error:
             reason = f"{_said(error)}; {_way_out(error)}"
             raise StoreError(f"cannot write the store {self.path.name}: {reason}") from None
@@ -642,7 +647,7 @@ class Store:
 def is_being_explored(path: Path) -> bool:
     """Return whether a process, this or another, explores the project whose store lies here."""
     place = _lock_of(path)
-    if not place.exists():
+    if not place.is_file():
         return False
     try:
         with closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", timeout=0, uri=True)) as lock:

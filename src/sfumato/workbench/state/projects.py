@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import SfumatoError
+from sfumato.files import why_unreadable
 from sfumato.workbench.addresses import named
 from sfumato.workbench.state.works import Key, Works
 
@@ -181,7 +182,7 @@ def _stamps(path: Path, text: bytes) -> tuple[Hashable, ...]:
 def _describes_data(path: Path) -> bool:
     """Whether a file looks like a project; a folder, a broken link or an unreadable file does not."""
     try:
-        return path.is_file() and "[data]" in path.read_text("utf-8", "replace")
+        return not why_unreadable(path) and "[data]" in path.read_text("utf-8", "replace")
     except OSError:
         return False
 
