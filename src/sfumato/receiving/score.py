@@ -88,8 +88,9 @@ def _wilson(hits: list[bool]) -> tuple[float, float]:
 
 
 def _require_file(path: Path) -> None:
-    if not path.is_file():
-        raise FileNotFoundError("a pipe or a device need not end")
+    # files of the system, as /proc/kmsg, call themselves empty and need not end
+    if not path.is_file() or not path.stat().st_size:
+        raise FileNotFoundError
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
