@@ -568,7 +568,7 @@ class TestHabits:
         with subprocess.Popen([sys.executable, "-c", script, *words], **pipes) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == b"writing\n"
-            assert len(list(tmp_path.iterdir())) == len(before) + 1
+            assert len(list(tmp_path.iterdir())) == len(before) + 2, "the data and its manifest"
             process.terminate()
         assert process.returncode == 143
         assert sorted(tmp_path.iterdir()) == before
