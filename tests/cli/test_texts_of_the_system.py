@@ -107,9 +107,9 @@ class TestNotUtf8:
         (folder / f"{LATIN}.csv").write_text("age\n1\n")
         with pytest.raises(DataError, match="is not named in UTF-8; rename it"):
             sf.read(folder / f"{LATIN}.csv")
-        for words in ({"why": LATIN}, {"by": LATIN}):
+        for why, by in ((LATIN, ""), ("", LATIN)):
             with pytest.raises(ParameterError, match="is not valid UTF-8; write it in UTF-8"):
-                Decision("ab", **words)
+                Decision("ab", why, by)
         with Store(folder / "people.sqlite") as store:
             with pytest.raises(StoreError, match="not valid UTF-8; rename"):
                 store.record(Decision("ab"), LATIN)
