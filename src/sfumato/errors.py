@@ -81,7 +81,7 @@ def shortened(text: str, given: Iterable[str] = ()) -> str:
     >>> print(shortened("no column 'x" + "y" * 5000 + "z'; check the name")[:30])
     no column 'xyyyyyyyyyyyyyyyyyy
     >>> len(shortened("no column 'x" + "y" * 5000 + "z'; check the name"))
-    229
+    226
     """
     for each in given:
         if len(each) > MOST_OF_GIVEN:
