@@ -53,7 +53,6 @@ MAY_BE_SKIPPED = {
     "looks at processes through /proc": "only Linux has /proc",
     "tells processes by /proc": "only Linux has /proc",
     "needs a POSIX shell": "only POSIX has one",
-    "R is not installed": "R is large; the example in Python beside it is run everywhere",
     "the package mbi is not installed": "it is large, with JAX; `make aim` runs these tests",
 }
 
