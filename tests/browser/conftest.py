@@ -1,6 +1,6 @@
 """A real browser before a real server, with the network cut off.
 
-The browser is the system's Chromium; `make test` installs it where it is missing. Screenshots are kept in
+The browser is the system's Chromium; `make test` installs it where it may. Screenshots are kept in
 ``test-artefacts/``.
 """
 
@@ -55,7 +55,7 @@ def chromium() -> Iterator[Browser]:
     """The system's Chromium, which can reach nothing but this machine."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        pytest.skip("no Chromium is installed; `make test` installs it, or install the package chromium")
+        pytest.skip("no Chromium is installed: apt-get install --no-install-recommends chromium")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=found,

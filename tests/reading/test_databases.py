@@ -217,7 +217,7 @@ def programs() -> Path:
     found = shutil.which("initdb")
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     if found is None and not installed:
-        pytest.skip("no PostgreSQL is installed; `make test` installs it, or install the package postgresql")
+        pytest.skip("no PostgreSQL is installed: apt-get install --no-install-recommends postgresql")
     return Path(found).resolve().parent if found else installed[-1].parent
 
 
