@@ -230,10 +230,10 @@ def parsed(parameters: tuple[str, ...], texts: frozenset[str] = frozenset()) -> 
         try:
             read = tomllib.loads(f"value = {value}")["value"]
             is_text = isinstance(read, (int, float)) and key.partition(".")[0].strip() in texts
-        except tomllib.TOMLDecodeError:
+        except ValueError:  # also of a number with more digits than Python reads
             is_text = True
         lines.append(f"{key} = {json.dumps(value)}" if is_text else given)
     try:
         return tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise ParameterError(f"cannot read the parameters: {error}") from None
