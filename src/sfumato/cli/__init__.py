@@ -86,10 +86,11 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
         from sfumato.faults import MethodFails
+        from sfumato.reading.mixtures import MixedWriting
         from sfumato.registry import PlugInLeftOut
         from sfumato.store.base import ChangedRows
 
-        if issubclass(category, (PlugInLeftOut, MethodFails, ChangedRows)):
+        if issubclass(category, (PlugInLeftOut, MethodFails, MixedWriting, ChangedRows)):
             warn(str(message))
         else:
             otherwise(message, category, *where)
