@@ -19,9 +19,9 @@ Bound = tuple[Table, Schema]
 
 ODD = (10**30, 10**5000, math.inf, math.nan, 1e300, -1, -(10**30), -1e300, -math.inf)
 """Numbers that nobody means, and that a program may get all the same."""
-FAST = {"evolution": {"population": 8, "generations": 2}}
+FAST: Mapping[str, dict[str, Any]] = {"evolution": {"population": 8, "generations": 2}}
 """What makes the rest of a method's parameters quick, where they are not looked at themselves."""
-NEEDED = {
+NEEDED: Mapping[tuple[str, str], dict[str, Any]] = {
     ("evolution", "limits"): {"objectives": ["k-anonymity", "total-loss"]},
     ("sweep", "parameters"): {"sanitizer": "microaggregation"},
 }
