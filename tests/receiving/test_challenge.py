@@ -197,3 +197,26 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="exists already"):
         challenge(table, schema, sf.AsIs(), out, private)
     assert not out.exists()
+
+
+def with_people(n_records_each: int) -> tuple[sf.Table, sf.Schema]:
+    table, schema = numbered()
+    badge, town, illness = schema.attributes
+    people = [f"p{n // n_records_each}" for n in range(N)]
+    columns = {name: [table[name].domain[code] for code in table[name].codes] for name in table.names}
+    named = sf.Schema((sf.Attribute("pid", "identifying"), badge, town, illness), person="pid")
+    return sf.Table.from_arrow({"pid": people, **columns}), named
+
+
+@pytest.mark.parametrize("n_records_each", [1, 2])
+@pytest.mark.parametrize("is_bound", [False, True])
+def test_a_person_column_may_name_everybody_once(tmp_path: Path, n_records_each: int, is_bound: bool) -> None:
+    table, schema = with_people(n_records_each)
+    if is_bound:
+        table, schema = schema.bind(table)
+    made = challenge(table, schema, sf.AsIs(), tmp_path / "out", tmp_path / "a.json", targets=40)
+    assert made.release.n_records == N - 20 * n_records_each
+    assert made.release.schema.given is not None
+    assert made.release.schema.given.person == "pid"
+    assert "pid" not in (made.folder / "targets.csv").read_text("utf-8")
+    assert sf.verify(made.folder / "release").holds

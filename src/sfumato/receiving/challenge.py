@@ -134,7 +134,7 @@ def challenge(
     asked = (MEMBERSHIP, *(name for name in bound_schema.sensitive if name not in told))
     _check(bound, bound_schema, told, targets)
     members, strangers = _drawn(bound, targets)
-    release = sanitize(_without(bound, strangers), bound_schema.given or bound_schema, how)
+    release = sanitize(_without(bound, strangers), bound_schema.for_parts, how)
     people = [*((row, YES) for row in members), *((row, NO) for row in strangers)]
     people = [people[number] for number in secret_order(len(people))]
     sealed = list(_sealed(bound, people, asked))
