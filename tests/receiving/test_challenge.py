@@ -17,7 +17,7 @@ from scipy.stats import binomtest
 import sfumato as sf
 from sfumato.errors import ParameterError, UserError
 from sfumato.receiving.challenge import Challenge, challenge
-from sfumato.receiving.score import commitment, risk, scores
+from sfumato.receiving.score import UNDEFINED, commitment, risk, scores
 
 N = 400
 
@@ -97,8 +97,9 @@ def test_who_looks_into_an_open_release_is_found_to_have_won(made: Challenge) ->
 def test_who_says_the_same_of_everybody_gets_nothing(made: Challenge) -> None:
     guesses = [(row["target"], "in-the-data", "yes") for row in rows(made.folder / "targets.csv")]
     (membership, illness) = json.loads(scored(made, guesses).stdout)
-    assert (membership["rate"], membership["control-rate"], membership["risk"]) == (1.0, 1.0, 0.0)
-    assert illness["risk"] is None
+    assert (membership["rate"], membership["control-rate"], membership["risk"]) == (1.0, 1.0, None)
+    assert membership["undefined"] == UNDEFINED
+    assert (illness["risk"], illness["undefined"]) == (None, "there are no guesses about people in the data")
 
 
 def test_answers_that_were_changed_are_noticed(made: Challenge) -> None:
@@ -125,22 +126,23 @@ def test_guesses_without_a_line_and_answers_that_are_none_are_one_line(made: Cha
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_the_risk_rests_on_wilsons_intervals_as_scipy_computes_them() -> None:
+def test_the_risk_is_the_formula_and_its_interval_rests_on_wilsons_as_scipy_computes_them() -> None:
     found = risk([True] * 30 + [False] * 10, [True] * 12 + [False] * 38)
-    (low, high), (base_low, base_high) = (
-        binomtest(right, of).proportion_ci(method="wilson") for right, of in ((30, 40), (12, 50))
-    )
-    rate, base = (low + high) / 2, (base_low + base_high) / 2
-    assert found["risk"] == pytest.approx((rate - base) / (1 - base))
-    # both errors move the risk, each by its slope
-    step = 1e-6
-    slopes = [
-        (((rate + step) - base) / (1 - base) - (rate - base) / (1 - base)) / step,
-        ((rate - (base + step)) / (1 - (base + step)) - (rate - base) / (1 - base)) / step,
-    ]
-    radius = ((slopes[0] * (high - rate)) ** 2 + (slopes[1] * (base_high - base)) ** 2) ** 0.5
-    assert found["interval"] == pytest.approx([found["risk"] - radius, found["risk"] + radius], rel=1e-4)
     assert (found["rate"], found["control-rate"]) == (0.75, 0.24)
+    assert found["risk"] == pytest.approx((0.75 - 0.24) / (1 - 0.24), rel=1e-15)
+    # 1 - risk is the ratio of the wrong guesses, 0.25 / 0.76: its ends solve Fieller's equation with the
+    # variances that Wilson's ends stand for (Donner and Zou 2012)
+    (low, high), (low_control, high_control) = (
+        binomtest(wrong, of).proportion_ci(method="wilson") for wrong, of in ((10, 40), (38, 50))
+    )
+    least, most = (1 - end for end in reversed(found["interval"]))
+    assert least < 0.25 / 0.76 < most
+    assert (0.25 - most * 0.76) ** 2 == pytest.approx(
+        (high - 0.25) ** 2 + most**2 * (0.76 - low_control) ** 2
+    )
+    assert (0.25 - least * 0.76) ** 2 == pytest.approx(
+        (0.25 - low) ** 2 + least**2 * (high_control - 0.76) ** 2
+    )
 
 
 def test_only_what_is_guessed_counts() -> None:

@@ -829,7 +829,9 @@ class ScoredShape(Shape):
     control_guesses, control_rate
         The same of people who were not in it.
     risk, interval
-        What succeeded beyond the control group, with 95% confidence; null without guesses on both sides.
+        (r - c) / (1 - c) of the two rates, with 95% confidence; null where that is undefined.
+    undefined
+        Why there is no risk: a side without guesses, or a control group whose rate is 100%.
     """
 
     question: str
@@ -844,6 +846,7 @@ class ScoredShape(Shape):
 class ScoreShape(Shape):
     """`sfumato score`: how well guesses about the people of a challenge did.
 
+    undefined: str | None
     Parameters
     ----------
     scores
