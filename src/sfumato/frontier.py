@@ -243,7 +243,7 @@ class Frontier:
 
         The reference point is the same for all: the worst values seen.
         """
-        if not np.isfinite(self._points).all(axis=1).any():
+        if not self.axes or not np.isfinite(self._points).all(axis=1).any():
             return {}
         whole, reference = self.hypervolume()
         by_method: dict[str, list[Candidate]] = {}
