@@ -251,7 +251,10 @@ class Schema:
         if self.survey_weight is not None or self.household is not None:
             # how records are added up must not depend on the columns that nobody needs
             table = table.select(self._told(table.names))
-        known = surveyed(table, self.survey_weight, self.household, self.decimal, self.thousands)
+        person = self.person if self.person in table.columns else None
+        known = surveyed(
+            table, self.survey_weight, self.household, self.decimal, self.thousands, person=person
+        )
         kept = _with_people(self, known).select(self.released)
         if self.missing == "drop":
             kept = _without_missing(kept)
