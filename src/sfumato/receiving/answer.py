@@ -292,7 +292,8 @@ def _is_nothing(figure: float) -> bool:
 
 
 def _figure(figure: float | None) -> float | None:
-    return None if figure is None or math.isnan(figure) else round(float(figure), 9)
+    # a sum of nothing is 0, not -0
+    return None if figure is None or math.isnan(figure) else round(float(figure), 9) + 0.0
 
 
 def _notes(question: Query, asked: AskedRecords) -> Iterator[str]:
