@@ -727,6 +727,9 @@ class ApplyShape(Shape):
     withheld, suppressed
         How many no released value stands for, by attribute, or `no class` where only all values together have
         none; and how many are left out so that the models hold.
+    earlier_releases, unrecognized
+        With how many earlier releases together the models were checked, and in how many of these it is not
+        known who is who: if in any, that check is an estimate.
     """
 
     folder: str
@@ -734,6 +737,8 @@ class ApplyShape(Shape):
     new_records: int
     withheld: dict[str, int]
     suppressed: int
+    earlier_releases: int
+    unrecognized: int
 
 
 class PublishShape(Shape):
@@ -841,12 +846,12 @@ class ScoredShape(Shape):
     control_rate: float | None
     risk: float | None
     interval: tuple[float, float] | None
+    undefined: str | None
 
 
 class ScoreShape(Shape):
     """`sfumato score`: how well guesses about the people of a challenge did.
 
-    undefined: str | None
     Parameters
     ----------
     scores

@@ -187,7 +187,7 @@ def _writing(
         release = found.release
         left_out = "; ".join(found.reasons())
         told = f"{release.n_records:,} of {release.n_original:,} records are published."
-        return f"{told} Left out: {left_out}." if left_out else told
+        return " ".join(filter(None, [told, f"Left out: {left_out}." if left_out else "", found.estimate]))
 
     return write
 
