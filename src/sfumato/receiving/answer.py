@@ -163,7 +163,8 @@ def _opened(folder: Path) -> tuple[Release, Layout]:
 def _of_reader(release: Release) -> tuple[Release, Layout]:
     """Return what a reader would see of a release: labels that occur, and no original."""
     cells = {name: _occurring(release.cells[name]) for name in release.schema.released}
-    return replace(release, cells=cells, original=None, rows=None, earlier=()), Layout.of(release)
+    seen = replace(release, cells=cells, original=None, rows=None, earlier=(), person_names=None)
+    return seen, Layout.of(release)
 
 
 def _occurring(cells: Cells) -> Cells:
