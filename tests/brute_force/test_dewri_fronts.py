@@ -92,7 +92,7 @@ def classes_of(columns: dict[str, list[Any]], genes: Sequence[int]) -> list[Clas
     members: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for record, label in enumerate(zip(*released, strict=True)):
         members[label].append(record)
-    found = []
+    found: list[Class] = []
     for records in members.values():
         ills = Counter(columns["ill"][record] for record in records)
         diverse = len(records) // max(ills.values())
@@ -144,7 +144,7 @@ def points_of(classes: list[Class], name: str, prefer: str, guarantee: bool, div
             ]
             return [(-min(each[0] for each in within[-1]), loss(within[-1]))]
     if guarantee:
-        points = []
+        points: list[Point] = []
         for k, least in itertools.product(range(1, n + 1), range(1, 5)):
             kept = [each for each in classes if each[0] >= k and l_of(each) >= least]
             if kept and left_out(kept) <= ETA:
@@ -158,8 +158,8 @@ def points_of(classes: list[Class], name: str, prefer: str, guarantee: bool, div
         if sum(each[0] for each in classes if order(each) <= pair) / n > ETA:
             break
     kept = [each for each in classes if order(each) >= pair]
-    k, least = pair if prefer == "l" else pair[::-1]
-    return [(-k, -least, loss(kept))]
+    size, diverse = pair if prefer == "l" else pair[::-1]
+    return [(-size, -diverse, loss(kept))]
 
 
 def front(points: list[Point]) -> set[Point]:

@@ -225,12 +225,13 @@ def reached(release: sf.Release, asked: Drawn, cell: tuple[Value, ...]) -> Reach
 
 
 def extremes(asked: Drawn, found: Reached, n_records: int) -> tuple[float | None, float | None]:
-    figures: list[float] = {
+    of: dict[str, list[float]] = {
         "count": [n for n, _ in found],
         "share": [n / n_records for n, _ in found],
-        "sum": [float(s) for _, s in found],
+        "sum": [s for _, s in found],
         "mean": [s / n for n, s in found if n],
-    }[asked.what]
+    }
+    figures = of[asked.what]
     return (min(figures), max(figures)) if figures else (None, None)
 
 

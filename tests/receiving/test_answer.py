@@ -387,15 +387,13 @@ def test_numbers_are_summed_up_and_averaged_by_themselves(level: int, by: str) -
     names = by.split(", ")
     for what in ("sum", "mean"):
         for row in query(release, f"{what} age by {by}", reading="uniform").rows:
-            at = [int(str(row.by["age"])), *(row.by[name] for name in names if name != "age")]
-            counts = query(
-                release,
-                f"count where age = {at[0]}" + "".join(f" and country = {place}" for place in at[1:]),
-                reading="uniform",
-            ).rows[0]
+            age = int(str(row.by["age"]))
+            others = [f" and country = {row.by[name]}" for name in names if name != "age"]
+            asked = f"count where age = {age}" + "".join(others)
+            counts = query(release, asked, reading="uniform").rows[0]
             if what == "mean":
-                assert (row.value, row.least, row.most) == (at[0], at[0], at[0])
+                assert (row.value, row.least, row.most) == (age, age, age)
                 continue
-            assert row.value == pytest.approx(at[0] * (counts.value or 0))
-            assert row.deviation == pytest.approx(at[0] * (counts.deviation or 0))
-            assert (row.least, row.most) == (at[0] * (counts.least or 0), at[0] * (counts.most or 0))
+            assert row.value == pytest.approx(age * (counts.value or 0))
+            assert row.deviation == pytest.approx(age * (counts.deviation or 0))
+            assert (row.least, row.most) == (age * (counts.least or 0), age * (counts.most or 0))
