@@ -387,12 +387,19 @@ def requirement(facts: Facts, model: str) -> Facts:
 
 
 class TestRequirements:
+    PROMISES = "the recipe promises what is required, and nothing else"
+    LACKING = "a model that the recipe promises is not required"
+
     def test_every_model_of_the_recipe_is_required(self, honest: Path) -> None:
         found = failures(honest, lambda facts: facts["requirements"].pop())
-        assert found == {"every model of the recipe is a requirement": "one is missing"}
+        assert found == {self.PROMISES: self.LACKING}
 
-    def test_a_recipe_without_a_model_promises_nothing(self, honest: Path) -> None:
-        assert failures(honest, lambda facts: facts["recipe"].update(parameters={})) == {}
+    def test_what_the_recipe_does_not_promise_is_not_required(self, honest: Path) -> None:
+        found = failures(honest, lambda facts: facts["recipe"].update(parameters={}))
+        assert found == {self.PROMISES: "a model is required that the recipe does not promise"}
+
+    def test_a_method_of_others_may_promise_more(self, honest: Path) -> None:
+        assert failures(honest, lambda facts: facts["recipe"].update(sanitizer="own", parameters={})) == {}
 
     def test_alpha_k_anonymity_promises_k_anonymity_too(self, honest: Path) -> None:
         own = {"alpha-k-anonymity": {"alpha": 0.7, "k": 3, "alphas": {}}}
@@ -410,20 +417,19 @@ class TestRequirements:
             }
 
         assert failures(honest, change) == {}
-        what = "every model of the recipe is a requirement"
-        assert what in failures(honest, lambda facts: change(facts, 4))
+        assert self.PROMISES in failures(honest, lambda facts: change(facts, 4))
 
         def without_k(facts: Facts) -> None:
             change(facts)
             del facts["requirements"][0]
 
-        assert failures(honest, without_k) == {what: "one is missing"}
+        assert failures(honest, without_k) == {self.PROMISES: self.LACKING}
 
         def without_recipe(facts: Facts) -> None:
             without_k(facts)
             facts["recipe"]["parameters"] = {}
 
-        assert failures(honest, without_recipe) == {what: "one is missing"}
+        assert failures(honest, without_recipe) == {self.PROMISES: self.LACKING}
 
     def test_a_model_that_is_none_of_ours_is_an_unverified_claim(self, honest: Path) -> None:
         said = unverified(
@@ -503,7 +509,12 @@ class TestRequirements:
 class TestPolicy:
     def found(self, honest: Path, **limit: Any) -> dict[str, str]:
         facts = {"measure": "k-anonymity", "parameters": None, "at_least": None, "at_most": None, **limit}
-        return failures(honest, lambda manifest: manifest.update(policy={"own": facts}))
+
+        def change(manifest: Facts) -> None:
+            manifest["policy"] = {"own": facts}
+            manifest["unverified"]["figures"][0]["met"] = None
+
+        return failures(honest, change)
 
     @pytest.mark.parametrize(
         "limit",
@@ -535,7 +546,8 @@ class TestPolicy:
 
     def test_a_limit_is_told_in_words(self, honest: Path) -> None:
         assert set(self.found(honest, at_least=4.0, at_most=0.5)) == {
-            "the policy's own at least 4 and at most 0.5 is met"
+            "the policy's own at least 4 and at most 0.5 is met",
+            "the decision and what was tried can have been so",
         }
 
     def test_a_limit_of_nothing(self, honest: Path) -> None:
@@ -564,7 +576,10 @@ class TestPolicy:
             facts["claims"] += claims
             limit = {**facts["policy"]["general-loss"], "measure": "own", "at_most": 2.0}
             figure = facts["unverified"]["figures"][0]
-            facts["unverified"]["figures"] = [{**figure, "met": value < 2} for value in values]
+            facts["unverified"]["figures"] = [
+                {**figure, "met": value < 2, "attribute": name}
+                for name, value in zip("ab", values, strict=True)
+            ]
             facts["policy"]["own"] = limit
 
         assert failures(honest, change) == {
@@ -618,7 +633,7 @@ class TestUnverifiedClaims:
     def test_an_identifying_attribute_is_not_released(self, honest: Path) -> None:
         def more(name: str, role: str = "identifying") -> Change:
             return lambda facts: facts["unverified"]["attributes"].append(
-                {**self.attribute(facts, "age"), "name": name, "role": role}
+                {**self.attribute(facts, "age"), "name": name, "role": role, "exact": None}
             )
 
         assert failures(honest, more("name")) == {}

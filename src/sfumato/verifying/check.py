@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sfumato.errors import VerificationFailed
+from sfumato.verifying.contradictions import contradictions, like_sets
 from sfumato.verifying.documents import (
     Claimed,
     FormatFacts,
@@ -126,6 +127,7 @@ def check_folder(
             *_claim_checks(seen, manifest),
             *_requirement_checks(seen, manifest),
             *_policy_checks(seen, manifest),
+            *(Check(what, problem) for what, problem in contradictions(seen, manifest, tables)),
             *_unverified_checks(seen, manifest, tables),
         ]
     except VerificationFailed as error:
@@ -374,24 +376,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _requirement_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
-    promised = manifest.recipe.parameters.get("model")
-    # a method may promise more than a model that it is given: anatomy promises diversity by itself
-    found = [each.model for each in manifest.requirements]
-    wanted = [part for model in (promised, *found) if isinstance(model, dict) for part in _promised(model)]
-    problem = "" if all(each in found for each in wanted) else "one is missing"
-    yield Check("every model of the recipe is a requirement", problem)
     for requirement in manifest.requirements:
         yield _requirement_check(seen, requirement, counts_people=manifest.unverified.people is not None)
-
-
-def _promised(model: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the single models of a recipe: (alpha, k)-anonymity asks for k-anonymity, too."""
-    parts: list[dict[str, Any]] = []
-    for name, parameters in model.items():
-        if name == "alpha-k-anonymity" and isinstance(parameters, dict):
-            parts.append({"k-anonymity": {"k": parameters.get("k")}})
-        parts.append({name: parameters})
-    return parts
 
 
 def _requirement_check(seen: PublicView, requirement: RequirementFacts, *, counts_people: bool) -> Check:
@@ -576,6 +562,9 @@ def _unverified_checks(
     ]
     yield Check("no more cells are called exact than are told", f"{many[0]!r} has fewer" if many else "")
     yield Check("roles, kinds and hierarchies of the attributes, and which cells are exact", unverified=True)
+    like = like_sets(manifest, tables)
+    if like:
+        yield Check(f"values of the original read like intervals or sets: {', '.join(like)}", unverified=True)
     told = {name: facts.branches for name, facts in manifest.layout.attributes.items() if facts.branches}
     if told:
         unseen = [name for name, branches in told.items() if not _are_seen(tables, name, branches)]
