@@ -42,6 +42,7 @@ from sfumato.report.terms import TERMS, UNVERIFIED_CLAIM
 from sfumato.schema import UNRELEASED, Attribute, Schema
 from sfumato.verifying.documents import Manifest, OwnerFigure, RequirementFacts, numeral
 from sfumato.verifying.folder import PROGRAMS, Profile, page_of
+from sfumato.verifying.levels import MODELS
 
 TITLES: dict[Profile, str] = {
     "ema": "EMA policy 0070 and Health Canada",
@@ -338,7 +339,10 @@ def _owner_row(label: str, figure: OwnerFigure, kind: RecordKind) -> dict[str, A
 
 
 def _requirement_row(requirement: RequirementFacts) -> dict[str, Any]:
-    """Say of a model what was asked, what the published cells reach, and by whose distribution it holds."""
+    """Say of a model what was asked, what the published cells reach, and by whose distribution it holds.
+
+    No reader can check a model of a plug-in, nor one that rests on records that are not published.
+    """
     ((name, parameters),) = requirement.model.items()
     return {
         "model": formatting.model_in_words(name, parameters),
@@ -346,6 +350,7 @@ def _requirement_row(requirement: RequirementFacts) -> dict[str, Any]:
         "reached": formatting.number(numeral(requirement.reached), 6),
         "prior": requirement.prior,
         "counted": requirement.counted,
+        "unverified": requirement.prior == "original" or name not in MODELS,
     }
 
 

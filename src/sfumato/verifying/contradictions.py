@@ -555,6 +555,8 @@ FIGURES: dict[str, KnownFigure] = {
 
 # Measures of the cells whose values are shares, for where the owner counts people instead of records.
 _SHARES = frozenset({"reidentification-risk", "journalist-risk", "marketer-risk", "alpha-k-anonymity"})
+# Without the size of a population they look at one that is not published, or at survey weights.
+_OF_A_POPULATION = frozenset({"journalist-risk", "marketer-risk"})
 _PROMISED = {"epsilon": "epsilon", "privacy-delta": "delta"}
 
 Span = tuple[float, float]
@@ -593,7 +595,9 @@ def _of_a_figure(figure: OwnerFigure, manifest: Manifest, method: KnownMethod | 
     counts_people = manifest.unverified.people is not None
     known = FIGURES.get(figure.measure)
     if known is None and figure.measure in MEASURES:
-        if figure.parameters.get("population") is None and not (counts_people and figure.axis == "privacy"):
+        is_of_people = counts_people and figure.axis == "privacy"
+        needs_more = figure.measure in _OF_A_POPULATION and "population-size" not in figure.parameters
+        if not is_of_people and not needs_more:
             return "can be computed from the cells, and is told as a band"
         axis, better = MEASURES[figure.measure].axis, MEASURES[figure.measure].better
         known = KnownFigure(axis, better, high=1.0 if figure.measure in _SHARES else math.inf)
@@ -613,7 +617,8 @@ def _of_a_figure(figure: OwnerFigure, manifest: Manifest, method: KnownMethod | 
         return "has a band that is none"
     if known is not None and (span[0] < known.low * (2 if known.low < 0 else 1) or span[0] > known.high):
         return f"has a band outside of {known.low:g} to {known.high:g}"
-    for limit in limits if figure.met else ():
+    # a figure that is the worst of all attributes may be worse than the one that a limit speaks of
+    for limit in [each for each in limits if figure.met and each.attribute in (None, figure.attribute)]:
         low = -math.inf if limit.at_least is None else limit.at_least
         high = math.inf if limit.at_most is None else limit.at_most
         if span[1] < low - _slack(low) or span[0] > high + _slack(high):
