@@ -564,7 +564,8 @@ def _unverified_checks(
     yield Check("roles, kinds and hierarchies of the attributes, and which cells are exact", unverified=True)
     like = like_sets(manifest, tables)
     if like:
-        yield Check(f"values of the original read like intervals or sets: {', '.join(like)}", unverified=True)
+        what = f"exact values of {', '.join(like)} read like intervals, sets or branches"
+        yield Check(what, unverified=True)
     told = {name: facts.branches for name, facts in manifest.layout.attributes.items() if facts.branches}
     if told:
         unseen = [name for name, branches in told.items() if not _are_seen(tables, name, branches)]

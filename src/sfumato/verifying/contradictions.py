@@ -166,7 +166,7 @@ def contradictions(seen: PublicView, manifest: Manifest, tables: Tables) -> Iter
 
 
 def like_sets(manifest: Manifest, tables: Tables) -> list[str]:
-    """Return the attributes whose original values are said to read like intervals or sets."""
+    """Return the attributes that are said to be exact, and whose values read like intervals, sets or branches."""
     method = METHODS.get(manifest.recipe.sanitizer)
     described = {each.name: each for each in manifest.unverified.attributes}
     return [
@@ -174,7 +174,7 @@ def like_sets(manifest: Manifest, tables: Tables) -> list[str]:
         for name, facts in manifest.layout.attributes.items()
         if method is not None and _written_as(method, facts, described.get(name)) != "generalised"
         for column in [_column(tables, name)]
-        if column is not None and any(_members(cell) is not None for cell in column.values)
+        if facts.branches or (column and any(_members(cell) is not None for cell in column.values))
     ]
 
 
@@ -494,8 +494,8 @@ def _counted_wrongly(
     if each.noisy:
         return "is called noisy, and the method adds no noise" if method.kind == "people" else ""
     written_as = _written_as(method, facts, each)
-    if written_as != "generalised" and (facts.branches or each.ends_at_values):
-        return "is not generalised, and its branches or intervals are described"
+    if written_as != "generalised" and each.ends_at_values:
+        return "is not generalised, and its intervals are said to end at values"
     counts = _counts(tables, each.name)
     if counts is None or each.exact is None or (written_as == "generalised" and each.kind != "numeric"):
         return ""
