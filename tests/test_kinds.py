@@ -30,6 +30,7 @@ from sfumato.external import read_release
 from sfumato.facts import EVERY_KIND, RecordKind
 from sfumato.measures.estimation.reconstruction import uniform_estimate
 from sfumato.release import made_up, released
+from sfumato.sanitizers.base import Sanitizer
 from sfumato.sanitizers.changed_records import with_codes
 from sfumato.verifying.documents import read_manifest
 
@@ -168,7 +169,11 @@ class TestPublished:
     @pytest.mark.parametrize("kind", EVERY_KIND)
     def test_the_folder_says_what_rows_stand_for(self, kind: RecordKind, tmp_path: Path) -> None:
         table, schema = datasets.hospital()
-        methods = {"people": AsIs(), "perturbed": Laplace(1.0), "synthetic": CartSynthesis()}
+        methods: dict[RecordKind, Sanitizer] = {
+            "people": AsIs(),
+            "perturbed": Laplace(1.0),
+            "synthetic": CartSynthesis(),
+        }
         publish(sanitize(table, schema, methods[kind]), tmp_path / "out")
         assert all(check.holds for check in verify(tmp_path / "out"))
         manifest = read_manifest(tmp_path / "out")

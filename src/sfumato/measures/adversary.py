@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.classes import SensitiveCounts
-from sfumato.errors import ParameterError
 from sfumato.facts import Detail, Words
 from sfumato.measures.base import Measurement, SensitiveMeasure
 from sfumato.measures.percentiles import percentile
@@ -20,6 +19,7 @@ from sfumato.models.distances import (
     require_order,
     total_variation,
 )
+from sfumato.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -78,8 +78,7 @@ class PrivacyLoss(SensitiveMeasure):
     )
 
     def __post_init__(self) -> None:
-        if not self.threshold >= 0:
-            raise ParameterError(f"threshold must be at least 0, not {self.threshold:g}")
+        check_number("threshold", self.threshold, least=0)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""

@@ -30,6 +30,7 @@ from sfumato.measures.census import Fitted, fitted
 from sfumato.measures.groups import Group
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import MOST_RECORDS, MOST_SEED, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import Table
@@ -110,9 +111,8 @@ class AuxiliaryGain(Measure):
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("people", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ParameterError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        check_number("people", self.people, least=1, most=MOST_RECORDS, whole=True)
+        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
         """Refuse a group: the list says who is attacked."""

@@ -10,6 +10,7 @@ from sfumato.errors import ParameterError
 from sfumato.measures.base import Measure, Measurement, json_value, measure, measure_group, worst_value
 from sfumato.measures.groups import groups_of
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import MOST_RECORDS, check_number
 from sfumato.release import Release
 from sfumato.shown import Picture, as_pandas, listed
 
@@ -139,8 +140,7 @@ def measure_by(
     >>> list(found.sizes), found.worst("general-loss") in found.sizes
     (['Female', 'Male'], True)
     """
-    if smallest < 1:
-        raise ParameterError(f"smallest must be at least 1, not {smallest}")
+    check_number("smallest", smallest, least=1, most=MOST_RECORDS, whole=True)
     asked = list(measures)
     try:
         groups = list(groups_of(release, attribute, smallest))

@@ -10,12 +10,12 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Integers
 from sfumato.classes import EquivalenceClasses, count_classes
-from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.measures.base import IdentityMeasure, Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
+from sfumato.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Earlier, Release
 
@@ -81,8 +81,7 @@ class CompositionK(IdentityMeasure):
     )
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ParameterError(f"k must be at least 1, not {self.k}")
+        check_number("k", self.k, least=1, most=MOST_RECORDS, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the smallest company."""
@@ -149,8 +148,7 @@ class CompositionLoss(Measure):
     )
 
     def __post_init__(self) -> None:
-        if not self.threshold >= 0:
-            raise ParameterError(f"threshold must be at least 0, not {self.threshold:g}")
+        check_number("threshold", self.threshold, least=0)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""

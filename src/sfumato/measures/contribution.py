@@ -11,13 +11,13 @@ import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.classes import SensitiveCounts, count_sensitive
-from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Guards, Needs, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, value_counts
 from sfumato.kernels.people import people_in_order
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
+from sfumato.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -87,8 +87,8 @@ class QuasiIdentifierContribution(Measure):
     )
 
     def __post_init__(self) -> None:
-        if self.permutations < 1:
-            raise ParameterError(f"permutations must be at least 1, not {self.permutations}")
+        # so many are checked by those who verify what was published
+        check_number("permutations", self.permutations, least=1, most=100_000, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the largest part."""

@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.cells import Cells
-from sfumato.errors import ParameterError
 from sfumato.facts import Axis, Better, Detail, Needs, RecordKind, Words
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -227,8 +227,7 @@ class AverageClassSize(_QuasiIdentifierLoss):
     )
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ParameterError(f"k must be at least 1, not {self.k}")
+        check_number("k", self.k, least=1, most=MOST_RECORDS, whole=True)
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return released records / classes / k."""

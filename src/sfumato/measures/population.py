@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Detail, Needs, Words
 from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.census import survey_classes
@@ -16,6 +15,7 @@ from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.reidentification import (
     JournalistRisk,
     check_population_size,
+    check_size,
     check_threshold,
     people_of_size,
     risk_detail,
@@ -86,7 +86,7 @@ class IndividualRisk(IdentityMeasure):
     )
 
     def __post_init__(self) -> None:
-        _check_size(self.population_size)
+        check_size(self.population_size)
         check_threshold(self.threshold)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -195,7 +195,7 @@ class PopulationUniqueness(IdentityMeasure):
     )
 
     def __post_init__(self) -> None:
-        _check_size(self.population_size)
+        check_size(self.population_size)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the estimated share of population uniques."""
@@ -241,8 +241,3 @@ def _population_size(release: Release, size: int | None) -> int:
         # several records of a person stand for as many people as one of them does on average
         stood_for = np.bincount(table.person_of, stood_for) / np.bincount(table.person_of, table.weights)
     return max(round(float(stood_for.sum())), release.n_original_people)
-
-
-def _check_size(size: int | None) -> None:
-    if size is not None and size < 1:
-        raise ParameterError(f"population-size must be at least 1, not {size}")

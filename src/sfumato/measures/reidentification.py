@@ -13,6 +13,7 @@ from sfumato.facts import Attacker, Better, Detail, FileName, Needs, Words
 from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.percentiles import percentile
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import MOST_PEOPLE, check_number, shown
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -81,8 +82,7 @@ class _PopulationRisk(IdentityMeasure):
     def __post_init__(self) -> None:
         if self.population is not None and self.population_size is not None:
             raise ParameterError("give population or population-size, not both: a table tells its size")
-        if self.population_size is not None and self.population_size < 1:
-            raise ParameterError(f"population-size must be at least 1, not {self.population_size}")
+        check_size(self.population_size)
         # the population is not published, and the published labels alone do not tell which values they hold
         object.__setattr__(self, "needs", "release" if self.population is None else "original")
 
@@ -409,7 +409,13 @@ def _weights_where(release: Release, chosen: Booleans) -> int:
     return len(np.unique(release.people.person_of[chosen[release.classes.class_of]]))
 
 
+def check_size(size: int | None) -> None:
+    """Refuse a size that no population has."""
+    if size is not None:
+        check_number("population-size", size, least=1, most=MOST_PEOPLE, whole=True)
+
+
 def check_threshold(threshold: float) -> None:
     """Refuse a threshold that is no risk."""
     if not 0 <= threshold <= 1:
-        raise ParameterError(f"threshold must be a risk between 0 and 1, not {threshold:g}")
+        raise ParameterError(f"threshold must be a risk between 0 and 1, not {shown(threshold)}")

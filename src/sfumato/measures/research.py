@@ -32,6 +32,7 @@ from sfumato.measures.estimation.reconstruction import (
 )
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import MOST_SEED, check_number, shown
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.table import Table
@@ -151,7 +152,7 @@ class UtilityLoss(_ResearchLoss):
     def __post_init__(self) -> None:
         if not 0 < self.minimum_support <= 1:
             raise ParameterError(
-                f"minimum-support must be a share above 0 and up to 1, not {self.minimum_support:g}"
+                f"minimum-support must be a share above 0 and up to 1, not {shown(self.minimum_support)}"
             )
 
     def of_attributes(
@@ -273,11 +274,16 @@ class QueryError(_LossByAttribute):
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("queries", 1), ("dimensions", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ParameterError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        for name, least, most in (
+            ("queries", 1, 1_000_000),
+            ("dimensions", 1, 1_000),
+            ("seed", 0, MOST_SEED),
+        ):
+            check_number(name, getattr(self, name), least=least, most=most, whole=True)
         if not 0 < self.selectivity <= 1:
-            raise ParameterError(f"selectivity must be a share above 0 and up to 1, not {self.selectivity:g}")
+            raise ParameterError(
+                f"selectivity must be a share above 0 and up to 1, not {shown(self.selectivity)}"
+            )
 
     def of_attribute(self, release: Release, table: Table, name: str | None) -> Measurement:
         """Return the mean error, with the median in the detail."""

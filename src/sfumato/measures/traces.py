@@ -11,12 +11,12 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Detail, Needs, Words
 from sfumato.kernels.grouping import rows_by_group
 from sfumato.kernels.people import count_candidates
 from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import People
@@ -83,8 +83,8 @@ class TraceRisk(IdentityMeasure):
     )
 
     def __post_init__(self) -> None:
-        if self.known is not None and self.known < 1:
-            raise ParameterError(f"known must be at least 1, not {self.known}")
+        if self.known is not None:
+            check_number("known", self.known, least=1, most=MOST_RECORDS, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the mean chance over the people with a released record."""

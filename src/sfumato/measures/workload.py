@@ -19,6 +19,7 @@ from sfumato.measures.reasons import NotApplicable
 from sfumato.miners.base import CellsAs
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
+from sfumato.parameters import MOST_SEED, check_number
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.schema import Schema
@@ -97,10 +98,9 @@ class WorkloadUtility(Measure):
     def __post_init__(self) -> None:
         if not self.miners:
             raise ParameterError("miners must name at least one")
-        if self.folds < 2:
-            raise ParameterError(f"folds must be at least 2, not {self.folds}")
-        if not self.time_limit > 0:
-            raise ParameterError(f"time-limit must be above 0, not {self.time_limit:g}")
+        check_number("folds", self.folds, least=2, most=10_000, whole=True)
+        check_number("time-limit", self.time_limit, above=0, most=10_000_000)
+        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
         if self.cells not in get_args(CellsAs):
             raise ParameterError(
                 f"cells cannot be {self.cells!r}; allowed are {', '.join(get_args(CellsAs))}"

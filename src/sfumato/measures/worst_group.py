@@ -23,6 +23,7 @@ from sfumato.measures.base import Measure, Measurement, measure_group, worst_val
 from sfumato.measures.by_group import SMALLEST, too_small
 from sfumato.measures.groups import Group, groups_of
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -45,8 +46,7 @@ class WorstGroup(Measure):
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
 
     def __post_init__(self) -> None:
-        if self.smallest < 1:
-            raise ParameterError(f"smallest must be at least 1, not {self.smallest}")
+        check_number("smallest", self.smallest, least=1, most=MOST_RECORDS, whole=True)
         asked = registry.build_measure(self.of)
         if isinstance(asked, WorstGroup) or asked.axis != self.axis:
             raise ParameterError(f"of: {self.of!r} is no measure of {self.axis}")

@@ -14,6 +14,7 @@ from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, lacking
+from sfumato.parameters import MOST_RECORDS, check_number, shown
 from sfumato.registry import register
 
 
@@ -59,8 +60,7 @@ class KAnonymity(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ParameterError(f"k must be at least 1, not {self.k}")
+        check_number("k", self.k, least=1, most=MOST_RECORDS, whole=True)
 
     @property
     def smallest_class(self) -> int:
@@ -119,7 +119,7 @@ class AlphaKAnonymity(PrivacyModel):
     def __post_init__(self) -> None:
         for alpha in (self.alpha, *self.alphas.values()):
             if not 0 < alpha <= 1:
-                raise ParameterError(f"alpha must be a share above 0 and at most 1, not {alpha:g}")
+                raise ParameterError(f"alpha must be a share above 0 and at most 1, not {shown(alpha)}")
         KAnonymity(self.k)
 
     @property

@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses
-from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import convex_share
 from sfumato.models.distances import DISTANCES, require_order
+from sfumato.parameters import check_number
 from sfumato.registry import register
 
 
@@ -61,8 +61,7 @@ class TCloseness(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        if not self.t >= 0:
-            raise ParameterError(f"t must be at least 0, not {self.t:g}")
+        check_number("t", self.t, least=0)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return D(p(E, ·), prior) for each group."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share
+from sfumato.parameters import check_number
 from sfumato.registry import register
 
 _TIE = 1e-12
@@ -64,10 +64,8 @@ class DeltaDisclosure(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        if not self.delta > 0:
-            raise ParameterError(f"delta must be above 0, not {self.delta:g}")
-        if not self.base > 1:
-            raise ParameterError(f"base must be above 1, not {self.base:g}")
+        check_number("delta", self.delta, above=0)
+        check_number("base", self.base, above=1)
         # merged with a group that lacks it, a value can become rarer than in any group that counts it
         object.__setattr__(self, "monotone", self.absent == "violates")
 
@@ -127,8 +125,7 @@ class BetaLikeness(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        if not self.beta >= 0:
-            raise ParameterError(f"beta must be at least 0, not {self.beta:g}")
+        check_number("beta", self.beta, least=0)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the largest gain of each group; infinite where the enhanced bound is broken."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, convex_share, lacking
+from sfumato.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 
 
@@ -53,8 +53,7 @@ class ProbabilisticDiversity(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        if not self.l >= 1:
-            raise ParameterError(f"l must be at least 1, not {self.l:g}")
+        check_number("l", self.l, least=1, most=MOST_RECORDS)
 
     @property
     def smallest_class(self) -> int:
@@ -114,8 +113,7 @@ class DistinctDiversity(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        if self.l < 1:
-            raise ParameterError(f"l must be at least 1, not {self.l}")
+        check_number("l", self.l, least=1, most=MOST_RECORDS, whole=True)
 
     @property
     def smallest_class(self) -> int:
@@ -169,8 +167,7 @@ class EntropyDiversity(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        if not self.l >= 1:
-            raise ParameterError(f"l must be at least 1, not {self.l:g}")
+        check_number("l", self.l, least=1, most=MOST_RECORDS)
 
     @property
     def smallest_class(self) -> int:
@@ -233,10 +230,8 @@ class RecursiveDiversity(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        if not self.c > 0:
-            raise ParameterError(f"c must be above 0, not {self.c:g}")
-        if self.l < 1:
-            raise ParameterError(f"l must be at least 1, not {self.l}")
+        check_number("c", self.c, above=0)
+        check_number("l", self.l, least=1, most=MOST_RECORDS, whole=True)
 
     @property
     def smallest_class(self) -> int:

@@ -9,9 +9,9 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
+from sfumato.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 
 DiversityName = Literal["probabilistic", "distinct"]
@@ -70,8 +70,7 @@ class SafetyOrder(PrivacyModel):
 
     def __post_init__(self) -> None:
         for name, value in (("d1", self.d1), ("d2", self.d2)):
-            if value < 1:
-                raise ParameterError(f"{name} must be at least 1, not {value}")
+            check_number(name, value, least=1, most=MOST_RECORDS, whole=True)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return for each class a number that is at least d1 when it stays.

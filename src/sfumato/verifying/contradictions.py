@@ -166,7 +166,7 @@ def contradictions(seen: PublicView, manifest: Manifest, tables: Tables) -> Iter
 
 
 def like_sets(manifest: Manifest, tables: Tables) -> list[str]:
-    """Return the attributes that are said to be exact, and whose values read like intervals, sets or branches."""
+    """Return the attributes with cells that read like intervals, sets or branches, and are called exact."""
     method = METHODS.get(manifest.recipe.sanitizer)
     described = {each.name: each for each in manifest.unverified.attributes}
     return [

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.arrays import Booleans, Floats
-from sfumato.errors import ParameterError
 from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, Detail, FileName, Guards, RecordKind
 from sfumato.measures.attacks.rates import Rate, Risk, rate, risk
 from sfumato.measures.attacks.setting import Listed, Setting, setting_of
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.groups import Group
+from sfumato.parameters import MOST_RECORDS, MOST_SEED, check_number
 from sfumato.release import Release
 
 ATTACK_DETAILS: Mapping[str, Detail] = {
@@ -144,9 +144,8 @@ class AttackMeasure(Measure):
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
 
     def __post_init__(self) -> None:
-        for name, least in (("people", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ParameterError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        check_number("people", self.people, least=1, most=MOST_RECORDS, whole=True)
+        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return what the attack gets beyond the control group."""

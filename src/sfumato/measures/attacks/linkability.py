@@ -17,6 +17,7 @@ from sfumato.measures.attacks.distances import known_attributes, sight
 from sfumato.measures.attacks.setting import Listed, Setting
 from sfumato.measures.base import Measurement
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -75,8 +76,7 @@ class Linkability(AttackMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.neighbours < 1:
-            raise ParameterError(f"neighbours must be at least 1, not {self.neighbours}")
+        check_number("neighbours", self.neighbours, least=1, most=MOST_RECORDS, whole=True)
         for name in self.known:
             if name in self.other:
                 raise ParameterError(f"{name!r} is both in known and in other; give it to one of the two")

@@ -9,12 +9,12 @@ import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.classes import SensitiveCounts
-from sfumato.errors import ParameterError
 from sfumato.facts import Attacker, Detail, Needs, Words
 from sfumato.kernels.grouping import value_counts
 from sfumato.measures.aware.reader import RECIPE_READER
 from sfumato.measures.base import SensitiveMeasure
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -72,8 +72,7 @@ class DeFinettiGain(SensitiveMeasure):
     )
 
     def __post_init__(self) -> None:
-        if self.rounds < 1:
-            raise ParameterError(f"rounds must be at least 1, not {self.rounds}")
+        check_number("rounds", self.rounds, least=1, most=10_000, whole=True)
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the share of right guesses beyond those from the counts."""

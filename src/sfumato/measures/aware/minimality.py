@@ -13,13 +13,13 @@ import numpy as np
 from sfumato.arrays import Codes, Integers
 from sfumato.cells import level_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.errors import ParameterError
 from sfumato.facts import Detail, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group, value_counts
 from sfumato.measures.aware.reader import RecipeReaderMeasure
 from sfumato.measures.base import Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.base import PrivacyModel
+from sfumato.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release, holds
 from sfumato.sanitizers.mondrian import refused_cuts
@@ -94,8 +94,7 @@ class MinimalityRisk(RecipeReaderMeasure):
     )
 
     def __post_init__(self) -> None:
-        if self.ways < 1:
-            raise ParameterError(f"ways must be at least 1, not {self.ways}")
+        check_number("ways", self.ways, least=1, most=10_000_000, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""

@@ -17,6 +17,7 @@ from sfumato.measures.fidelity.records import (
     released_records,
 )
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import MOST_SEED, check_number
 from sfumato.release import Release
 
 
@@ -30,8 +31,7 @@ class FidelityMeasure(Measure):
     seed: int
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise ParameterError(f"seed must be at least 0, not {self.seed}")
+        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
 
     @property
     def fewest_attributes(self) -> int:

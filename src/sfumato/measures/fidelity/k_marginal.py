@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.kernels.grouping import number_rows
 from sfumato.measures.base import Measurement
 from sfumato.measures.fidelity.base import FidelityMeasure
 from sfumato.measures.fidelity.records import SingleValues
 from sfumato.measures.reasons import NotApplicable
+from sfumato.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -71,9 +71,9 @@ class KMarginal(FidelityMeasure):
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("attributes", 1), ("marginals", 1), ("bins", 2), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ParameterError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        super().__post_init__()
+        for name, least, most in (("attributes", 1, 1_000), ("marginals", 1, 100_000), ("bins", 2, 100_000)):
+            check_number(name, getattr(self, name), least=least, most=most, whole=True)
 
     @property
     def fewest_attributes(self) -> int:

@@ -13,6 +13,7 @@ from sfumato.arrays import Floats
 from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.scenario.expressions import Expression, Type
 from sfumato.miners.base import CellsAs
+from sfumato.parameters import MOST_SEED, check_number, shown
 from sfumato.table import Table
 
 Weights = str | float | Callable[[Table], Any]
@@ -131,7 +132,7 @@ class Adversary:
         _check_weights(self.weights)
         _check_judgement(self.reduction, REDUCTIONS, ("predicted", "released", "true"))
         if not 0 <= self.c <= 100:
-            raise ParameterError(f"c must be from 0 to 100 per cent, not {self.c:g}")
+            raise ParameterError(f"c must be from 0 to 100 per cent, not {shown(self.c)}")
         _check_word("guesses", self.guesses, get_args(Guesses))
         _check_word("trained-on", self.trained_on, get_args(TrainedOn))
         if not self.miners:
@@ -192,13 +193,11 @@ class Scenario:
     def __post_init__(self) -> None:
         if not (isinstance(self.user, User) and isinstance(self.adversary, Adversary)):
             raise ParameterError("the user and the adversary of a scenario are tables; write them as such")
-        for key, least in (("folds", 2), ("seed", 0)):
-            if getattr(self, key) < least:
-                raise ParameterError(f"{key} must be at least {least}, not {getattr(self, key)}")
-        if not self.time_limit > 0:
-            raise ParameterError(f"time-limit must be above 0 seconds, not {self.time_limit:g}")
+        check_number("folds", self.folds, least=2, most=10_000, whole=True)
+        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
+        check_number("time-limit", self.time_limit, above=0, most=10_000_000)
         if not 0 <= self.control <= 0.5:
-            raise ParameterError(f"control must be a share from 0 to 0.5, not {self.control:g}")
+            raise ParameterError(f"control must be a share from 0 to 0.5, not {shown(self.control)}")
         _check_word("cells", self.cells, get_args(CellsAs))
 
     def to_dict(self) -> dict[str, Any]:
@@ -287,7 +286,7 @@ def _check_weights(weights: Weights) -> None:
     if isinstance(weights, str):
         Expression(weights)
     elif not callable(weights) and not 0 <= weights < math.inf:
-        raise ParameterError(f"a weight must be 0 or more, not {weights:g}")
+        raise ParameterError(f"a weight must be 0 or more, not {shown(weights)}")
 
 
 def _check_judgement(judgement: Judgement, named: tuple[str, ...], names: tuple[str, ...]) -> None:
