@@ -44,8 +44,8 @@ def limited(measure: str, **limits: float) -> Facts:
 
 
 def said_of(name: str, role: str) -> Facts:
-    nothing = dict.fromkeys(("kind", "levels", "lowest", "weight"))
-    return {"name": name, "role": role, **nothing, "exact": 6, "noisy": False, "ends_at_values": False}
+    facts = {"kind": None, "levels": 2, "lowest": 0, "weight": 1.0, "exact": 6}
+    return {"name": name, "role": role, **facts, "noisy": False, "ends_at_values": False}
 
 
 MODEL = {"k-anonymity": {"k": 3}, "t-closeness": {"t": 0.5, "distance": "equal"}}
@@ -68,7 +68,10 @@ MANIFEST: Facts = {
         "form": "one-table",
         "group": None,
     },
-    "recipe": {"sanitizer": "full-domain", "parameters": {"model": MODEL}},
+    "recipe": {
+        "sanitizer": "full-domain",
+        "parameters": {"model": MODEL, "levels": {"age": 0}, "suppression": 0.2},
+    },
     "claims": [
         claimed(
             "privacy-loss",

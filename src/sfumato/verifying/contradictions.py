@@ -202,9 +202,12 @@ def _of_the_form(manifest: Manifest, name: str, method: KnownMethod) -> Iterator
 
 def _of_the_parameters(manifest: Manifest, method: KnownMethod) -> Iterator[str]:
     asked = manifest.recipe.parameters
+    # a later version may know more parameters; none of them may read like a promise
     for name in asked:
         if name in _PROMISING - method.parameters:
             yield f"it takes no {name}"
+    for name in sorted(method.parameters - set(asked)):
+        yield f"{name} is missing"
     for name, (low, high) in _BOUNDS.items():
         if name in asked and not (_is_number(asked[name]) and low <= asked[name] <= high):
             yield f"{name} is no number from {low:g} to {high:g}"
@@ -355,15 +358,19 @@ def _of_a_column(column: FileColumn, written_as: Cells, is_numeric: bool) -> str
 def _of_the_levels(manifest: Manifest, tables: Tables) -> Iterator[str]:
     """Compare the levels of a full-domain recoding with the cells: exact ones below, withheld ones on top."""
     levels = manifest.recipe.parameters.get("levels")
-    for each in manifest.unverified.attributes:
+    for each in manifest.unverified.attributes if isinstance(levels, Mapping) else ():
         column = _column(tables, each.name)
-        if each.role != "quasi-identifying" or column is None or not isinstance(levels, Mapping):
+        if each.role != "quasi-identifying" or each.levels is None or column is None:
             continue
         level = levels.get(each.name, 0)
-        if not _is_number(level) or each.levels is None or not 0 <= level < each.levels:
+        if not _is_number(level) or not 0 <= level < each.levels:
             yield f"the recipe puts {each.name!r} on a level that it does not have"
         elif level == each.levels - 1 > 0 and column.values != (_WITHHELD,):
             yield f"the recipe withholds {each.name!r}, and it has values"
+        elif max(level, each.lowest or 0) == 0 and each.exact != sum(
+            (_counts(tables, each.name) or {}).values()
+        ):
+            yield f"the recipe leaves {each.name!r} exact, and not all of its cells are called so"
         elif max(level, each.lowest or 0) == 0 and (
             problem := _of_a_column(column, "exact", each.kind == "numeric")
         ):
@@ -448,8 +455,11 @@ def _of_the_attributes(manifest: Manifest, tables: Tables, method: KnownMethod |
     for each in manifest.unverified.attributes:
         problem = ""
         facts = layout.attributes.get(each.name)
-        if facts is None:
-            if any(fact is not None for fact in (each.levels, each.lowest, each.weight, each.exact)):
+        if each.kind not in (None, "numeric", "categorical"):
+            problem = "is neither numeric nor categorical"
+        elif facts is None:
+            facts_of_cells = (each.levels, each.lowest, each.weight, each.exact)
+            if facts_of_cells != (None,) * 4 or each.noisy or each.ends_at_values:
                 problem = "is not published, and is described as if it were"
         else:
             problem = _described_wrongly(each, facts, _column(tables, each.name))
@@ -462,8 +472,10 @@ def _of_the_attributes(manifest: Manifest, tables: Tables, method: KnownMethod |
 def _described_wrongly(each: UnverifiedAttribute, facts: AttributeFacts, column: FileColumn | None) -> str:
     if facts.kind is not None and each.kind is not None and facts.kind != each.kind:
         return "is numeric in one place and categorical in another"
-    if each.kind not in (None, "numeric", "categorical"):
-        return "is neither numeric nor categorical"
+    if None in (each.levels, each.lowest, each.weight):
+        return "is published, and its levels or its weight are missing"
+    if each.lowest and facts.role != "quasi-identifying":
+        return "has a lowest level, and is not called quasi-identifying"
     if each.levels is not None and each.lowest is not None and not 0 <= each.lowest < max(each.levels, 1):
         return "has a lowest level that its hierarchy does not have"
     if each.levels is not None and each.levels < 1:
@@ -584,7 +596,7 @@ def _of_the_bands(
         worst, average = _span(initial.worst), _span(initial.average)
         if not manifest.profiles:
             yield "the risk of the original is told, and no profile asks for it"
-        if not _is_band(worst, 1.0) or not _is_band(average, 1.0) or worst[0] <= 0 or average[0] <= 0:
+        if not _is_band(worst, 1.0) or not _is_band(average, 1.0) or not (0 < worst[0] <= worst[1] <= 1):
             yield "the risk of the original is no band of a risk"
         if average[0] > worst[1]:
             yield "the risk of the original is higher on average than at worst"
@@ -603,6 +615,9 @@ def _of_a_figure(figure: OwnerFigure, manifest: Manifest, method: KnownMethod | 
         known = KnownFigure(axis, better, high=1.0 if figure.measure in _SHARES else math.inf)
     if known is not None and (figure.axis != known.axis or known.better not in (None, figure.better)):
         return "is put on another side"
+    names = {each.name for each in manifest.unverified.attributes}
+    if known is not None and figure.attribute is not None and figure.attribute not in names:
+        return "speaks of an attribute that there is not"
     limits = [each for each in manifest.policy.values() if _is_limited(figure, each)]
     if figure.met is not None and not limits:
         return "is said to keep a policy that does not speak of it"
@@ -757,6 +772,8 @@ def _of_the_decision(manifest: Manifest) -> Iterator[str]:
     measured = {claim.measure for claim in manifest.claims} | {each.measure for each in unverified.figures}
     if not all(label.split(" ")[0] in measured for label in unverified.headline):
         yield "the report begins with a measure that was not taken"
+    if len(set(unverified.headline)) < len(unverified.headline):
+        yield "the report begins with a measure twice"
     if any(
         limit.at_least is not None and limit.at_most is not None and limit.at_least > limit.at_most
         for limit in manifest.policy.values()
