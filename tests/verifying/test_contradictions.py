@@ -260,6 +260,11 @@ RELATIVES: dict[str, tuple[str, Change, str]] = {
         put(20, "layout", "n_original"),
         "it leaves out no record",
     ),
+    "records left out by a method that changes values": (
+        "perturbed",
+        put(20, "layout", "n_original"),
+        "it leaves out no record",
+    ),
     "an attribute that there is not": (
         "parts",
         put(["name"], "recipe", "parameters", "free"),

@@ -113,7 +113,7 @@ class DistinctDiversity(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        check_number("l", self.l, least=1, most=MOST_RECORDS, whole=True)
+        check_number("l", self.l, least=1, most=MOST_RECORDS)
 
     @property
     def smallest_class(self) -> int:
@@ -231,7 +231,7 @@ class RecursiveDiversity(PrivacyModel):
 
     def __post_init__(self) -> None:
         check_number("c", self.c, above=0)
-        check_number("l", self.l, least=1, most=MOST_RECORDS, whole=True)
+        check_number("l", self.l, least=1, most=MOST_RECORDS)
 
     @property
     def smallest_class(self) -> int:

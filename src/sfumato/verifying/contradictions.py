@@ -125,6 +125,11 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "share": (0, 1),
     "suppression": (0, 1),
     "n-records": (0, math.inf),
+    "retain": (0, 1),
+    "reach": (0, 1),
+    "records-per-person": (1, math.inf),
+    "min-leaf": (1, math.inf),
+    "smallest-group": (1, math.inf),
     "k": (1, math.inf),
     "l": (1, math.inf),
 }
@@ -249,7 +254,7 @@ def _of_the_records(seen: PublicView, manifest: Manifest, method: KnownMethod) -
     if people is not None and people.original - people.released > left_out:
         yield f"{left_out:,} records are left out, fewer than people"
     # a recoding that was learned on other records may leave out more; a note or a parent then says so
-    if manifest.parent is None and not manifest.unverified.notes:
+    if method.kind == "perturbed" or (manifest.parent is None and not manifest.unverified.notes):
         most = asked.get("suppression")
         if method.keeps_every_record and left_out:
             yield f"it leaves out no record, and {left_out:,} are left out"
