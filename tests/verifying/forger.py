@@ -223,7 +223,7 @@ def restored(folder: Path, honest: Path) -> None:
 
 
 def published_folders(place: Path) -> dict[str, Path]:
-    """Publish a folder of every type of release, in every format between them."""
+    """Publish a folder of every type of release, one of them with partitioned files."""
     table, schema = sf.datasets.hospital()
     policy = {"k-anonymity": sf.Limit(at_least=2), "general-loss": sf.Limit(at_most=0.99)}
     model = sf.KAnonymity(2) & sf.TCloseness(0.95)
@@ -234,7 +234,7 @@ def published_folders(place: Path) -> dict[str, Path]:
     asked = ["privacy-loss", "general-loss", "weighted-k"]
     sf.publish(generalized, place / "one", asked, policy=policy, profiles=["ema"])
     local = sf.sanitize(table, schema, sf.Mondrian(sf.KAnonymity(3)))
-    sf.publish(local, place / "parts", ["general-loss"], partition_by="diagnosis", formats=["sav", "dta"])
+    sf.publish(local, place / "parts", ["general-loss"], partition_by="diagnosis")
     apart = sf.sanitize(table, schema, sf.Anatomy(2))
     sf.publish(apart, place / "two", ["disclosure-quotient", "quasi-identifier-contribution"])
     sf.publish(sf.sanitize(table, schema, sf.PRAM(0.5)), place / "perturbed", ["utility-loss"])

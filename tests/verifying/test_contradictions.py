@@ -250,6 +250,16 @@ RELATIVES: dict[str, tuple[str, Change, str]] = {
         "privacy-delta cannot be 1e-06: what else is told gives 1e-09",
     ),
     "more records than drawn": ("private", put(7, "recipe", "parameters", "n-records"), "the recipe draws 7"),
+    "a number of records that is a text": (
+        "private",
+        put("0", "recipe", "parameters", "n-records"),
+        "is no number",
+    ),
+    "a weight beyond computing": (
+        "one",
+        lambda facts: [each.update(weight=1.7e308) for each in facts["unverified"]["attributes"][1:]],
+        "it has parameters that nothing can be compared with",
+    ),
     "more left out than allowed": (
         "one",
         put(0.01, "recipe", "parameters", "suppression"),

@@ -110,6 +110,25 @@ def test_the_careless_forger_is_always_caught(folders: dict[str, Path], tmp_path
     assert not [each for each in missed if not is_told_nowhere(*each)]
 
 
+def test_the_files_of_statistics_programs_are_compared_too(tmp_path: Path) -> None:
+    """They are read in a process of their own, so that few changes are tried."""
+    honest, folder = tmp_path / "honest", tmp_path / "out"
+    release = sf.sanitize(*sf.datasets.hospital(), sf.Mondrian(sf.KAnonymity(3)))
+    sf.publish(release, honest, ["general-loss"], formats=["sav", "dta"])
+    for name in ("data.sav", "data.dta"):
+        other = "data.dta" if name == "data.sav" else "data.sav"
+        changes = dict(byte_changes((honest / name).read_bytes()))
+        swapped = {"another file": (honest / other).read_bytes(), **changes}
+        for how in ("another file", "a byte at 90%", "shorter by a byte", "empty"):
+            restored(folder, honest)
+            careless(folder, name, swapped[how])
+            assert is_caught(folder) or how == "a byte at 90%", (name, how)
+    restored(folder, honest)
+    facts = json.loads((folder / "manifest.json").read_text("utf-8"))
+    facts["formats"]["sav"] = {**facts["formats"].get("sav", {}), "labels": {"age": "another"}}
+    assert not passes(folder, facts)
+
+
 def is_told_nowhere(name: str, how: object) -> bool:
     if name == "manifest.json" and isinstance(how, tuple):
         place, change = how

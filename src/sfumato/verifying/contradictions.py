@@ -184,7 +184,11 @@ def like_sets(manifest: Manifest, tables: Tables) -> list[str]:
 
 
 def _first(problems: Iterator[str]) -> str:
-    return next(problems, "")
+    """Return the first contradiction; a parameter of the wrong type or size is one, too."""
+    try:
+        return next(problems, "")
+    except (ArithmeticError, TypeError, ValueError):
+        return "it has parameters that nothing can be compared with"
 
 
 # What a method makes
@@ -239,7 +243,9 @@ def _of_the_records(seen: PublicView, manifest: Manifest, method: KnownMethod) -
     asked, n_original = manifest.recipe.parameters, seen.n_original
     if method.kind == "synthetic":
         drawn = asked.get("n-records") or n_original
-        if seen.n_records != drawn:
+        if not _is_number(drawn):
+            yield "the number of records to draw is no number"
+        elif seen.n_records != drawn:
             yield f"the recipe draws {drawn:,}, and there are {seen.n_records:,}"
         return
     left_out = n_original - seen.n_records
