@@ -88,7 +88,8 @@ def differs_in_parts(folder: Path, parts: dict[str, Value], column: str, written
         return "there is no file in any folder"
     try:
         return _differs(folder, parts, column, written)
-    except (pa.ArrowException, OSError, ValueError):
+    except (pa.ArrowException, OSError, ValueError, IndexError):
+        # a damaged dictionary has fewer values than its records name
         return "a Parquet file cannot be read"
 
 
@@ -131,6 +132,8 @@ def types_in_parts(
 ) -> list[tuple[str, str]]:
     """Return the columns with a data package's types; folders tell whole numbers or texts."""
     inside = dict(parquet_types(folder, next(iter(parts))))
+    if {*names} != {*inside, column}:
+        raise VerificationFailed("the CSV file and the Parquet files have other columns")
     told = "integer" if all(value is None or _is_whole(value) for value in parts.values()) else "string"
     return [(name, told if name == column else inside[name]) for name in names]
 

@@ -437,7 +437,7 @@ def differs_from_parquet(folder: Path, name: str, written: WrittenTable) -> str:
             if unpacks_too_far(parquet, os.fstat(file.fileno()).st_size):
                 return "the Parquet file would unpack to far more than its size"
             return differs(parquet_batches(file, parquet.schema_arrow), parquet.schema_arrow, written)
-        except (pa.ArrowException, OSError, ValueError):
+        except (pa.ArrowException, OSError, ValueError, IndexError):
             return "the Parquet file cannot be read"
 
 
@@ -467,7 +467,7 @@ def parquet_types(folder: Path, file_name: str) -> list[tuple[str, str]]:
     with opened(folder, file_name) as file:
         try:
             return [(field.name, kind(field.type)) for field in pq.read_schema(file)]
-        except (pa.ArrowException, OSError, ValueError):
+        except (pa.ArrowException, OSError, ValueError, IndexError):
             raise VerificationFailed(f"{file_name} cannot be read") from None
 
 
