@@ -20,7 +20,7 @@ from sfumato.verifying.figures import MEASURES
 from .forger import careful, passes, published_folders
 
 Facts = dict[str, Any]
-Change = Callable[[Facts], None]
+Change = Callable[[Facts], object]
 KINDS = ("one", "parts", "people", "perturbed", "private", "synthetic", "two")
 
 
@@ -81,7 +81,10 @@ class TestWhatIsKnownOfMethods:
 
     @pytest.mark.parametrize("name", [name for name in METHODS if name != "aim"])
     def test_what_a_method_makes_verifies(self, name: str, tmp_path: Path) -> None:
-        given = {"anatomy": {"l": 2}, "bucketize": {"model": {"probabilistic-diversity": {"l": 2}}}}
+        given: dict[str, Facts] = {
+            "anatomy": {"l": 2},
+            "bucketize": {"model": {"probabilistic-diversity": {"l": 2}}},
+        }
         table, schema = sf.datasets.hospital()
         dated = {**table.to_arrow().to_pydict(), "came": ["2026-01-05"] * table.n_records}
         own = sf.Schema((*schema.attributes, sf.Attribute("came", "insensitive")))

@@ -19,7 +19,7 @@ from sfumato.models.distances import (
     require_order,
     total_variation,
 )
-from sfumato.parameters import check_number
+from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 

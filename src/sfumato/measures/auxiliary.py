@@ -30,7 +30,7 @@ from sfumato.measures.census import Fitted, fitted
 from sfumato.measures.groups import Group
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import MOST_RECORDS, MOST_SEED, check_number
+from sfumato.models.parameters import MOST_RECORDS, MOST_SEED, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import Table

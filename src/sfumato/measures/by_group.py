@@ -10,7 +10,7 @@ from sfumato.errors import ParameterError
 from sfumato.measures.base import Measure, Measurement, json_value, measure, measure_group, worst_value
 from sfumato.measures.groups import groups_of
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import MOST_RECORDS, check_number
+from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.release import Release
 from sfumato.shown import Picture, as_pandas, listed
 

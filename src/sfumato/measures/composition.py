@@ -15,7 +15,7 @@ from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.measures.base import IdentityMeasure, Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
-from sfumato.parameters import MOST_RECORDS, check_number
+from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Earlier, Release
 

@@ -17,7 +17,7 @@ from sfumato.kernels.people import people_in_order
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
-from sfumato.parameters import check_number
+from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 

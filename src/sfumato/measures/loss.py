@@ -14,7 +14,7 @@ from sfumato.facts import Axis, Better, Detail, Needs, RecordKind, Words
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import MOST_RECORDS, check_number
+from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 

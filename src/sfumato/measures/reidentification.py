@@ -13,7 +13,7 @@ from sfumato.facts import Attacker, Better, Detail, FileName, Needs, Words
 from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.percentiles import percentile
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import MOST_PEOPLE, check_number, shown
+from sfumato.models.parameters import MOST_PEOPLE, check_number, shown
 from sfumato.registry import register
 from sfumato.release import Release
 

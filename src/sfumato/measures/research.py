@@ -32,7 +32,7 @@ from sfumato.measures.estimation.reconstruction import (
 )
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import MOST_SEED, check_number, shown
+from sfumato.models.parameters import MOST_SEED, check_number, shown
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.table import Table

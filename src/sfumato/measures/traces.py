@@ -16,7 +16,7 @@ from sfumato.kernels.grouping import rows_by_group
 from sfumato.kernels.people import count_candidates
 from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import MOST_RECORDS, check_number
+from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import People

@@ -19,7 +19,7 @@ from sfumato.measures.reasons import NotApplicable
 from sfumato.miners.base import CellsAs
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
-from sfumato.parameters import MOST_SEED, check_number
+from sfumato.models.parameters import MOST_SEED, check_number
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.schema import Schema

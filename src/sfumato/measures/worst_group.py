@@ -23,7 +23,7 @@ from sfumato.measures.base import Measure, Measurement, measure_group, worst_val
 from sfumato.measures.by_group import SMALLEST, too_small
 from sfumato.measures.groups import Group, groups_of
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import MOST_RECORDS, check_number
+from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 

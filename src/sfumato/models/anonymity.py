@@ -14,7 +14,7 @@ from sfumato.errors import ParameterError
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, lacking
-from sfumato.parameters import MOST_RECORDS, check_number, shown
+from sfumato.models.parameters import MOST_RECORDS, check_number, shown
 from sfumato.registry import register
 
 

@@ -12,7 +12,7 @@ from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import convex_share
 from sfumato.models.distances import DISTANCES, require_order
-from sfumato.parameters import check_number
+from sfumato.models.parameters import check_number
 from sfumato.registry import register
 
 

@@ -13,7 +13,7 @@ from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, convex_share, lacking
-from sfumato.parameters import MOST_RECORDS, check_number
+from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 
 

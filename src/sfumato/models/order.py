@@ -11,7 +11,7 @@ from sfumato.arrays import Floats, Integers
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.facts import Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
-from sfumato.parameters import MOST_RECORDS, check_number
+from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 
 DiversityName = Literal["probabilistic", "distinct"]

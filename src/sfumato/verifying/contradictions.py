@@ -369,7 +369,10 @@ def _of_a_column(column: FileColumn, written_as: Cells, is_numeric: bool) -> str
 def _of_the_levels(manifest: Manifest, tables: Tables) -> Iterator[str]:
     """Compare the levels of a full-domain recoding with the cells: exact ones below, withheld ones on top."""
     levels = manifest.recipe.parameters.get("levels")
-    for each in manifest.unverified.attributes if isinstance(levels, Mapping) else ():
+    if not isinstance(levels, Mapping):
+        yield "the recipe names no levels"
+        return
+    for each in manifest.unverified.attributes:
         column = _column(tables, each.name)
         if each.role != "quasi-identifying" or each.levels is None or column is None:
             continue

@@ -13,7 +13,7 @@ from sfumato.measures.attacks.rates import Rate, Risk, rate, risk
 from sfumato.measures.attacks.setting import Listed, Setting, setting_of
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.groups import Group
-from sfumato.parameters import MOST_RECORDS, MOST_SEED, check_number
+from sfumato.models.parameters import MOST_RECORDS, MOST_SEED, check_number
 from sfumato.release import Release
 
 ATTACK_DETAILS: Mapping[str, Detail] = {

@@ -17,7 +17,7 @@ from sfumato.measures.attacks.distances import known_attributes, sight
 from sfumato.measures.attacks.setting import Listed, Setting
 from sfumato.measures.base import Measurement
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import MOST_RECORDS, check_number
+from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 

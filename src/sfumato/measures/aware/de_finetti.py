@@ -14,7 +14,7 @@ from sfumato.kernels.grouping import value_counts
 from sfumato.measures.aware.reader import RECIPE_READER
 from sfumato.measures.base import SensitiveMeasure
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import check_number
+from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 

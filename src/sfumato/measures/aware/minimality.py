@@ -19,7 +19,7 @@ from sfumato.measures.aware.reader import RecipeReaderMeasure
 from sfumato.measures.base import Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.base import PrivacyModel
-from sfumato.parameters import check_number
+from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release, holds
 from sfumato.sanitizers.mondrian import refused_cuts

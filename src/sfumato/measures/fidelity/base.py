@@ -17,7 +17,7 @@ from sfumato.measures.fidelity.records import (
     released_records,
 )
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import MOST_SEED, check_number
+from sfumato.models.parameters import MOST_SEED, check_number
 from sfumato.release import Release
 
 

@@ -17,7 +17,7 @@ from sfumato.measures.base import Measurement
 from sfumato.measures.fidelity.base import FidelityMeasure
 from sfumato.measures.fidelity.records import SingleValues
 from sfumato.measures.reasons import NotApplicable
-from sfumato.parameters import check_number
+from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 

@@ -13,7 +13,7 @@ from sfumato.arrays import Floats
 from sfumato.errors import ParameterError, suggestion
 from sfumato.measures.scenario.expressions import Expression, Type
 from sfumato.miners.base import CellsAs
-from sfumato.parameters import MOST_SEED, check_number, shown
+from sfumato.models.parameters import MOST_SEED, check_number, shown
 from sfumato.table import Table
 
 Weights = str | float | Callable[[Table], Any]

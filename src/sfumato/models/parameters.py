@@ -51,14 +51,13 @@ def check_number(
     Traceback (most recent call last):
     sfumato.errors.ParameterError: k must be at most 1,000,000,000,000, not 1e+300
     """
-    # what equals nothing, itself included, is no number
-    if not isinstance(value, Real) or value != value:
+    if not isinstance(value, Real):
         raise ParameterError(f"{name} must be a number, not {shown(value)}")
-    if least is not None and value < least:
+    if least is not None and not value >= least:
         raise ParameterError(f"{name} must be at least {shown(least)}, not {shown(value)}")
-    if above is not None and value <= above:
+    if above is not None and not value > above:
         raise ParameterError(f"{name} must be above {shown(above)}, not {shown(value)}")
-    if value > most:
+    if not value <= most:
         raise ParameterError(f"{name} must be at most {shown(most)}, not {shown(value)}")
     if whole and value != int(value):
         raise ParameterError(f"{name} must be a whole number, not {shown(value)}")

@@ -16,7 +16,7 @@ from sfumato import registry
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.measures.base import measure
 from sfumato.models.bounds import lost_share
-from sfumato.parameters import MOST_PEOPLE, check_number
+from sfumato.models.parameters import MOST_PEOPLE, check_number
 
 ABSURD = [math.inf, math.nan, 1e300, 1e-300, 10**400, 2**63, 10**11, -1, 0]
 KINDS: dict[Any, Any] = {"model": registry.registered("model"), "measure": registry.registered("measure")}
@@ -123,7 +123,7 @@ def test_no_population_is_larger_than_all_people(name: str, releases: list[sf.Re
         (11, "x must be at most 10, not 11"),
         (2.5, "x must be a whole number, not 2.5"),
         (math.inf, "x must be at most 10, not inf"),
-        (math.nan, "x must be a number, not nan"),
+        (math.nan, "x must be at least 1, not nan"),
         (10**400, "x must be at most 10, not a number of more than 300 digits"),
         ("5", "x must be a number, not str"),
     ],
