@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from sfumato.cli.log import say
 from sfumato.cli.terminal import progress_shown
 from sfumato.errors import Infeasible, ParameterError, ProjectError, UserError, suggestion
-from sfumato.exploring.machine import processors
 from sfumato.files import why_unreadable
+from sfumato.runtime.machine import processors
 
 if TYPE_CHECKING:
     from sfumato.exploring.forecast import Forecast

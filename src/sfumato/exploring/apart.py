@@ -21,9 +21,9 @@ from typing import Any
 
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ParameterError, SfumatoError, UserError
-from sfumato.exploring import machine
 from sfumato.kernels.compiling import tell_of_compiling
 from sfumato.progress import listening, tell
+from sfumato.runtime import machine
 from sfumato.schema import Schema
 from sfumato.store.base import Store
 from sfumato.table import Table

@@ -16,7 +16,6 @@ from typing import Any
 from sfumato import registry
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ProjectError
-from sfumato.exploring import machine
 from sfumato.exploring.apart import UNLIMITED, Limits, Original
 from sfumato.exploring.estimate import Costs, usually_refined
 from sfumato.exploring.order import in_order
@@ -31,6 +30,7 @@ from sfumato.measures.base import Measure
 from sfumato.progress import listening
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
+from sfumato.runtime import machine
 from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.store.base import Store
