@@ -215,7 +215,7 @@ class TestCandidates:
 
         monkeypatch.setattr("sfumato.runtime.machine.processors", lambda: 4)
         monkeypatch.setattr(explore_module, "_LONGER", seconds)
-        monkeypatch.setattr(explore_module, "done_apart", handed_over)
+        monkeypatch.setattr(explore_module, "done_by_workers", handed_over)
         state = explore(write(), store, workers=workers, budget=budget)
         assert bool(given) == starts
         assert (state.done == state.total) != starts

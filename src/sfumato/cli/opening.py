@@ -84,8 +84,8 @@ def explored(
     read: DataRead | None = None,
 ) -> Progress:
     """Make and measure what the store lacks, with progress on standard error."""
-    from sfumato.exploring.apart import Limits
     from sfumato.exploring.run import explore as run_all
+    from sfumato.runtime.pool import Limits
 
     limits = Limits(memory, time_limit)
     with progress_shown() as show_progress:

@@ -126,7 +126,7 @@ def test_a_crash_is_said_and_harms_nothing(jobs: Jobs, folder: Path) -> None:
     path = written(folder, MANY)
     job = jobs.start(path, workers=1)
     until(lambda: len(stored(path)) > 2)
-    os.kill(job._process.pid, signal.SIGKILL)
+    os.kill(job._child.pid, signal.SIGKILL)
     report = job.wait(PATIENCE)
     assert report.state == "failed"
     assert "What was stored is kept" in report.said
@@ -170,7 +170,7 @@ from sfumato.workbench.state.jobs import Jobs
 if __name__ == "__main__":
     jobs = Jobs()
     job = jobs.start(Path(sys.argv[1]), workers=2)
-    print(job._process.pid, flush=True)
+    print(job._child.pid, flush=True)
     time.sleep(600)
 """
 
