@@ -28,7 +28,8 @@ from sfumato.cli import (
 )
 from sfumato.cli.base import cli
 from sfumato.cli.log import complain, complain_in_json, warn
-from sfumato.errors import ParameterError, SfumatoError
+from sfumato.errors import ParameterError, SfumatoError, UserError
+from sfumato.runtime.import_path import leave_current_folder
 
 # importing a module adds its commands to the group
 __all__ = [
@@ -52,6 +53,7 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and turn what goes wrong into one line and an exit code."""
+    leave_current_folder()
     signal.signal(signal.SIGTERM, _end)
     # what is imported stays: looking for garbage in it takes an eighth of the time until a first release
     gc.set_threshold(50_000, 20, 20)
@@ -107,6 +109,11 @@ def _run(arguments: list[str]) -> int:
     if any("\0" in argument for argument in arguments):
         said = "an argument holds a NUL character, which no path and no name can; leave it out"
         return failed(ParameterError(said), said, 1)
+    try:
+        os.getcwd()
+    except OSError:
+        said = "the current folder has been removed, or may not be entered; go to another one"
+        return failed(UserError(said), said, 1)
     try:
         cli.main(arguments, prog_name="sfumato", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
