@@ -22,13 +22,6 @@ KEY := $(shell { pwd; echo $(ORACLES); cat pyproject.toml $(LOCK); } | cksum | c
 RUNTIME := .venv/runtime-$(KEY)
 DEVELOPMENT := .venv/development-$(KEY)
 
-# The browser tests drive the system's Chromium, whichever of these it is called.
-BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
-BROWSER := for name in $(BROWSERS); do command -v $$name > /dev/null && exit 0; done
-# The tests of PostgreSQL start the system's server, with data of their own.
-SERVER := for name in $$(command -v initdb) /usr/lib/postgresql/*/bin/initdb; do [ -x "$$name" ] && exit 0; done
-APT := env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes
-
 # The tests that are soon done: the nouns, choosing, the project file, two rooms of models. No page's examples, no
 # miners, no census table.
 QUICK := tests/choosing tests/project tests/models/test_anonymity.py tests/models/test_diversity.py \
@@ -41,8 +34,10 @@ REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explo
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
 
 THOROUGH :=
+# LOAD=2 runs the tests beside two processes that keep the processors busy.
+LOAD := 0
 
-.PHONY: help bench demo test thorough quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark aim
+.PHONY: help bench demo test thorough quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python system spark aim
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -51,11 +46,12 @@ help: ## list the targets
 demo: python $(RUNTIME) ## explore, compare and report on the embedded example
 	$(BIN)/sfumato demo
 
-# The types are checked by one processor while the tests have the others.
-test: python $(DEVELOPMENT) browser server ## lint, and run the tests
-	@make --no-print-directory lint & linted=$$!; \
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(THOROUGH); tested=$$?; \
-	wait $$linted && exit $$tested
+# The types are checked by one processor while the tests have the others. Both end with this target.
+test: python $(DEVELOPMENT) system ## lint, and run the tests
+	@trap 'kill $$linted $$tested; wait' INT TERM; \
+	make --no-print-directory lint & linted=$$!; \
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --load $(LOAD) $(THOROUGH) & tested=$$!; \
+	wait $$tested; failed=$$?; wait $$linted && exit $$failed
 
 # What takes long and is looked at in a shorter way by another test: before a version, and by night.
 thorough: THOROUGH := --thorough
@@ -70,10 +66,7 @@ floors: python ## run some tests of every room with the lowest versions that pyp
 # pyspark is large (480 MB), needs Java, and lies beside the rest: no other test needs it.
 SPARK := .venv/spark
 spark: python $(DEVELOPMENT) ## run the tests of the engine spark, on this machine and on a cluster of two workers
-	@command -v java > /dev/null || { root=; [ "$$(id -u)" = 0 ] || root='sudo -n'; \
-	  echo "installing Java for Spark (once)"; \
-	  $$root $(APT) install --no-install-recommends default-jre-headless > /dev/null || \
-	    { $$root $(APT) update > /dev/null && $$root $(APT) install --no-install-recommends default-jre-headless > /dev/null; }; }
+	@sh tools/system_packages.sh default-jre-headless && command -v java > /dev/null
 	@[ -d $(SPARK) ] || { echo "installing pyspark into $(SPARK) (once)"; \
 	  $(INSTALL) --target $(SPARK) 'pyspark>=4.0' || { rm -rf $(SPARK); $(FAILED); }; }
 	PYTHONPATH=$(CURDIR)/$(SPARK) $(BIN)/python -m pytest tests/spark
@@ -93,7 +86,7 @@ bench: python $(DEVELOPMENT) ## measure sfumato beside its peers, in one run, in
 	$(BIN)/python benchmarks/bench.py $(OPTIONS)
 
 # Compiled kernels are left out of the count: Python runs none of their lines.
-coverage: python $(DEVELOPMENT) browser server ## run all tests and report which lines and branches of the library they reach
+coverage: python $(DEVELOPMENT) system ## run all tests and report which lines and branches of the library they reach
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --thorough --cov --cov-fail-under=95 --cov-report=term
 
 # Goes on where it was stopped: what is known lies in build/. ROOMS='models verifying' for some of it.
@@ -135,32 +128,10 @@ clean: ## remove .venv, caches and built files
 	rm -rf .venv build dist test-artefacts .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Without Chromium the browser tests are skipped, but not where CI is set: there nothing may be missing.
-# sudo is used only where it asks for no password.
-browser:
-	@$(BROWSER); \
-	root=; [ "$$(id -u)" = 0 ] || root='sudo -n'; \
-	if command -v apt-get > /dev/null && { [ -z "$$root" ] || sudo -n true 2> /dev/null; }; then \
-	  echo "installing Chromium for the browser tests (once)"; \
-	  $$root $(APT) install --no-install-recommends chromium > /dev/null || \
-	    { $$root $(APT) update > /dev/null && $$root $(APT) install --no-install-recommends chromium > /dev/null; }; \
-	fi; \
-	$(BROWSER); \
-	echo "no Chromium for the browser tests, which are skipped: install one (on Debian: apt-get install chromium)" >&2; \
-	[ -z "$$CI" ]
-
-# As with Chromium.
-server:
-	@$(SERVER); \
-	root=; [ "$$(id -u)" = 0 ] || root='sudo -n'; \
-	if command -v apt-get > /dev/null && { [ -z "$$root" ] || sudo -n true 2> /dev/null; }; then \
-	  echo "installing PostgreSQL for the tests of databases (once)"; \
-	  $$root $(APT) install --no-install-recommends postgresql > /dev/null || \
-	    { $$root $(APT) update > /dev/null && $$root $(APT) install --no-install-recommends postgresql > /dev/null; }; \
-	fi; \
-	$(SERVER); \
-	echo "no PostgreSQL for the tests of databases, which are skipped: install one (on Debian: apt-get install postgresql)" >&2; \
-	[ -z "$$CI" ]
+# Chromium for the browser tests, a server for those of databases, R for the example of published folders. They are
+# installed as root and where CI is set; else their tests are skipped, and the command is printed.
+system:
+	@sh tools/system_packages.sh chromium postgresql r-base-core
 
 # A .venv made by another Python than the one asked for is not used in its place.
 python: $(BIN)/python

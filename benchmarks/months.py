@@ -42,7 +42,7 @@ from sfumato import (
     sanitize,
     verify,
 )
-from sfumato.applying.people import people_in_both
+from sfumato.applying.people import people_alike, person_names
 from sfumato.applying.published import parent_facts
 from sfumato.release import Earlier
 from sfumato.table import Table
@@ -99,7 +99,12 @@ def register(people: Iterable[Person]) -> Table:
 
 def laid_beside(release: Release, table: Table, earlier: list[tuple[Release, Table]]) -> Release:
     """Return a release that knows who of it is who of the earlier ones."""
-    known = [Earlier(before, people_in_both(release, table, before, old, SCHEMA)) for before, old in earlier]
+    made_of = [(release, table), *earlier]
+    named = [
+        replace(made, person_names=person_names(records, made.original, SCHEMA)) for made, records in made_of
+    ]
+    now, *then = people_alike(named, {})
+    known = [Earlier(before, (now, people)) for (before, _), people in zip(earlier, then, strict=True)]
     return replace(release, earlier=tuple(known))
 
 

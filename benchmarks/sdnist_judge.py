@@ -122,6 +122,8 @@ def main() -> None:
     parser.add_argument("--environment", type=Path, help="where SDNist is, or is to be, installed")
     parser.add_argument("--json", type=Path, help="where to write what SDNist found")
     given = parser.parse_args()
+    if given.json is not None:  # not only after all the work
+        given.json.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder))
         own = ours(Path(folder))

@@ -344,6 +344,8 @@ def main() -> None:
     parser.add_argument("--markdown", type=Path, help="write the table here")
     parser.add_argument("--list", action="store_true", help="only name the tables")
     given = parser.parse_args()
+    for file in filter(None, (given.json, given.markdown)):  # not only after all the work
+        file.parent.mkdir(parents=True, exist_ok=True)
     corpus = {each.name: each for each in (*public_tables.TABLES, *messy.TABLES)}
     names = given.only.split(",") if given.only else list(corpus)
     if unknown := [name for name in names if name not in corpus]:

@@ -96,8 +96,9 @@ def run(*arguments: str, folder: Path) -> dict[str, Any]:
             together = max(together, sum(_resident(each) for each in _family(child.pid)))
             time.sleep(0.5)
         _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
     if status:
-        raise SystemExit(f"sfumato {arguments[0]} ended with {os.waitstatus_to_exitcode(status)}")
+        raise SystemExit(f"sfumato {arguments[0]} ended with {child.returncode}")
     return {
         "command": arguments[0],
         "cpu": used.ru_utime + used.ru_stime,
@@ -163,9 +164,17 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args(arguments)
+    is_new = given.folder is not None and not given.folder.exists()
+    for folder in filter(None, (given.folder, given.json and given.json.parent)):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            parser.error(f"{folder} cannot be made ({error.strerror}); name another folder")
     with tempfile.TemporaryDirectory(dir=given.folder) as place:
         n_distinct = given.records if given.all_different else given.distinct
         rows = measured(Path(place), given.records, n_distinct, given.engine, given.k)
+    if is_new:
+        given.folder.rmdir()
     if given.json:
         given.json.write_text(json.dumps(rows, indent=2))
 

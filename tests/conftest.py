@@ -9,6 +9,8 @@ import functools
 import gc
 import json
 import os
+import signal
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -40,6 +42,9 @@ settings.register_profile("brisk", settings.get_profile("patient"), max_examples
 # Longer than anything takes on a busy machine, shorter than what tests let sleep (600 seconds).
 PATIENCE = 300.0
 
+# Keeps a processor busy until the tests have ended, however they end.
+BUSY = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
+
 # The reasons for which a test may be skipped where CI is set: what the test needs is not to be had there, and
 # something else looks at the same place. Any other skipped test is a failure there.
 MAY_BE_SKIPPED = {
@@ -48,7 +53,6 @@ MAY_BE_SKIPPED = {
     "looks at processes through /proc": "only Linux has /proc",
     "tells processes by /proc": "only Linux has /proc",
     "needs a POSIX shell": "only POSIX has one",
-    "R is not installed": "R is large; the example in Python beside it is run everywhere",
     "the package mbi is not installed": "it is large, with JAX; `make aim` runs these tests",
 }
 
@@ -106,6 +110,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the tests marked so, too, and let Hypothesis try as many examples as it does by default",
     )
 
+    parser.addoption(
+        "--load",
+        type=int,
+        default=0,
+        metavar="N",
+        help="run beside so many processes that each keep a processor busy: no test may notice",
+    )
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
@@ -118,6 +130,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(FailSkipped())
     if hasattr(config, "workerinput") and os.name == "posix":
         compile_every_kernel_in_one_worker()
+
+    if not hasattr(config, "workerinput"):
+        # told to end, take down what was set up; a shell lets what it starts in the background ignore Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for _ in range(config.getoption("--load")):
+            config.add_cleanup(started_busy())
 
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # xdist would begin with the files that have most tests
@@ -200,6 +219,17 @@ def compile_every_kernel_in_one_worker() -> None:
     kernels.compile = compiled_in_turn
 
 
+def started_busy() -> Callable[[], None]:
+    """Start a process that keeps a processor busy, and return what ends it."""
+    process = subprocess.Popen([sys.executable, "-S", "-c", BUSY])
+
+    def end() -> None:
+        process.kill()
+        process.wait()
+
+    return end
+
+
 class FailSkipped:
     """Turns a skipped test, or a skipped file of tests, into a failed one unless its reason is allowed."""
 
@@ -235,8 +265,12 @@ def gate(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     found_before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([plugin, *filter(None, found_before)]))
     monkeypatch.syspath_prepend(plugin)
-    yield import_module("gated").Gate(tmp_path_factory.mktemp("gate"))
-    del sys.modules["gated"], registry._registered["sanitizer"]["gated"]
+    gated = import_module("gated")
+    yield gated.Gate(tmp_path_factory.mktemp("gate"))
+    del sys.modules["gated"]
+    for known in registry._registered.values():
+        for name in [name for name, cls in known.items() if cls.__module__ == "gated"]:
+            del known[name]
 
 
 @pytest.fixture(scope="session")

@@ -98,3 +98,12 @@ def test_higher_is_better_where_it_is_said() -> None:
     assert columns.front(["k", "loss"]).tolist() == [1, 0]
     assert columns.dominating(2, ["k", "loss"]).tolist() == [1]
     assert columns.efficient(["k", "loss"]).tolist() == [True, True, False]
+
+
+def test_along_no_axis_nothing_tells_candidates_apart() -> None:
+    columns = Columns({}, {}, ["b", "a", "c"])
+    assert columns.comparable([]).tolist() == [True] * 3
+    assert columns.front([]).tolist() == [1, 0, 2]
+    assert columns.knee([]) is None
+    assert columns.dominating(0, []).tolist() == []
+    assert columns.within({}).tolist() == [True] * 3

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sfumato import errors
-from sfumato.errors import Infeasible, SfumatoError, UserError, suggestion
+from sfumato.errors import MOST_OF_GIVEN, Infeasible, SfumatoError, UserError, suggestion
 
 EXCEPTIONS = {
     name: thing
@@ -74,3 +74,46 @@ def test_the_infeasible_carries_how_far_one_got() -> None:
 def test_the_nearest_name_is_suggested_and_none_where_none_is_near(given: str, expected: str) -> None:
     assert suggestion(given, ["mondrian", "clustering"]) == expected
     assert suggestion(given, []) == ""
+
+
+class TestShortened:
+    @pytest.mark.parametrize(
+        ("message", "own"),
+        [
+            ("no column {!r}; check the name", "no column ; check the name"),
+            ("{} does not exist; check the path", " does not exist; check the path"),
+            ("a.toml: attributes.{}: unknown key", "a.toml: attributes.: unknown key"),
+        ],
+    )
+    @pytest.mark.parametrize("given", ["x" * 201, "x" * 100_000, "x y " * 60, "x y " * 20_000])
+    def test_a_long_text_that_was_given_is_shown_in_part(self, message: str, own: str, given: str) -> None:
+        said = str(UserError(message.format(given)))
+        assert said.count("x") + said.count("y") + said.count(" ") - own.count(" ") <= MOST_OF_GIVEN
+        assert said.endswith(own[-5:])
+
+    def test_both_ends_of_it_stay(self) -> None:
+        said = str(UserError(f"no column {'a' * 150 + 'b' * 150!r}; check the name"))
+        assert said.startswith("no column 'aaaa")
+        assert said.endswith("bbbb'; check the name")
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            f"no column {'x' * 190!r}; check the name",
+            "the project's data and the user's file don't agree, " * 8,
+            f"no measure 'x'; there are {', '.join(['k-anonymity'] * 14)}",
+        ],
+    )
+    def test_everything_else_stays_as_it_is(self, message: str) -> None:
+        assert str(UserError(message)) == message
+
+    def test_a_long_list_of_names_is_shown_in_part(self) -> None:
+        names = ", ".join(f"column{n}" for n in range(3_000))
+        said = str(UserError(f"no column 'x'; there are {names}; check the name"))
+        assert said.startswith("no column 'x'; there are column0, column1, ")
+        assert said.endswith(", …; check the name")
+        assert len(said) < MOST_OF_GIVEN + 60
+
+    def test_it_takes_no_longer_than_the_text(self) -> None:
+        for sign in "x '\"\\,:":
+            assert len(str(UserError(sign * 300_000))) <= 1_000

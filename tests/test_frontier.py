@@ -410,3 +410,21 @@ def test_reach_is_the_share_of_the_volume_that_a_method_covers() -> None:
     )
     assert Frontier((), ("privacy-loss",)).reach() == {}
     assert Frontier(ends[:1], ("privacy-loss", "general-loss")).reach() == {"as-is": 1.0}
+
+
+class TestFewAxes:
+    def test_without_an_axis_every_candidate_is_efficient_and_nothing_has_a_volume(self) -> None:
+        nothing = Frontier((candidate("b"), candidate("a")), ())
+        assert [each.id for each in nothing.efficient()] == ["a", "b"]
+        assert (nothing.knee(), nothing.reach(), nothing.apart) == (None, {}, ())
+        assert nothing.to_arrow()["efficient"].to_pylist() == [True, True]
+        assert repr(nothing) == "<Frontier: 2 efficient of 2 candidates on no axis>"
+        with pytest.raises(ParameterError, match="has no axis"):
+            nothing.hypervolume()
+
+    @pytest.mark.parametrize("axes", [(), ("risk",)])
+    def test_it_is_not_drawn_and_a_notebook_shows_its_text(self, axes: tuple[str, ...]) -> None:
+        few = Frontier((candidate("a", risk=0.1),), axes)
+        assert few._repr_html_().startswith("&lt;Frontier: 1 efficient of 1 candidates")
+        with pytest.raises(ParameterError, match="two axes or more"):
+            few.plot()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -139,14 +141,14 @@ def recipe(target: str) -> list[str]:
     """Return the commands of a target of the Makefile, without the folder of the virtual environment."""
     lines = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
     assert lines
-    plain = lines[1].replace("$(BIN)", ".venv/bin").replace(" $(THOROUGH)", "")
+    plain = lines[1].replace("$(BIN)", ".venv/bin").replace(" --load $(LOAD) $(THOROUGH)", "")
     return [line.strip() for line in plain.splitlines()]
 
 
 def test_every_target_that_is_for_people_is_in_the_help() -> None:
     (phony,) = re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)
     told = re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.MULTILINE)
-    assert {*phony.split()} - {*told} == {"python", "browser", "server"}
+    assert {*phony.split()} - {*told} == {"python", "system"}
     assert {"test", "quick", "coverage", "lint", "format"} <= {*told}
 
 
@@ -170,16 +172,40 @@ def test_a_commit_is_checked_like_the_whole() -> None:
 
 def test_the_tests_take_nothing_away_from_lint_that_runs_beside_them(tmp_path: Path) -> None:
     """Whichever of the two fails, and whichever ends first, `make test` fails."""
-    asked = "\n".join(recipe("test"))
     for linted, tested in ((0, 0), (1, 0), (0, 1), (1, 1)):
         (tmp_path / "make").write_text(f"#!/bin/sh\nsleep 0.1\nexit {linted}\n")
         (tmp_path / "python").write_text(f"#!/bin/sh\nexit {tested}\n")
         for name in ("make", "python"):
             (tmp_path / name).chmod(0o755)
-        script = asked.lstrip("@").replace(".venv/bin/python", "python").replace("$$", "$")
-        environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-        done = subprocess.run(["sh", "-c", script], env=environment, check=False)
-        assert (done.returncode != 0) == bool(linted or tested)
+        with asked("test", tmp_path) as shell:
+            assert (shell.wait() != 0) == bool(linted or tested)
+
+
+def asked(target: str, programs: Path, **options: Any) -> subprocess.Popen[bytes]:
+    """Start what a target of the Makefile does, with other programs in the place of make and Python."""
+    script = "\n".join(recipe(target)).lstrip("@").replace(".venv/bin/python", "python").replace("$$", "$")
+    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.Popen(["sh", "-c", script], env=environment, **options)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_tests_and_lint_end_when_make_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
+    for name in ("make", "python"):
+        place = tmp_path / name
+        place.write_text(f"#!/bin/sh\necho $$ > {place}.number.new\nmv {place}.number.new {place}.number\n")
+        with place.open("a") as script:
+            script.write("exec sleep 600\n")
+        place.chmod(0o755)
+    # as make starts it, though whoever started the tests may ignore interrupts
+    with asked("test", tmp_path, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as shell:
+        while len(numbers := list(tmp_path.glob("*.number"))) < 2:
+            assert shell.poll() is None
+        shell.send_signal(number)
+    assert shell.returncode != 0
+    for each in numbers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(each.read_text()), 0)
 
 
 def test_the_tests_that_are_begun_with_are_there() -> None:
@@ -201,3 +227,73 @@ def test_the_stated_versions_of_python_begin_where_the_requirement_does() -> Non
     stated = [line.rpartition(" ")[2] for line in project["classifiers"] if ":: Python :: 3." in line]
     assert project["requires-python"] == f">={stated[0]}"
     assert stated == [f"3.{minor}" for minor in range(11, 11 + len(stated))]
+
+
+# What the tests need of the system
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """Make a machine without R: stand-ins note how they are called, and `apt-get` installs it."""
+    note = f'echo "$(basename "$0") $*" >> {tmp_path}/calls\n'
+    stand_ins = {
+        "apt-get": note + f'case "$*" in *" install "*) cp /bin/true {tmp_path}/Rscript ;; esac\n',
+        "sudo": note + '[ "$1" = -n ] && shift && exec "$@"\n',
+        "id": f"cat {tmp_path}/user\n",
+    }
+    for name, text in stand_ins.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}")
+        (tmp_path / name).chmod(0o755)
+    for name in ("sh", "cat", "cp", "basename"):
+        (tmp_path / name).symlink_to(shutil.which(name) or name)
+    (tmp_path / "calls").touch()
+    return tmp_path
+
+
+def asked_of(machine: Path, user: int, *, ci: bool = False) -> tuple[subprocess.CompletedProcess[str], str]:
+    """Ask for R as this user, and return what was called."""
+    (machine / "user").write_text(str(user))
+    environment = {"PATH": str(machine), **({"CI": "true"} if ci else {})}
+    command = ["sh", str(ROOT / "tools" / "system_packages.sh"), "r-base-core"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return done, (machine / "calls").read_text()
+
+
+needs_shell = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+
+
+@needs_shell
+@pytest.mark.parametrize("ci", [False, True])
+def test_root_installs_what_is_missing_and_only_once(machine: Path, ci: bool) -> None:
+    done, calls = asked_of(machine, 0, ci=ci)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert calls.startswith("apt-get ")
+    assert calls.endswith(" install --no-install-recommends r-base-core\n")
+    again, since = asked_of(machine, 0, ci=ci)
+    assert (again.returncode, again.stdout, again.stderr, since) == (0, "", "", calls)
+
+
+@needs_shell
+def test_nothing_is_installed_on_a_developers_machine(machine: Path) -> None:
+    done, calls = asked_of(machine, 1000)
+    assert (done.returncode, calls) == (0, "")
+    assert "apt-get install --no-install-recommends r-base-core" in done.stderr
+    assert "tests are skipped" in done.stderr
+
+
+@needs_shell
+def test_where_ci_is_set_sudo_may_be_used_and_nothing_may_be_missing(machine: Path) -> None:
+    done, calls = asked_of(machine, 1000, ci=True)
+    assert done.returncode == 0
+    assert calls.startswith("sudo -n ")
+    (machine / "Rscript").unlink()
+    (machine / "apt-get").write_text("#!/bin/sh\nexit 1\n")
+    refused, _ = asked_of(machine, 1000, ci=True)
+    assert refused.returncode == 1
+    assert "r-base-core" in refused.stderr
+
+
+def test_all_packages_of_the_system_come_from_one_script() -> None:
+    assert not re.search("apt-get|sudo", MAKEFILE)
+    asked = " ".join(re.findall(r"tools/system_packages.sh (.*)", MAKEFILE))
+    assert {"chromium", "postgresql", "r-base-core", "default-jre-headless"} <= set(asked.split())

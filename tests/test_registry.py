@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
+import numpy as np
 import pytest
 
-from sfumato import KAnonymity, Mondrian, PrivacyLoss, TCloseness, registry
+from sfumato import KAnonymity, Mondrian, PrivacyLoss, Schema, Table, TCloseness, registry
 from sfumato.errors import ParameterError
+from sfumato.facts import AtMost
 from sfumato.measures.base import LevelReached
 from sfumato.registry import (
     build,
@@ -343,3 +345,27 @@ def test_the_kinds_have_their_rooms() -> None:
     modules = {kind: {cls.__module__ for cls in registered(kind).values()} for kind in KINDS}
     for kind, room in zip(KINDS, ("sanitizers", "models", "measures", "search", "miners"), strict=True):
         assert all(module.startswith(f"sfumato.{room}") for module in modules[kind])
+
+
+# ------------------------------------------------------------------------------------------ bounds
+
+
+@dataclass(frozen=True)
+class Patient:
+    """What somebody else wrote, who declares a bound and never looks at it."""
+
+    tries: Annotated[int, AtMost(100)] = 3
+    share_of: Mapping[str, Annotated[float, AtMost(1)]] = field(default_factory=dict)
+
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Any: ...
+
+
+def test_what_a_plug_in_declares_bounds_what_a_project_file_may_ask_for(scratch: None) -> None:
+    register(Patient)
+    assert build("sanitizer", "patient", {"tries": 100, "share-of": {"age": 1}}) == Patient(
+        tries=100, share_of={"age": 1}
+    )
+    with pytest.raises(ParameterError, match=r"^patient: tries must be at most 100, not 101$"):
+        build("sanitizer", "patient", {"tries": 101})
+    with pytest.raises(ParameterError, match=r"^patient: share-of\.age must be at most 1, not 1\.5$"):
+        build("sanitizer", "patient", {"share-of": {"age": 1.5}})

@@ -74,7 +74,13 @@ class Columns:
 
     def points(self, axes: Sequence[str]) -> Floats:
         """Return one row for each candidate along some axes, turned so that lower is better."""
+        if not axes:  # nothing tells the candidates apart
+            return np.empty((self._n_rows, 0))
         return np.stack([self.values[axis] for axis in axes], axis=1) * self.signs(axes)
+
+    @property
+    def _n_rows(self) -> int:
+        return len(next(iter(self.values.values()), self.names))
 
     def comparable(self, axes: Sequence[str]) -> Booleans:
         """Return which candidates have a value on every axis."""
@@ -103,7 +109,7 @@ class Columns:
         front = [row for row in self.front(axes) if np.isfinite(points[row]).all()]
         drawn = points[front, :2]
         span = np.ptp(drawn, axis=0) if front else np.zeros(2)
-        if len(front) < 3 or (span == 0).any():
+        if len(front) < 3 or len(axes) < 2 or (span == 0).any():
             return None
         # on the unit square the line runs from (0, 1) to (1, 0), and the gain is how far below it lies
         gain = 1 - ((drawn - drawn.min(axis=0)) / span).sum(axis=1)
@@ -111,8 +117,7 @@ class Columns:
 
     def within(self, limits: Mapping[str, Limit]) -> Booleans:
         """Return which candidates keep all limits; a measure that does not apply keeps none."""
-        n_rows = len(next(iter(self.values.values()))) if self.values else 0
-        kept = np.ones(n_rows, dtype=np.bool_)
+        kept = np.ones(self._n_rows, dtype=np.bool_)
         for label, limit in limits.items():
             kept &= limit.allowed(self.values[label])
         return kept

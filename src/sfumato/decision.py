@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from sfumato.errors import ParameterError
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -30,6 +32,13 @@ class Decision:
     by: str = ""
     when: str = ""
     policy: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, words in (("why", self.why), ("by", self.by)):
+            try:
+                words.encode()
+            except UnicodeEncodeError:
+                raise ParameterError(f"{name}: {words!r} is not valid UTF-8; write it in UTF-8") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""

@@ -22,8 +22,19 @@ A message is one line and never shows a record's value.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+
+MOST_OF_GIVEN = 200
+"""So many characters of what was given are shown in a message."""
+_MOST_OF_ALL = 1_000
+_QUOTED = r"(?<!\w)(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(?!\w)"
+_LONG = re.compile(
+    rf"(?<!\w)(?:'(?:[^'\\]|\\.){{{MOST_OF_GIVEN - 1},}}'|\"(?:[^\"\\]|\\.){{{MOST_OF_GIVEN - 1},}}\")(?!\w)"
+    rf"|\S{{{MOST_OF_GIVEN + 1},}}|[^,;:'\"()]{{{MOST_OF_GIVEN + 1},}}"
+)
+_LONG_LIST = re.compile(rf"(?:{_QUOTED}|[^\s,;:'\"]+)(?:, (?:{_QUOTED}|[^\s,;:'\"]+)){{4,}}")
 
 
 def printable(text: str, *, kept: str = "") -> str:
@@ -51,6 +62,43 @@ def _escape(sign: str) -> str:
     return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))
 
 
+def shortened(text: str, given: Iterable[str] = ()) -> str:
+    """Return a message with at most `MOST_OF_GIVEN` characters of each thing that was given.
+
+    Nobody reads a name of a thousand letters, and it would push the remedy off the screen. What was given is
+    in quotation marks, or a single word, or a list of words, or a name with blanks that is longer than any
+    clause of ours. A message that is still too long can only consist of what was given.
+
+    Parameters
+    ----------
+    text
+        The message.
+    given
+        Texts that were given and may stand in the message without quotation marks.
+
+    Examples
+    --------
+    >>> print(shortened("no column 'x" + "y" * 5000 + "z'; check the name")[:30])
+    no column 'xyyyyyyyyyyyyyyyyyy
+    >>> len(shortened("no column 'x" + "y" * 5000 + "z'; check the name"))
+    226
+    """
+    for each in given:
+        if len(each) > MOST_OF_GIVEN:
+            text = text.replace(each, _cut(each))
+    text = _LONG_LIST.sub(lambda found: _cut_list(found[0]), _LONG.sub(lambda found: _cut(found[0]), text))
+    return text if len(text) <= _MOST_OF_ALL else _cut(text)
+
+
+def _cut(given: str) -> str:
+    """Keep the beginning and the end, which tell names apart."""
+    return f"{given[: MOST_OF_GIVEN - 61]}…{given[-60:]}"
+
+
+def _cut_list(given: str) -> str:
+    return given if len(given) <= MOST_OF_GIVEN else f"{given[:MOST_OF_GIVEN].rpartition(', ')[0]}, …"
+
+
 class SfumatoError(Exception):
     """Anything that sfumato raises on purpose."""
 
@@ -58,7 +106,7 @@ class SfumatoError(Exception):
 
     def __str__(self) -> str:
         """Return the message as one line, whatever the name of a file or a column holds."""
-        return printable(super().__str__())
+        return printable(shortened(super().__str__()))
 
 
 class UserError(SfumatoError):

@@ -114,6 +114,22 @@ class Names:
     what: Literal["file", "attribute", "measure", "sanitizer", "miner"]
 
 
+@dataclass(frozen=True)
+class AtMost:
+    """Marks a parameter, or every number inside it, by the most that it may be given.
+
+    What takes time or memory in proportion to a parameter is bounded far above any use, so that a slip of the
+    finger ends in a line and not in a program that runs for years or takes the whole memory.
+
+    Parameters
+    ----------
+    most
+        The largest number that is allowed; what is no number is not.
+    """
+
+    most: float
+
+
 FileName = Annotated[str, Names("file")]
 """A file, looked for beside the project file."""
 AttributeName = Annotated[str, Names("attribute")]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
@@ -27,6 +28,8 @@ except ImportError:  # Windows
 
 
 _ROWS_AT_ONCE = 200_000
+_ENDLESS = "is a pipe or a device, which need not end; write what it gives to a file and name that"
+_OWNER_ONLY = stat.S_IRUSR | stat.S_IWUSR
 
 
 def why_unreadable(path: Path) -> str:
@@ -40,12 +43,24 @@ def why_unreadable(path: Path) -> str:
     'does not exist; check the path'
     """
     try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
+        str(path).encode()
+        facts = os.stat(path)
+        if stat.S_ISDIR(facts.st_mode):
             return "is a folder; give a file inside it"
-        if not stat.S_ISREG(mode):
-            return "is a pipe or a device, which need not end; write what it gives to a file and name that"
-        path.open("rb").close()
+        if not stat.S_ISREG(facts.st_mode):
+            return _ENDLESS
+        # a pipe may have taken its place meanwhile, and would be waited for
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            # files of the system, as /proc/kmsg, call themselves empty and give more and more
+            if not facts.st_size and os.read(handle, 1):
+                return _ENDLESS
+        finally:
+            os.close(handle)
+    except BlockingIOError:
+        return _ENDLESS
+    except UnicodeEncodeError:
+        return "is not named in UTF-8; rename it"
     except FileNotFoundError:
         return "does not exist; check the path"
     except PermissionError:
@@ -57,27 +72,61 @@ def why_unreadable(path: Path) -> str:
     return ""
 
 
+def create_private(place: Path) -> None:
+    """Make an empty file that only its owner can read, from its first moment on.
+
+    What is there already, even a link that leads nowhere, raises ``FileExistsError``.
+    """
+    os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
+
+
 @contextmanager
 def file_beside(target: Path, *, private: bool = False) -> Iterator[Path]:
     """Give a temporary file beside the target, and move it there when all went well.
 
+    Only the owner can read it until it is complete. Then it gets the mode of the file that it replaces, or
+    the one that the user's new files have.
+
     Parameters
     ----------
     private
-        Whether nobody but the owner may read it afterwards.
+        Whether nobody but the owner may read it afterwards, either.
     """
+    with files_beside([target], private=private) as (place,):
+        yield place
+
+
+@contextmanager
+def files_beside(targets: Sequence[Path], *, private: bool = False) -> Iterator[list[Path]]:
+    """Give a temporary file beside each target, and move all of them there when all went well.
+
+    Everything is on the disk before the first one is moved, so that what usually fails, fails before.
+    """
+    with ExitStack() as stack:
+        places = [stack.enter_context(_temporary_file(target)) for target in targets]
+        yield places
+        for place, target in zip(places, targets, strict=True):
+            with _refusals(target):
+                if target.is_dir():
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+                _onto_disk(place)
+                if not private:
+                    place.chmod(_mode_of_a_file(target))
+        for place, target in zip(places, targets, strict=True):
+            with _refusals(target):
+                os.replace(place, target)
+                _onto_disk(target.parent)
+
+
+@contextmanager
+def _temporary_file(target: Path) -> Iterator[Path]:
     with _refusals(target):
         _clear_leftovers(target)
         place = _beside(target)
-        place.touch(exist_ok=False)
+        create_private(place)
         try:
-            with _held(place), _closed_to_others(place):
+            with _held(place):
                 yield place
-            if private:
-                place.chmod(stat.S_IRUSR | stat.S_IWUSR)
-            _onto_disk(place)
-            os.replace(place, target)
-            _onto_disk(target.parent)
         finally:
             place.unlink(missing_ok=True)
 
@@ -89,9 +138,12 @@ def folder_beside(target: Path) -> Iterator[Path]:
         _clear_leftovers(target)
         place = _beside(target)
         place.mkdir()
+        mode = stat.S_IMODE(place.stat().st_mode)
+        place.chmod(mode & stat.S_IRWXU)
         try:
-            with _held(place), _closed_to_others(place):
+            with _held(place):
                 yield place
+            place.chmod(mode)
             for each in (*sorted(place.rglob("*")), place):
                 _onto_disk(each)
             os.rename(place, target)
@@ -226,7 +278,8 @@ def _is_left(place: Path) -> bool:
     """Return whether nobody holds a temporary file or folder, where the system can tell."""
     if fcntl is None:
         return False
-    handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW)
+    # a pipe would be waited for
+    handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -236,13 +289,18 @@ def _is_left(place: Path) -> bool:
     return True
 
 
-@contextmanager
-def _closed_to_others(place: Path) -> Iterator[None]:
-    """Let nobody else read what is not complete; then it gets the mode that the user's files have."""
-    mode = stat.S_IMODE(place.stat().st_mode)
-    place.chmod(mode & stat.S_IRWXU)
-    yield
-    place.chmod(mode)
+def _mode_of_a_file(target: Path) -> int:
+    """Return the mode of the file that is there, or the mode that a new one would get."""
+    try:
+        return stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        # an empty file tells it: the process has one mask for all its threads, which is read by changing it
+        probe = _beside(target)
+        probe.touch(exist_ok=False)
+        try:
+            return stat.S_IMODE(probe.stat().st_mode)
+        finally:
+            probe.unlink()
 
 
 @contextmanager

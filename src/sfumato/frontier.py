@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -227,6 +228,8 @@ class Frontier:
         """
         import moocore
 
+        if not self.axes:
+            raise ParameterError("the frontier has no axis, and so no volume; name the measures in axes")
         points = self._points[np.isfinite(self._points).all(axis=1)]
         if reference is not None and len(reference) != len(self.axes):
             raise ParameterError(f"the reference point needs one value for each of {', '.join(self.axes)}")
@@ -243,7 +246,7 @@ class Frontier:
 
         The reference point is the same for all: the worst values seen.
         """
-        if not np.isfinite(self._points).all(axis=1).any():
+        if not self.axes or not np.isfinite(self._points).all(axis=1).any():
             return {}
         whole, reference = self.hypervolume()
         by_method: dict[str, list[Candidate]] = {}
@@ -287,18 +290,21 @@ class Frontier:
         """
         from sfumato.report.matrix import frontier_picture
 
+        if len(self.axes) < 2:
+            raise ParameterError("a frontier is drawn along two axes or more; name the measures in axes")
         return Picture(frontier_picture(self, chosen=chosen, limits=policy))
 
     def __repr__(self) -> str:
         knee = self.knee()
         where = "" if knee is None else f"; the knee is {knee.id}, {knee.recipe}"
         found = f"{len(self.efficient()):,} efficient of {len(self.candidates):,} candidates"
-        return f"<Frontier: {found} on {' and '.join(self.axes)}{where}>"
+        return f"<Frontier: {found} on {' and '.join(self.axes) or 'no axis'}{where}>"
 
     def _repr_html_(self) -> str:
         from sfumato.report.notebook import frontier_html
 
-        return frontier_html(self)
+        # a notebook shows the text where there is no picture
+        return frontier_html(self) if len(self.axes) > 1 else escape(repr(self))
 
 
 def broken_limits(candidate: Candidate, limits: Mapping[str, Limit]) -> list[str]:

@@ -10,7 +10,7 @@ from importlib import import_module, metadata
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from sfumato.errors import ParameterError, SfumatoError, suggestion
-from sfumato.facts import Names
+from sfumato.facts import AtMost, Names
 
 Kind = Literal["sanitizer", "model", "measure", "search", "miner"]
 
@@ -33,6 +33,8 @@ _FACTS: dict[Kind, tuple[str, ...]] = {
     "measure": ("axis", "better"),
     "miner": ("predicts",),
 }
+_LONG = 10**30
+"""A number from which on a message does not spell it."""
 _PLUGINS = "sfumato.plugins"
 _registered: dict[Kind, dict[str, type[Any]]] = {kind: {} for kind in get_args(Kind)}
 _read: dict[tuple[type[Any], bool], Mapping[str, Any]] = {}
@@ -133,7 +135,9 @@ def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) ->
     hints = _hints(cls)
     try:
         values = {key: _convert(key, hints[_identifier(key)], value) for key, value in given.items()}
-        return cls(**{_identifier(key): value for key, value in values.items()})
+        made = cls(**{_identifier(key): value for key, value in values.items()})
+        check_bounds(made)
+        return made
     except SfumatoError as error:
         raise type(error)(f"{name}: {error}") from None
     except (TypeError, ValueError) as error:
@@ -250,6 +254,40 @@ def _marked(hint: Any) -> str | None:
     """Return what the texts inside a type name."""
     found = [mark.what for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Names)]
     return next((what for what in (*found, *map(_marked, get_args(hint))) if what is not None), None)
+
+
+def check_bounds(instance: Any) -> None:
+    """Raise `ParameterError` when a number of an instance is above what its class allows by `AtMost`.
+
+    Examples
+    --------
+    >>> from sfumato import LocalRecoding
+    >>> LocalRecoding(effort=10**9)
+    Traceback (most recent call last):
+    sfumato.errors.ParameterError: effort must be at most 1,000, not 1,000,000,000
+    """
+    hints = _hints(type(instance), marks=True)
+    for name in parameters_of(type(instance)):
+        _check_bound(name, hints[_identifier(name)], getattr(instance, _identifier(name)))
+
+
+def _check_bound(name: str, hint: Any, value: Any) -> None:
+    for mark in getattr(hint, "__metadata__", ()):
+        if isinstance(mark, AtMost) and isinstance(value, (int, float)) and not value <= mark.most:
+            raise ParameterError(f"{name} must be at most {_number(mark.most)}, not {_number(value)}")
+    inner = get_args(hint)
+    if isinstance(value, Mapping) and len(inner) == 2:
+        for key, each in value.items():
+            _check_bound(f"{name}.{key}", inner[1], each)
+    elif isinstance(value, (list, tuple)) and inner:
+        for each in value:
+            _check_bound(name, inner[0], each)
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) < _LONG else f"a number of more than {len(str(_LONG))} digits"
+    return f"{value:,.0f}" if value.is_integer() and abs(value) < _LONG else f"{value:g}"
 
 
 def text_parameters(cls: type[Any]) -> frozenset[str]:

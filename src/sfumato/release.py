@@ -14,7 +14,7 @@ from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed, se
 from sfumato.cells import Cells, exact_cells
 from sfumato.classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
 from sfumato.facts import RecordKind
-from sfumato.hierarchy import Hierarchy
+from sfumato.hierarchy import Hierarchy, Label
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
@@ -64,6 +64,9 @@ class Release:
         values that were changed (``perturbed``); or nobody (``synthetic``).
     sampled
         Whether the records were drawn at random from all of them, so that a reader counts each for several.
+    person_names
+        Whose each record of the original is, where new records were given a kept recoding and a column tells.
+        Next month's people are recognized by it. It is no part of what is published.
     told_original
         The number of original records that readers are told, where the true one would say too much: with
         differential privacy a count with noise.
@@ -83,6 +86,7 @@ class Release:
     kind: RecordKind = "people"
     sampled: bool = False
     told_original: int | None = None
+    person_names: PersonNames | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))
@@ -315,6 +319,22 @@ class Earlier:
 
     release: Release
     people: tuple[Integers, Integers] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class PersonNames:
+    """Whose each record of an original is, as the column that tells it names people.
+
+    Parameters
+    ----------
+    names
+        The people, each once; ``None`` is the missing name.
+    person_of
+        The place of each record's person among them, the records in the order of the bound table's rows.
+    """
+
+    names: tuple[Label, ...] = field(repr=False)
+    person_of: Integers = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -202,6 +202,16 @@ class Schema:
             raise SchemaError(f"attribute {name!r} is not bound to a table; call schema.bind(table) first")
         return built
 
+    @property
+    def for_parts(self) -> Schema:
+        """The schema to bind a part of the bound table to: as it was given, its hierarchies over all values.
+
+        Binding drops whose a record is where everybody has one record. The schema that was given would then
+        look for a column that the bound table no longer has; this one does not.
+        """
+        given = self.given or self
+        return replace(given, person=self.person, pseudonym=self.pseudonym, given=given)
+
     @cached_property
     def fingerprint(self) -> str:
         """A hash of roles, kinds and hierarchies, to recognise the same bound schema again."""
@@ -241,7 +251,10 @@ class Schema:
         if self.survey_weight is not None or self.household is not None:
             # how records are added up must not depend on the columns that nobody needs
             table = table.select(self._told(table.names))
-        known = surveyed(table, self.survey_weight, self.household, self.decimal, self.thousands)
+        person = self.person if self.person in table.columns else None
+        known = surveyed(
+            table, self.survey_weight, self.household, self.decimal, self.thousands, person=person
+        )
         kept = _with_people(self, known).select(self.released)
         if self.missing == "drop":
             kept = _without_missing(kept)

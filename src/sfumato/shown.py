@@ -69,11 +69,14 @@ class Picture:
         return unescape(found[1]) if found else ""
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture to a file that is named ``.svg``, whole or not at all; return its place."""
+        """Write the picture to a file that is named ``.svg``, whole or not at all; return its place.
+
+        Only the owner of the file can read it: most pictures show figures of the original.
+        """
         target = Path(path)
         if target.suffix.lower() != ".svg":
             raise UserError(f"cannot draw {target.name}: a picture is an SVG file; name it .svg")
-        with file_beside(target) as place:
+        with file_beside(target, private=True) as place:
             place.write_text(self.svg, encoding="utf-8")
         return target
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from sfumato import (
+    AlphaKAnonymity,
     Attribute,
     FullDomain,
     Hierarchy,
@@ -19,10 +21,12 @@ from sfumato import (
     Mondrian,
     ProbabilisticDiversity,
     Release,
+    Sanitizer,
     Schema,
     TCloseness,
     apply,
     freeze,
+    measure,
     publish,
     read_release,
     sanitize,
@@ -248,3 +252,122 @@ def test_a_value_that_no_hierarchy_has_is_withheld_also_where_people_are_known()
 def test_nobody_is_named_as_parent_without_a_folder() -> None:
     facts = parent_facts("3f9a")
     assert (facts.candidate, facts.manifest, facts.earlier) == ("3f9a", None, [])
+
+
+TREE = Hierarchy.nested({"north": ["a", "b"], "south": ["c"]})
+TOWNS = Schema((Attribute("town", "quasi-identifying", hierarchy=TREE), Attribute("disease", "sensitive")))
+
+
+def _in_towns(towns: str) -> dict[str, list[str]]:
+    return {"town": list(towns), "disease": [("flu", "gout")[place % 2] for place in range(len(towns))]}
+
+
+@pytest.mark.parametrize(
+    "how",
+    [FullDomain({"town": 1}, KAnonymity(2)), FullDomain({"town": 2}, KAnonymity(2)), Mondrian(KAnonymity(2))],
+    ids=str,
+)
+def test_an_earlier_release_may_have_withheld_a_value_that_no_hierarchy_has(
+    how: Sanitizer, tmp_path: Path
+) -> None:
+    first = sanitize(_in_towns("aabbcc"), TOWNS, how)
+    second = apply(first, _in_towns("aabbccz"), tmp_path / "second", limit=0.5)
+    third = apply(first, _in_towns("aabbccy"), tmp_path / "third", limit=0.5, earlier=[second])
+    by_folder = apply(first, _in_towns("aabbccy"), limit=0.5, earlier=[tmp_path / "second"])
+    for one, other in zip(*(measure(each, MEETING) for each in (third, by_folder)), strict=True):
+        assert (one.value, one.detail) == (other.value, other.detail)
+    # the recoding of the second can be kept as well
+    fourth = apply(second, _in_towns("aabbccz"), limit=0.5)
+    assert fourth.n_records == second.n_records
+
+
+MEETING = ["composition-k", "composition-loss"]
+
+
+def test_a_sensitive_value_that_its_hierarchy_lacks_is_put_together_with_the_others() -> None:
+    disease = Attribute(
+        "disease", "sensitive", hierarchy=Hierarchy.nested({"mild": ["flu"], "bad": ["gout"]})
+    )
+    schema = Schema((TOWNS.attributes[0], disease))
+    how = FullDomain({"town": 2}, KAnonymity(2) & TCloseness(0.9, distance="hierarchical"))
+    first = sanitize(_in_towns("aabbcc"), schema, how)
+    new = _in_towns("aabbcc") | {"disease": ["flu", "gout", "plague", "flu", "gout", "flu"]}
+    second = apply(first, new)
+    third = apply(first, new, earlier=[second])
+    assert third.n_records == 6
+
+
+WHO = Schema(
+    (
+        Attribute("who", "identifying"),
+        Attribute("town", "quasi-identifying"),
+        Attribute("disease", "sensitive"),
+    ),
+    person="who",
+)
+
+
+def _people(names: str, diseases: str) -> dict[str, list[str]]:
+    told = {"f": "flu", "g": "gout"}
+    return {"who": list(names), "town": ["t"] * len(names), "disease": [told[each] for each in diseases]}
+
+
+def test_people_of_two_applied_months_count_once_together() -> None:
+    """Five of the six people had flu by March, although every month shows two of three."""
+    how = FullDomain({"town": 0}, AlphaKAnonymity(0.7, k=3))
+    january, february, march = _people("abc", "ffg"), _people("xyz", "ffg"), _people("xyz", "ggf")
+    recoding = freeze(sanitize(january, WHO, how), january)
+    second = apply(recoding, february)
+    with pytest.raises(PolicyNotMet, match="3 in classes that fail the model"):
+        apply(recoding, march, earlier=[second])
+    # other people in March: five of nine had flu
+    others = apply(recoding, _people("uvw", "ggf"), earlier=[second])
+    assert others.n_records == 3
+    assert not any("is an estimate" in note for note in others.notes)
+
+
+def test_measures_know_the_people_of_two_applied_months() -> None:
+    how = FullDomain({"town": 0}, KAnonymity(2))
+    january = _people("abc", "ffg")
+    recoding = freeze(sanitize(january, WHO, how), january)
+    second = apply(recoding, _people("xyc", "ffg"))
+    third = apply(recoding, _people("ycq", "ffg"), earlier=[second])
+    (k,) = measure(third, ["composition-k"])
+    # y shares March with two and February with one of them, c is the only one who was in all three
+    assert (k.value, k.detail["share-in-earlier"], k.detail["share-estimated"]) == (1.0, 2 / 3, 0.0)
+
+
+def test_where_nobody_can_be_recognized_the_result_says_that_it_is_an_estimate(tmp_path: Path) -> None:
+    how = FullDomain({"town": 0}, KAnonymity(2))
+    january, february = _people("abc", "ffg"), _people("xyz", "gff")
+    first = sanitize(january, WHO, how)
+    for recoding, earlier, unrecognized in (
+        (freeze(first, january), [], 0),
+        (freeze(first), [], 1),
+        (freeze(first, january), [first], 1),
+        (freeze(first), [apply(first, january), first], 2),
+    ):
+        found = applied(recoding, february, earlier)
+        assert (found.n_unrecognized, found.n_earlier) == (unrecognized, 1 + len(earlier))
+        said = [note for note in found.release.notes if "is an estimate" in note]
+        assert said == ([found.estimate] if unrecognized else [])
+    nobody = Schema(WHO.attributes[1:])
+    plain = {name: february[name] for name in ("town", "disease")}
+    second = apply(sanitize({**plain, "disease": ["flu"] * 3}, nobody, how), plain, tmp_path / "out")
+    assert any("in 1 of 1 earlier releases" in note for note in second.notes)
+    assert "is an estimate" in (tmp_path / "out" / "report.html").read_text("utf-8")
+    # the sentence is about this file: the next one has its own
+    third = apply(second, plain, earlier=[second, second])
+    assert sum("is an estimate" in note for note in third.notes) <= 1
+
+
+def test_a_missing_name_does_not_shift_the_people_where_missing_values_are_dropped() -> None:
+    schema = replace(WHO, missing="drop")
+    how = FullDomain({"town": 0}, KAnonymity(2))
+    january = _people("abcd", "fgfg") | {"who": [None, "b", "c", "d"]}
+    recoding = freeze(sanitize(january, schema, how), january)
+    february = _people("bcde", "gfgf") | {"town": ["t", "t", None, "t"]}
+    second = apply(recoding, february)
+    now, then = second.earlier[0].people or ([], [])
+    assert len({*now} & {*then}) == 2
+    assert len({*then}) == 4

@@ -1,6 +1,6 @@
 """A real browser before a real server, with the network cut off.
 
-The browser is the system's Chromium; `make test` installs it where it is missing. Screenshots are kept in
+The browser is the system's Chromium; `make test` installs it where it may. Screenshots are kept in
 ``test-artefacts/``.
 """
 
@@ -41,6 +41,7 @@ IMPORTED = [
 PROGRAM = """\
 import os, sys
 os.dup2(said.fileno(), 2)
+os.environ.update(environment)
 sys.argv = ["sfumato", *words]
 from sfumato.cli import main
 main()
@@ -54,7 +55,7 @@ def chromium() -> Iterator[Browser]:
     """The system's Chromium, which can reach nothing but this machine."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        pytest.skip("no Chromium is installed; `make test` installs it, or install the package chromium")
+        pytest.skip("no Chromium is installed: apt-get install --no-install-recommends chromium")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=found,
@@ -75,7 +76,8 @@ class Serve:
         """Serve a folder or a project file, and return the address that is said."""
         words = ["workbench", str(place), "--no-browser", *options]
         heard, said = PROCESSES.Pipe(duplex=False)
-        process = PROCESSES.Process(target=exec, args=(PROGRAM, {"said": said, "words": words}))
+        given = {"said": said, "words": words, "environment": dict(os.environ)}
+        process = PROCESSES.Process(target=exec, args=(PROGRAM, given))
         process.start()
         said.close()
         self._running.append((process, heard))  # who says something wants to be heard to the end

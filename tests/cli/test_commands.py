@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import stat
@@ -255,7 +256,10 @@ class TestStraightLine:
 
 
 class TestExploringInTime:
-    def test_a_dry_run_counts_and_writes_nothing(self, sfumato: Run, project: Path) -> None:
+    def test_a_dry_run_counts_and_writes_nothing(
+        self, sfumato: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sfumato.exploring.forecast._PATIENCE", math.inf)
         before = {path: path.read_bytes() for path in project.parent.iterdir()}
         code, out, _ = sfumato("explore", project, "--dry-run")
         assert code == 0
@@ -554,16 +558,17 @@ class TestHabits:
         self, project: Path, tmp_path: Path
     ) -> None:
         script = (
-            "import sys, time\nfrom sfumato.publishing import publish\n"
-            "def slow(*_):\n    print('writing', flush=True)\n    time.sleep(60)\n"
+            "import sys\nfrom sfumato.publishing import publish\n"
+            "def slow(*_):\n    print('writing', flush=True)\n    sys.stdin.read()\n"
             "publish.write_records = slow\nfrom sfumato.cli import main\nmain()"
         )
         words = ["sanitize", str(tmp_path / "o.csv"), "as-is", "-P", str(project)]
         before = sorted(tmp_path.iterdir())
-        with subprocess.Popen([sys.executable, "-c", script, *words], stdout=subprocess.PIPE) as process:
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen([sys.executable, "-c", script, *words], **pipes) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == b"writing\n"
-            assert len(list(tmp_path.iterdir())) == len(before) + 1
+            assert len(list(tmp_path.iterdir())) == len(before) + 2, "the data and its manifest"
             process.terminate()
         assert process.returncode == 143
         assert sorted(tmp_path.iterdir()) == before

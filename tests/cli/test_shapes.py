@@ -125,7 +125,8 @@ def test_publishing(sfumato: Run, printed: Printed, project: Path, tmp_path: Pat
         out.with_name("posed-answers.json"),
     )
     found = printed("score", sfumato(*scoring, "--json")[1])["scores"][0]
-    assert (found["guesses"], found["rate"], found["risk"]) == (5, 1.0, pytest.approx(0.0))
+    assert (found["guesses"], found["rate"], found["risk"], found["control-rate"]) == (5, 1.0, None, 1.0)
+    assert "no risk, because the rate of the control group is 100%" in sfumato(*scoring)[1]
     code, _, failed = sfumato(*scoring[:3], out / "manifest.json", "--json")
     assert (code, printed("error", failed)["exit-code"]) == (1, 1)
     asked = printed("query", sfumato("query", out, "count by illness", "--json")[1])

@@ -1,4 +1,4 @@
-"""A plug-in for tests: its candidates wait at a gate that the test holds.
+"""A plug-in for tests: its candidates and its search wait at a gate that the test holds, its miner for ever.
 
 So an exploration is in the middle for as long as a test wants it to be, on a fast machine and on a slow one.
 """
@@ -9,11 +9,12 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import numpy as np
 
-from sfumato import KAnonymity, Mondrian, Release, Schema, Table
+from sfumato import Evolution, KAnonymity, Mondrian, Recipe, Release, Schema, Table, progress
 from sfumato.registry import register
 
 _LONGEST = 600.0
@@ -91,3 +92,44 @@ class Gated:
         """Wait, then make the release."""
         Gate(Path(self.gate)).enter()
         return Mondrian(KAnonymity(self.k)).sanitize(table, schema, rng)
+
+
+@register
+@dataclass(frozen=True)
+class GatedEvolution:
+    """Evolution that waits at the gate whenever it has said how far it has come.
+
+    Parameters
+    ----------
+    gate
+        The gate's folder.
+    """
+
+    gate: str
+
+    def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> list[Recipe]:
+        """Search, and wait."""
+        say = progress._listener.get()
+
+        def wait(words: str) -> None:
+            say(words)
+            Gate(Path(self.gate)).enter()
+
+        with progress.listening(wait):
+            return list(Evolution(population=20, generations=10).propose(table, schema, rng))
+
+
+@register
+@dataclass(frozen=True)
+class Endless:
+    """A miner that has not learned anything when a test gives it up."""
+
+    predicts: ClassVar[str] = "category"
+
+    def estimator(self, seed: int) -> Endless:
+        """Return what learns."""
+        return self
+
+    def fit(self, features: Any, labels: Any) -> None:
+        """Learn for longer than any test waits."""
+        time.sleep(_LONGEST)

@@ -122,3 +122,25 @@ def test_a_member_with_several_records_is_found_by_the_best_of_them() -> None:
     same = {**visits, "age": [42, 42, 42, 42, 42]}
     risks = household_risks(sanitize(Table.from_arrow(same), schema, AsIs()))
     assert risks.tolist() == pytest.approx([1 - 0.75**2, 1 - 0.75**2])
+
+
+def test_a_person_without_a_household_number_lives_alone_however_many_records_there_are() -> None:
+    visits = {"who": [1, 1, 1, 2, 3], "age": [31, 42, 42, 42, 42], "home": [None, None, None, 7, None]}
+    schema = Schema((Attribute("who", "identifying"), *AGE), person="who", household="home")
+    release = sanitize(Table.from_arrow(visits), schema, AsIs())
+    assert sorted(household_risks(release).tolist()) == pytest.approx([1 / 3, 1 / 3, 1.0])
+    (taken,) = measure(release, ["household-risk"])
+    assert (taken.detail["households"], taken.detail["average"]) == (3, pytest.approx(5 / 9))
+
+
+def test_a_record_without_a_household_number_belongs_where_its_person_lives() -> None:
+    visits = {"who": [1, 1, 2], "age": [31, 42, 42], "home": [None, 7, 7]}
+    schema = Schema((Attribute("who", "identifying"), *AGE), person="who", household="home")
+    risks = household_risks(sanitize(Table.from_arrow(visits), schema, AsIs()))
+    assert risks.tolist() == pytest.approx([1.0])
+    # of two households the first in the order of their values
+    moved = {"who": [1, 1, 1], "age": [31, 42, 42], "home": [9, 7, None]}
+    own = Table.from_arrow(moved)
+    bound, _ = schema.bind(own)
+    assert bound.households is not None
+    assert sorted(np.bincount(bound.households.household_of).tolist()) == [1, 2]

@@ -17,6 +17,8 @@ collect_ignore = ["package"]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+MAIN = "from sfumato.cli import main; main()"
+
 
 def install(package: Path, target: Path) -> Path:
     """Install a distribution into a folder, without the network."""
@@ -33,15 +35,33 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install(Path(__file__).parent / "package", tmp_path_factory.mktemp("installed"))
 
 
+def environment(plugged: Path) -> dict[str, str]:
+    """Return the environment of a process that finds what is installed in a folder."""
+    places = [str(plugged), str(Path(sfumato.__file__).parents[1])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(places), "PYTHONWARNINGS": ""}
+
+
 def python(*arguments: str, plugged: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run Python in a process of its own that finds what is installed in a folder."""
-    places = [str(plugged), str(Path(sfumato.__file__).parents[1])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "PYTHONWARNINGS": ""}
+    words = [sys.executable, *arguments]
     return subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        words, cwd=cwd, env=environment(plugged), capture_output=True, text=True, check=False
     )
 
 
 def command(*arguments: str, plugged: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a command of sfumato in a process of its own."""
-    return python("-c", "from sfumato.cli import main; main()", *arguments, plugged=plugged, cwd=cwd)
+    return python("-c", MAIN, *arguments, plugged=plugged, cwd=cwd)
+
+
+def begin(*arguments: str, plugged: Path, cwd: Path) -> subprocess.Popen[str]:
+    """Begin a command of sfumato in a group of processes of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", MAIN, *arguments],
+        cwd=cwd,
+        env=environment(plugged),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )

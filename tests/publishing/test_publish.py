@@ -22,7 +22,13 @@ from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.project.file import Project
 from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.publishing.manifest import measurement_of
-from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate, write_release
+from sfumato.publishing.publish import (
+    Evidence,
+    formula_columns,
+    publish,
+    publish_candidate,
+    write_release,
+)
 from sfumato.publishing.verify import verify
 from sfumato.recipe import Recipe
 from sfumato.sanitizers import (
@@ -360,3 +366,9 @@ class TestWriting:
         table = Table.from_arrow({"a": ["=1+1", "x"], "b": ["-5", "-7.5"], "c": ["@x", "y"]})
         schema = Schema.of(a="insensitive", b="insensitive", c="insensitive")
         assert formula_columns(sanitize(table, schema, AsIs())) == ("a", "c")
+
+
+def test_nothing_need_be_measured(tmp_path: Path) -> None:
+    release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
+    publish(release, tmp_path / "out", [])
+    assert verify(tmp_path / "out").holds

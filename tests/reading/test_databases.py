@@ -217,8 +217,12 @@ def programs() -> Path:
     found = shutil.which("initdb")
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     if found is None and not installed:
-        pytest.skip("no PostgreSQL is installed; `make test` installs it, or install the package postgresql")
+        pytest.skip("no PostgreSQL is installed: apt-get install --no-install-recommends postgresql")
     return Path(found).resolve().parent if found else installed[-1].parent
+
+
+# The shell ends the server when its own standard input is closed, however the tests end.
+WHILE_TESTED = 'exec 3<&0; "$@" 3<&- & server=$!; { read -r _ <&3; kill -INT "$server"; } & wait "$server"'
 
 
 @pytest.fixture(scope="module")
@@ -237,9 +241,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     )
     (place / "password").write_text("between us")
     (place / "password").chmod(0o644)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     making: list[Any] = [
         bin_folder / "initdb",
         "--pgdata",
@@ -250,20 +251,40 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     ]
     making += ["--auth", "scram-sha-256", "--pwfile", place / "password", "--encoding", "UTF8"]
     subprocess.run(making, check=True, capture_output=True, cwd=place, **as_whom)
-    options = {"listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": "", "fsync": "off"}
-    running: list[Any] = [bin_folder / "postgres", "-D", place / "data"]
+    options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
+    running: list[Any] = ["sh", "-c", WHILE_TESTED, "sh", bin_folder / "postgres", "-D", place / "data"]
     running += [part for key, value in options.items() for part in ("-c", f"{key}={value}")]
-    process = subprocess.Popen(running, cwd=place, stderr=subprocess.DEVNULL, **as_whom)
-    ready: list[Any] = [bin_folder / "pg_isready", "--quiet", "--host", "127.0.0.1", "--port", str(port)]
-    try:
-        while subprocess.run(ready, check=False).returncode:
-            assert process.poll() is None, "the server ended"
+
+    def answers(process: subprocess.Popen[bytes], port: str) -> bool:
+        ready: list[Any] = [bin_folder / "pg_isready", "--quiet", "--host", "127.0.0.1", "--port", port]
+        while process.poll() is None and subprocess.run(ready, check=False).returncode:
             time.sleep(0.05)
-        yield f"postgresql://steward@127.0.0.1:{port}/postgres", "between us"
+        return process.poll() is None
+
+    try:
+        for _ in range(5):  # another process may take the port before the server does
+            port = free_port()
+            process = subprocess.Popen(
+                [*running, "-c", f"port={port}"],
+                cwd=place,
+                stdin=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                **as_whom,
+            )
+            with process:
+                if answers(process, port):
+                    yield f"postgresql://steward@127.0.0.1:{port}/postgres", "between us"
+                    break
+        else:
+            raise AssertionError("the server ends at once")
     finally:
-        process.terminate()
-        process.wait()
         shutil.rmtree(place)
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
 
 
 @pytest.fixture

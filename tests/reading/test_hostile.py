@@ -184,6 +184,9 @@ ODD: dict[str, str | Callable[[Path], None]] = {
     "zero": "/dev/zero",
     "random": "/dev/random",
     "mem": "/proc/self/mem",
+    # calls itself empty, as /proc/kmsg does, which gives messages of the kernel without end
+    "status": "/proc/self/status",
+    "kmsg": "/proc/kmsg",
     "folder": os.mkdir,
 }
 
@@ -232,6 +235,21 @@ class TestWhatIsNoPlainFile:
     def test_as_a_key(self, odd: Callable[[Path], None], place: Path, capsys) -> None:
         odd(place / "x.pem")
         assert outcome(capsys, place, "verify", "nowhere", "--key", "x.pem") == 1
+
+    def test_as_guesses_or_answers(self, odd: Callable[[Path], None], place: Path, capsys) -> None:
+        odd(place / "x")
+        (place / "answers.json").write_text('{"answers": []}')
+        for folder, guesses, answers in ((place, "x", "answers.json"), (place, "sound.csv", "x")):
+            assert outcome(capsys, place, "score", str(folder), guesses, answers) in (1, 2)
+        odd(place / "commitments.csv")
+        assert outcome(capsys, place, "score", ".", "sound.csv", "answers.json") in (1, 2)
+
+    def test_as_a_leftover(self, place: Path) -> None:
+        """Of a run that was killed, as anybody may name it who can write to the folder."""
+        os.mkfifo(place / ".target-0123abcd")
+        with file_beside(place / "target") as beside:
+            beside.write_text("written")
+        assert (place / "target").read_text() == "written"
 
 
 # What is no path

@@ -350,3 +350,50 @@ def test_a_query_that_tells_too_much_apart_is_refused(monkeypatch: pytest.Monkey
     monkeypatch.setattr(answer, "_MOST_NUMBERS", 0)
     with pytest.raises(ParameterError, match="too many values apart"):
         query(generalized({"age": 1, "country": 0}), "count by illness")
+
+
+MISSING: dict[str, list[object]] = {
+    "age": [20, 21, None, 23],
+    "country": ["France", None, "Japan", "China"],
+    "illness": ["flu", "gout", None, "flu"],
+}
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("age != 20", 2),
+        ("age not in (20, 21)", 1),
+        ("age not in [20, 21]", 1),
+        ("country != France", 2),
+        ("country not in (France, Japan)", 1),
+        ("illness != flu", 1),
+        ("age != 20 or age is missing", 3),
+        # in front of a test, `not` turns it round for missing values, too
+        ("not age = 20", 3),
+        ("not age in (20, 21)", 2),
+        ("not country != France", 2),
+    ],
+)
+def test_a_missing_value_passes_no_test_but_that_for_it(condition: str, expected: int) -> None:
+    row = query(sf.sanitize(people(**MISSING), SCHEMA, sf.AsIs()), f"count where {condition}").rows[0]
+    assert (row.value, row.least, row.most) == (expected, expected, expected)
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("by", ["age", "country, age"])
+def test_numbers_are_summed_up_and_averaged_by_themselves(level: int, by: str) -> None:
+    release = generalized({"age": level, "country": 0})
+    names = by.split(", ")
+    for what in ("sum", "mean"):
+        for row in query(release, f"{what} age by {by}", reading="uniform").rows:
+            age = int(str(row.by["age"]))
+            others = [f" and country = {row.by[name]}" for name in names if name != "age"]
+            asked = f"count where age = {age}" + "".join(others)
+            counts = query(release, asked, reading="uniform").rows[0]
+            if what == "mean":
+                assert (row.value, row.least, row.most) == (age, age, age)
+                continue
+            assert row.value == pytest.approx(age * (counts.value or 0))
+            assert row.deviation == pytest.approx(age * (counts.deviation or 0))
+            assert (row.least, row.most) == (age * (counts.least or 0), age * (counts.most or 0))

@@ -17,7 +17,7 @@ from scipy.stats import binomtest
 import sfumato as sf
 from sfumato.errors import ParameterError, UserError
 from sfumato.receiving.challenge import Challenge, challenge
-from sfumato.receiving.score import commitment, risk, scores
+from sfumato.receiving.score import UNDEFINED, commitment, risk, scores
 
 N = 400
 
@@ -78,7 +78,7 @@ def scored(made: Challenge, guesses: list[tuple[str, str, str]]) -> subprocess.C
     lines = ["target,question,answer", *(",".join(each) for each in guesses)]
     place.write_text("\n".join(lines) + "\n", "utf-8")
     command = [sys.executable, "-I", str(made.folder / "score.py"), str(place), str(made.answers)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_who_looks_into_an_open_release_is_found_to_have_won(made: Challenge) -> None:
@@ -97,8 +97,9 @@ def test_who_looks_into_an_open_release_is_found_to_have_won(made: Challenge) ->
 def test_who_says_the_same_of_everybody_gets_nothing(made: Challenge) -> None:
     guesses = [(row["target"], "in-the-data", "yes") for row in rows(made.folder / "targets.csv")]
     (membership, illness) = json.loads(scored(made, guesses).stdout)
-    assert (membership["rate"], membership["control-rate"], membership["risk"]) == (1.0, 1.0, 0.0)
-    assert illness["risk"] is None
+    assert (membership["rate"], membership["control-rate"], membership["risk"]) == (1.0, 1.0, None)
+    assert membership["undefined"] == UNDEFINED
+    assert (illness["risk"], illness["undefined"]) == (None, "there are no guesses about people in the data")
 
 
 def test_answers_that_were_changed_are_noticed(made: Challenge) -> None:
@@ -125,22 +126,23 @@ def test_guesses_without_a_line_and_answers_that_are_none_are_one_line(made: Cha
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_the_risk_rests_on_wilsons_intervals_as_scipy_computes_them() -> None:
+def test_the_risk_is_the_formula_and_its_interval_rests_on_wilsons_as_scipy_computes_them() -> None:
     found = risk([True] * 30 + [False] * 10, [True] * 12 + [False] * 38)
-    (low, high), (base_low, base_high) = (
-        binomtest(right, of).proportion_ci(method="wilson") for right, of in ((30, 40), (12, 50))
-    )
-    rate, base = (low + high) / 2, (base_low + base_high) / 2
-    assert found["risk"] == pytest.approx((rate - base) / (1 - base))
-    # both errors move the risk, each by its slope
-    step = 1e-6
-    slopes = [
-        (((rate + step) - base) / (1 - base) - (rate - base) / (1 - base)) / step,
-        ((rate - (base + step)) / (1 - (base + step)) - (rate - base) / (1 - base)) / step,
-    ]
-    radius = ((slopes[0] * (high - rate)) ** 2 + (slopes[1] * (base_high - base)) ** 2) ** 0.5
-    assert found["interval"] == pytest.approx([found["risk"] - radius, found["risk"] + radius], rel=1e-4)
     assert (found["rate"], found["control-rate"]) == (0.75, 0.24)
+    assert found["risk"] == pytest.approx((0.75 - 0.24) / (1 - 0.24), rel=1e-15)
+    # 1 - risk is the ratio of the wrong guesses, 0.25 / 0.76: its ends solve Fieller's equation with the
+    # variances that Wilson's ends stand for (Donner and Zou 2012)
+    (low, high), (low_control, high_control) = (
+        binomtest(wrong, of).proportion_ci(method="wilson") for wrong, of in ((10, 40), (38, 50))
+    )
+    least, most = (1 - end for end in reversed(found["interval"]))
+    assert least < 0.25 / 0.76 < most
+    assert (0.25 - most * 0.76) ** 2 == pytest.approx(
+        (high - 0.25) ** 2 + most**2 * (0.76 - low_control) ** 2
+    )
+    assert (0.25 - least * 0.76) ** 2 == pytest.approx(
+        (0.25 - low) ** 2 + least**2 * (high_control - 0.76) ** 2
+    )
 
 
 def test_only_what_is_guessed_counts() -> None:
@@ -197,3 +199,26 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="exists already"):
         challenge(table, schema, sf.AsIs(), out, private)
     assert not out.exists()
+
+
+def with_people(n_records_each: int) -> tuple[sf.Table, sf.Schema]:
+    table, schema = numbered()
+    badge, town, illness = schema.attributes
+    people = [f"p{n // n_records_each}" for n in range(N)]
+    columns = {name: [table[name].domain[code] for code in table[name].codes] for name in table.names}
+    named = sf.Schema((sf.Attribute("pid", "identifying"), badge, town, illness), person="pid")
+    return sf.Table.from_arrow({"pid": people, **columns}), named
+
+
+@pytest.mark.parametrize("n_records_each", [1, 2])
+@pytest.mark.parametrize("is_bound", [False, True])
+def test_a_person_column_may_name_everybody_once(tmp_path: Path, n_records_each: int, is_bound: bool) -> None:
+    table, schema = with_people(n_records_each)
+    if is_bound:
+        table, schema = schema.bind(table)
+    made = challenge(table, schema, sf.AsIs(), tmp_path / "out", tmp_path / "a.json", targets=40)
+    assert made.release.n_records == N - 20 * n_records_each
+    assert made.release.schema.given is not None
+    assert made.release.schema.given.person == "pid"
+    assert "pid" not in (made.folder / "targets.csv").read_text("utf-8")
+    assert sf.verify(made.folder / "release").holds

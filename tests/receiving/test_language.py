@@ -13,11 +13,12 @@ READ = {
     "mean of age where sex = Female": "mean age where sex = Female",
     "count by a, b where x ≥ 3": "count where x >= 3 by a, b",
     "share where b != 'a b' and not (c in (1,2) or d in [3, 4))": (
-        "share where not b = 'a b' and not (c in (1, 2) or d in [3, 4))"
+        "share where b != 'a b' and not (c in (1, 2) or d in [3, 4))"
     ),
     'sum hours where "marital status" is not missing': "sum hours where not 'marital status' is missing",
     "count where salary = '>50K'": "count where salary = '>50K'",
-    "count where a not in (1, 2]": "count where not a in (1, 2]",
+    "count where a not in (1, 2]": "count where a not in (1, 2]",
+    "count where a not in (1, 2) or not a in (1, 2)": "count where a not in (1, 2) or not a in (1, 2)",
 }
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
+from fractions import Fraction
+from math import comb
 from pathlib import Path
 
 import pytest
 
 from sfumato.receiving import score
-from sfumato.receiving.score import MEMBERSHIP, broken_seals, commitment, main, risk, scores
+from sfumato.receiving.score import MEMBERSHIP, UNDEFINED, broken_seals, commitment, main, risk, scores
 
 Rows = list[dict[str, str]]
 
@@ -71,15 +74,54 @@ class TestScores:
                 scores(guesses, ANSWERS)
 
 
-def test_the_risk_of_one_guess_each_is_wide_and_lies_between_minus_1_and_1() -> None:
-    # Wilson's interval of 1 of 1 has z² = 3.8415: its middle is (1 + z²/2) / (1 + z²) = 0.6033
-    square = 1.959963984540054**2
-    middle = (1 + square / 2) / (1 + square)
-    found = risk([True], [False])
-    assert found["risk"] == pytest.approx((middle - (1 - middle)) / middle)
-    assert found["interval"][1] == 1.0
-    assert -1.0 < found["interval"][0] < 0
-    assert risk([False], [True])["interval"] == [-1.0, 1.0]
+def some(n_right: int, number: int) -> list[bool]:
+    return [True] * n_right + [False] * (number - n_right)
+
+
+class TestRisk:
+    @pytest.mark.parametrize(
+        ("hits", "control", "expected"),
+        [((10, 10), (5, 10), 1.0), ((0, 10), (9, 10), -9.0), ((3, 4), (1, 2), 0.5), ((1, 3), (1, 3), 0.0)],
+    )
+    def test_it_is_the_formula(
+        self, hits: tuple[int, int], control: tuple[int, int], expected: float
+    ) -> None:
+        assert risk(some(*hits), some(*control))["risk"] == expected
+
+    def test_it_lies_in_its_interval_for_every_small_number_of_guesses(self) -> None:
+        for n, m in itertools.product(range(1, 9), repeat=2):
+            for right, control in itertools.product(range(n + 1), range(m)):
+                found = risk(some(right, n), some(control, m))
+                r, c = Fraction(right, n), Fraction(control, m)
+                assert found["risk"] == pytest.approx(float((r - c) / (1 - c)), abs=1e-12)
+                low, high = found["interval"]
+                assert low < found["risk"] <= high <= 1
+                assert (found["risk"] == high) == (right == n)
+                assert found["undefined"] is None
+
+    def test_of_a_control_group_that_is_always_right_it_is_undefined(self) -> None:
+        for right in range(4):
+            found = risk(some(right, 3), some(2, 2))
+            assert (found["rate"], found["control-rate"]) == (right / 3, 1.0)
+            assert (found["risk"], found["interval"], found["undefined"]) == (None, None, UNDEFINED)
+
+    def test_without_guesses_on_a_side_it_is_undefined(self) -> None:
+        assert risk([], [True])["undefined"] == "there are no guesses about people in the data"
+        assert risk([True], [])["undefined"] == "there are no guesses about people in the control group"
+
+    def test_the_interval_holds_the_true_risk_about_95_times_in_100(self) -> None:
+        """Exactly, over all outcomes of 30 and 20 guesses, weighed by how often they come."""
+        for r, c in ((0.5, 0.2), (0.9, 0.5), (0.3, 0.3), (0.2, 0.6)):
+            chances = [
+                [comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)] for n, p in ((30, r), (20, c))
+            ]
+            held = total = 0.0
+            for right, control in itertools.product(range(31), range(20)):
+                low, high = risk(some(right, 30), some(control, 20))["interval"]
+                chance = chances[0][right] * chances[1][control]
+                total += chance
+                held += chance * (low <= (r - c) / (1 - c) <= high)
+            assert 0.93 < held / total < 0.98
 
 
 class TestProgram:

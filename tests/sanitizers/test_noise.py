@@ -199,12 +199,12 @@ class TestPromise:
 class TestMistakes:
     @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), float("inf")])
     def test_epsilon_is_above_zero(self, epsilon: float) -> None:
-        with pytest.raises(ParameterError, match="epsilon must be above 0"):
+        with pytest.raises(ParameterError, match=r"epsilon must be (above 0|at most 1,000,000), not"):
             Laplace(epsilon)
 
     @pytest.mark.parametrize("width", [0.0, -5.0, float("nan"), float("inf")])
     def test_a_range_is_above_zero(self, width: float) -> None:
-        with pytest.raises(ParameterError, match="ranges: that of 'age' must be above 0"):
+        with pytest.raises(ParameterError, match=r"ranges.*age.* must be (above 0|at most .*), not"):
             Laplace(1.0, ranges={"age": width})
 
     @pytest.mark.parametrize("name", ["sex", "ill", "agee", "nothing"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,12 @@ from sfumato.sanitizers import Mondrian
 from sfumato.schema import Attribute, Schema
 from sfumato.search.suited import Suited, _of_other_kinds
 from sfumato.table import Table
+
+
+@pytest.fixture(autouse=True)
+def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every optimum be found, however long that takes."""
+    monkeypatch.setattr("sfumato.search.suited._SECONDS", math.inf)
 
 
 def proposed(table: Table, schema: Schema, **thresholds: Any) -> list[Recipe]:

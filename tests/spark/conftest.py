@@ -125,7 +125,7 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _wait_for(happens: Callable[[], bool], seconds: float = 90) -> None:
+def _wait_for(happens: Callable[[], bool], seconds: float = 300) -> None:
     until = time.monotonic() + seconds
     while not happens():
         assert time.monotonic() < until, "this takes too long"

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,7 +27,7 @@ from sfumato.frontier import Candidate
 from sfumato.measures.base import Measurement
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
-from sfumato.store.base import Store
+from sfumato.store.base import ChangedRows, Store
 
 SECRET = "SECRETVALUE"
 NUMBER = 987654321
@@ -298,18 +299,23 @@ class TestFile:
             "update measurement set facts = '5'",
             "update candidate set recipe = 'SECRETVALUE'",
             "update candidate set recipe = cast(x'ff5345435245545641' as text)",
-            "drop table measurement",
         ],
     )
-    def test_with_changed_content_is_refused_without_showing_it(self, store: Store, change: str) -> None:
+    def test_with_changed_content_is_read_without_it(self, store: Store, change: str) -> None:
         store.save(made("a1", LOSS), "source", {"general-loss": [LOSS]})
-        other = sqlite3.connect(store.path)
-        other.execute(change)
-        other.commit()
-        other.close()
-        with pytest.raises(StoreError) as caught:
+        with closing(sqlite3.connect(store.path)) as other, other:
+            other.execute(change)
+        with pytest.warns(ChangedRows) as warned:
+            found = store.candidates("source")
+        assert [each.measurements for each in found] == ([()] if "measurement" in change else [])
+        assert "SECRET" not in str(warned[0].message)
+
+    def test_without_one_of_its_tables_is_refused(self, store: Store) -> None:
+        store.save(made("a1", LOSS), "source", {"general-loss": [LOSS]})
+        with closing(sqlite3.connect(store.path)) as other, other:
+            other.execute("drop table measurement")
+        with pytest.raises(StoreError, match="cannot read the store"):
             store.candidates("source")
-        assert "SECRET" not in one_line(caught, store.path)
 
     def test_with_a_changed_seed_or_decision_is_refused(self, store: Store) -> None:
         store.seed()
@@ -340,10 +346,11 @@ class TestFile:
             other.commit()
         with pytest.raises(StoreError) as caught:
             Store(path)
-        assert "it belongs to another program; move it away" in one_line(caught, path)
+        assert "it belongs to another program" in one_line(caught, path)
         with closing(sqlite3.connect(path)) as other:
             assert other.execute("select name from sqlite_master").fetchall() == [("customer",)]
 
+    @pytest.mark.filterwarnings("ignore::sfumato.store.base.ChangedRows")
     @pytest.mark.parametrize("trial", range(40))
     def test_with_flipped_bits_or_cut_off_is_read_or_refused_in_one_line(
         self, store: Store, trial: int
@@ -359,7 +366,10 @@ class TestFile:
         said = ""
         try:
             with Store(store.path) as opened:
-                opened.candidates("source")
+                found = opened.candidates("source")
+                # whatever is read is what was stored
+                every = [m for each in TAKEN.values() for m in each]
+                assert all(m in every for each in found for m in each.measurements)
                 opened.find("00000003", "source")
                 opened.save(made("b2", LOSS), "source", {"general-loss": [LOSS]})
         except StoreError as error:
@@ -388,6 +398,47 @@ class TestFile:
             "wait for it or end it; nothing stored was lost"
         )
         assert [c.id for c in store.candidates("source")] == ["a1"]
+
+    @pytest.mark.parametrize("target", ["missing", "empty", "missing/missing"])
+    def test_is_not_created_through_a_link(self, path: Path, tmp_path: Path, target: str) -> None:
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "empty").touch()
+        path.symlink_to(elsewhere / target)
+        with pytest.raises(StoreError) as caught:
+            Store(path)
+        assert "there is a link in its place; remove it" in one_line(caught, path)
+        assert [(place.name, place.stat().st_size) for place in elsewhere.iterdir()] == [("empty", 0)]
+
+    def test_that_exists_is_reached_through_a_link(self, store: Store, tmp_path: Path) -> None:
+        store.save(made("a1", LOSS), "source", {"general-loss": [LOSS]})
+        (tmp_path / "link.sqlite").symlink_to(store.path)
+        with Store(tmp_path / "link.sqlite") as linked:
+            assert linked.candidates("source") == store.candidates("source")
+
+    @pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])
+    def test_beside_which_a_link_lies_in_the_place_of_sqlite_s_own_files_is_refused(
+        self, path: Path, tmp_path: Path, end: str
+    ) -> None:
+        (tmp_path / "victim").write_text("kept")
+        Path(f"{path}{end}").symlink_to(tmp_path / "victim")
+        with pytest.raises(StoreError) as caught:
+            Store(path)
+        assert f"people.sqlite{end} is a link" in one_line(caught, path)
+        assert (tmp_path / "victim").read_text() == "kept"
+
+    def test_whose_lock_is_a_link_is_refused(self, store: Store, tmp_path: Path) -> None:
+        (tmp_path / ".people.sqlite.lock").symlink_to(tmp_path / "made")
+        with pytest.raises(StoreError, match="is a link; remove it"), store.exclusive():
+            pass
+        assert not (tmp_path / "made").exists()
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+    def test_in_the_place_of_a_pipe_is_refused(self, path: Path) -> None:
+        os.mkfifo(path)
+        with pytest.raises(StoreError) as caught:
+            Store(path)
+        assert "it is not a regular file" in one_line(caught, path)
 
     def test_in_a_missing_folder_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "missing" / "people.sqlite"
@@ -457,9 +508,9 @@ class TestFullDisk:
 
 class TestExclusive:
     HOLD = (
-        "import sys, time; from pathlib import Path; from sfumato.store.base import Store\n"
+        "import sys; from pathlib import Path; from sfumato.store.base import Store\n"
         "with Store(Path(sys.argv[1])) as store, store.exclusive():\n"
-        "    print('held', flush=True); time.sleep(60)"
+        "    print('held', flush=True); sys.stdin.read()"
     )
 
     def test_a_second_holder_is_refused_at_once(self, store: Store) -> None:
@@ -483,7 +534,8 @@ class TestExclusive:
 
     def test_is_lifted_when_the_holder_is_killed(self, store: Store) -> None:
         command = [sys.executable, "-c", self.HOLD, str(store.path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, **pipes) as holder:
             assert holder.stdout is not None
             assert holder.stdout.readline() == "held\n"
             with pytest.raises(StoreError, match="at work"), store.exclusive():

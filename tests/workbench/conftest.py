@@ -15,6 +15,8 @@ from starlette.testclient import TestClient
 
 from sfumato.workbench.server import application
 
+# as long as other tests wait: on a busy machine the first generation of a search takes its time
+PATIENCE = 300.0
 TOKEN = "the-token"
 ADDRESS = "http://127.0.0.1:8765"
 
@@ -100,16 +102,24 @@ def ready(guest: TestClient) -> Callable[..., Any]:
     """Ask for an address until its page is ready."""
 
     def ask(address: str, **options: Any) -> Any:
-        for _ in range(600):
-            response = guest.get(address, **options)
-            if response.status_code == 303:
+        def answer() -> Any:
+            nonlocal address
+            while (response := guest.get(address, **options)).status_code == 303:
                 address = response.headers["location"]
-            elif response.status_code != 202:
-                return response
-            time.sleep(0.05 if response.status_code == 202 else 0)
-        raise AssertionError("the page never became ready")
+            return None if response.status_code == 202 else response
+
+        return until(answer)
 
     return ask
+
+
+def until(found: Callable[[], Any]) -> Any:
+    """Ask until there is an answer, and return it."""
+    ends = time.monotonic() + PATIENCE
+    while not (answer := found()):
+        assert time.monotonic() < ends, "it never happened"
+        time.sleep(0.05)
+    return answer
 
 
 def field(page: str, name: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.applying.people import people_in_both
+from sfumato.applying.people import people_alike, person_names
 from sfumato.applying.published import earlier_release, parent_facts
 from sfumato.applying.recoding import Recoding, freeze
 from sfumato.applying.taking import NO_CLASS, Taken, take
@@ -27,6 +27,7 @@ _NOTE = (
     "those in classes where the model would not hold, by themselves or together with what was published "
     "before, were left out."
 )
+_ESTIMATE = "That the models hold together with what was published before is an estimate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +43,25 @@ class Applied:
         that no class takes are under the empty name.
     n_failing
         How many were left out because the model did not hold in their class.
+    n_unrecognized, n_earlier
+        In how many of the earlier releases nobody can be recognized, and how many there are.
     """
 
     release: Release
     withheld: Mapping[str, int]
     n_failing: int
+    n_unrecognized: int = 0
+    n_earlier: int = 0
+
+    @property
+    def estimate(self) -> str | None:
+        """Says where the check of all releases together is an estimate; ``None`` where it is exact."""
+        if not self.n_unrecognized:
+            return None
+        return (
+            f"{_ESTIMATE}: in {self.n_unrecognized:,} of {self.n_earlier:,} earlier releases it is not known "
+            "who is who, and each of their records counts as another person's."
+        )
 
     def reasons(self) -> list[str]:
         """Say in words, with numbers only, why records were left out."""
@@ -131,22 +146,35 @@ def applied(
     table = records if isinstance(records, Table) else Table.from_arrow(records)
     taken = take(recoding, table)
     before = (recoding.release, *earlier)
-    who = _who(recoding, taken, table)
-    drop = failing(taken.release, before, recoding.model, who)
-    release = without_rows(taken.release, drop)
-    found = Applied(release, taken.withheld, taken.release.n_records - release.n_records)
+    new, now, then = _recognized(recoding, taken, table, before)
+    drop = failing(new, before, recoding.model, [now, *then])
+    release = without_rows(new, drop)
+    unrecognized = sum(people is None for people in then)
+    found = Applied(release, taken.withheld, new.n_records - release.n_records, unrecognized, len(before))
     _check_limit(found, taken, most)
-    notes = (*(note for note in release.notes if note != _NOTE), _NOTE)
-    stay = np.repeat(~drop, taken.release.weights)
-    known = Earlier(recoding.release, None if who is None else (who[0][stay], who[1]))
-    return replace(found, release=replace(release, notes=notes, earlier=(known, *map(Earlier, earlier))))
+    notes = [note for note in (_NOTE, found.estimate) if note]
+    stay = np.repeat(~drop, new.weights)
+    known = tuple(
+        Earlier(each, None if now is None or people is None else (now[stay], people))
+        for each, people in zip(before, then, strict=True)
+    )
+    # the notes of a release that was itself applied are about another file
+    kept = (note for note in release.notes if note != _NOTE and not note.startswith(_ESTIMATE))
+    return replace(found, release=replace(release, notes=(*kept, *notes), earlier=known))
 
 
-def _who(recoding: Recoding, taken: Taken, table: Table) -> tuple[Integers, Integers] | None:
-    """Number people alike in the new release and in the one whose recoding is kept, where that is known."""
-    if recoding.table is None or recoding.schema.person is None:
-        return None
-    return people_in_both(taken.release, table, recoding.release, recoding.table, taken.schema)
+def _recognized(
+    recoding: Recoding, taken: Taken, table: Table, before: Sequence[Release]
+) -> tuple[Release, Integers | None, list[Integers | None]]:
+    """Return the new release knowing its people, and whose each record is, now and in each earlier one."""
+    bound, original = taken.release.original, recoding.release.original
+    assert bound is not None
+    new = replace(taken.release, person_names=person_names(table, bound, taken.schema))
+    of_parent = None
+    if recoding.table is not None and original is not None:
+        of_parent = person_names(recoding.table, original, taken.schema)
+    now, *then = people_alike([new, *before], {} if of_parent is None else {1: of_parent})
+    return new, now, then
 
 
 def _check_limit(found: Applied, taken: Taken, most: float) -> None:

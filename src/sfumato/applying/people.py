@@ -1,7 +1,8 @@
-"""People: who of a newer release is who of an earlier one, where a column tells."""
+"""People: who of a newer release is who of earlier ones, where a column tells or the records are the same."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,71 +10,47 @@ import numpy as np
 from sfumato.arrays import Codes, Integers
 from sfumato.hierarchy import Label
 from sfumato.kernels.grouping import number_rows
-from sfumato.release import Release
+from sfumato.release import PersonNames, Release
 from sfumato.schema import Attribute, Schema
-from sfumato.table import Table, text
+from sfumato.table import Column, Table, text
 
 
-def people_in_both(
-    new: Release, new_table: Table, old: Release, old_table: Table, schema: Schema
-) -> tuple[Integers, Integers] | None:
-    """Number the people of two releases alike: one number for each released record, row by row.
-
-    ``None`` where no column tells whose a record is, or the earlier release does not know its records.
-
-    Parameters
-    ----------
-    new, old
-        The releases.
-    new_table, old_table
-        What they were made of, with the column that tells whose a record is.
-    schema
-        What the attributes are; its person's column.
-    """
-    if schema.person is None or old.rows is None or new.rows is None:
-        return None
-    if schema.person not in new_table.columns or schema.person not in old_table.columns:
-        return None
-    place: dict[Label, int] = {}
-    return _numbers(new, new_table, schema, place), _numbers(old, old_table, schema, place)
-
-
-def _numbers(release: Release, table: Table, schema: Schema, place: dict[Label, int]) -> Integers:
-    """Return whose each released record is, row by row, by the numbers that people have or are given now.
+def person_names(table: Table, bound: Table, schema: Schema) -> PersonNames | None:
+    """Return whose each record of a bound table is; ``None`` where no column tells.
 
     Records that are equal in everything that is released are told apart by their order alone: which of them
     is released in which class then makes no difference.
+
+    Parameters
+    ----------
+    table
+        The records as they were given, with the column that tells whose each is.
+    bound
+        The same, bound.
+    schema
+        What the attributes are, not yet bound.
     """
-    assert release.original is not None
-    assert release.rows is not None
-    assert schema.person is not None
-    records, _ = _keeping_person(schema).bind(table)
-    codes: list[Codes] = [records[name].codes for name in release.original.names]
-    sizes = [len(records[name].domain) for name in release.original.names]
-    if release.original.person_of is not None:
+    if schema.person is None or schema.person not in table.columns:
+        return None
+    column = table[schema.person].tightened()
+    records, _ = _keeping_person(schema).bind(_numbered(table, schema.person, column))
+    codes: list[Codes] = [records[name].codes for name in bound.names]
+    sizes = [len(records[name].domain) for name in bound.names]
+    if bound.person_of is not None:
         codes.append(records[schema.person].codes)
         sizes.append(len(records[schema.person].domain))
     # binding numbers equal rows in the order in which they first occur, and so does this
     row_of, _ = number_rows(codes, sizes, records.n_rows)
-    every = np.repeat(row_of, records.weights)
-    person = np.repeat(records[schema.person].codes, records.weights)
-    order = np.argsort(every, kind="stable")
-    begins = np.searchsorted(every[order], release.rows)
-    taken = np.repeat(begins, release.weights) + ranked(release.rows, release.weights)
-    names = map(text, records[schema.person].domain)
-    number_of = np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)
-    return number_of[person[order][taken]]
+    own = np.array([int(text(number) or 0) for number in records[schema.person].domain], dtype=np.int64)
+    person = np.repeat(own[records[schema.person].codes], records.weights)
+    order = np.argsort(np.repeat(row_of, records.weights), kind="stable")
+    return PersonNames(tuple(map(text, column.domain)), person[order])
 
 
-def ranked(rows: Integers, weights: Integers) -> Integers:
-    """Return for each released record which record of its original row it is: 0, 1, 2, …."""
-    every = np.repeat(rows, weights)
-    order = np.argsort(every, kind="stable")
-    ordered = every[order]
-    begins = np.searchsorted(ordered, ordered)
-    ranks = np.empty(len(every), dtype=np.int64)
-    ranks[order] = np.arange(len(every)) - begins
-    return ranks
+def _numbered(table: Table, name: str, column: Column) -> Table:
+    """Write numbers for the names of people, so that no record counts as one with a missing value."""
+    numbers = Column(column.codes, tuple(map(str, range(len(column.domain)))), "categorical")
+    return replace(table, columns={**table.columns, name: numbers})
 
 
 def _keeping_person(schema: Schema) -> Schema:
@@ -83,3 +60,73 @@ def _keeping_person(schema: Schema) -> Schema:
         for each in schema.attributes
     ]
     return replace(schema, attributes=tuple(kept), person=None, pseudonym=False)
+
+
+def people_alike(releases: Sequence[Release], known: Mapping[int, PersonNames]) -> list[Integers | None]:
+    """Number the people of several releases alike: one number for each released record, row by row.
+
+    A release whose people cannot be recognized has ``None``. Where a column tells who the people of the
+    newest are, it must tell so of the other, too: equal records may be those of other people. Where none
+    does, releases of equal originals are taken to be of the same people.
+
+    Parameters
+    ----------
+    releases
+        The newest first.
+    known
+        By the place of a release the names of its people, where the release itself does not know them.
+    """
+    names = [known.get(place) or each.person_names for place, each in enumerate(releases)]
+    if names[0] is None:  # without a column, only releases of the very same records have the same people
+        everybody = _everybody(releases[0])
+        names = [everybody if are_of_same_records(releases[0], each) else None for each in releases]
+    if not any(names[1:]):
+        return [None] * len(releases)
+    number_of: dict[Label, int] = {}
+    return [
+        None if own is None else _numbers(release, own, number_of)
+        for release, own in zip(releases, names, strict=True)
+    ]
+
+
+def _everybody(release: Release) -> PersonNames | None:
+    """Give the people of an original numbers for names."""
+    table = release.original
+    if table is None:
+        return None
+    person_of = np.arange(table.n_records)
+    if table.person_of is not None:
+        person_of = np.repeat(table.person_of, table.weights)
+    return PersonNames(tuple(map(str, range(table.n_people))), person_of)
+
+
+def _numbers(release: Release, people: PersonNames, number_of: dict[Label, int]) -> Integers | None:
+    """Return whose each released record is, by the numbers that people have or are given now.
+
+    Of equal records the first ones are taken to be released first.
+    """
+    if release.original is None or release.rows is None:
+        return None
+    numbers = np.array([number_of.setdefault(name, len(number_of)) for name in people.names], dtype=np.int64)
+    first = np.cumsum(release.original.weights) - release.original.weights
+    records = first[np.repeat(release.rows, release.weights)] + _ranked(release.rows, release.weights)
+    return numbers[people.person_of[records]]
+
+
+def are_of_same_records(one: Release, other: Release) -> bool:
+    """Return whether two releases were made of the same table, and know of each record which it is."""
+    mine, theirs = one.original, other.original
+    if mine is None or theirs is None or one.rows is None or other.rows is None:
+        return False
+    return mine is theirs or mine.fingerprint == theirs.fingerprint
+
+
+def _ranked(rows: Integers, weights: Integers) -> Integers:
+    """Return for each released record which record of its original row it is: 0, 1, 2, …."""
+    every = np.repeat(rows, weights)
+    order = np.argsort(every, kind="stable")
+    ordered = every[order]
+    begins = np.searchsorted(ordered, ordered)
+    ranks = np.empty(len(every), dtype=np.int64)
+    ranks[order] = np.arange(len(every)) - begins
+    return ranks

@@ -39,9 +39,9 @@ def placed(attribute: Attribute, kind: Kind, seen: Sequence[Value], new: Iterabl
     kind
         The kind of its values.
     seen
-        The values that are known.
+        The values of earlier records, in the hierarchy or not.
     new
-        The values of the new records, some of them known.
+        The values of the new records, some of them seen.
 
     Examples
     --------
@@ -50,21 +50,16 @@ def placed(attribute: Attribute, kind: Kind, seen: Sequence[Value], new: Iterabl
     >>> placed(age, "numeric", [21, 35], [35, 47]).hierarchy.labels[1]
     ('[20, 30)', '[30, 40)', '[40, 50)')
     """
-    known = set(seen)
-    unseen = [value for value in dict.fromkeys(new) if value not in known]
+    every = _in_order(tuple(dict.fromkeys([*seen, *new])), kind)
     source = attribute.hierarchy
     if source is None:
-        every = _in_order([*seen, *unseen], kind)
-        return Placed(Flat().build(every, kind), frozenset(unseen) - {None})
-    fits = _fitting(source, [value for value in unseen if value is not None], kind)
-    has_place = {*known, *fits, None}
-    strangers = [value for value in unseen if value not in has_place]
-    of_places = tuple(value for value in (*seen, *unseen) if value in has_place)
-    whole = source.build(_in_order(of_places, kind), kind)
-    return Placed(
-        _with_strangers(whole, strangers).build(_in_order([*seen, *unseen], kind), kind),
-        frozenset(strangers),
-    )
+        known = {*seen, None}
+        return Placed(Flat().build(every, kind), frozenset(value for value in every if value not in known))
+    # a value that was seen need not be in the hierarchy: a kept recoding withholds those that are not
+    fits = {None, *_fitting(source, [value for value in every if value is not None], kind)}
+    strangers = [value for value in every if value not in fits]
+    whole = source.build(tuple(value for value in every if value in fits), kind)
+    return Placed(_with_strangers(whole, strangers).build(every, kind), frozenset(strangers))
 
 
 def _in_order(values: Sequence[Value], kind: Kind) -> tuple[Value, ...]:

@@ -140,7 +140,7 @@ def failing(
     release: Release,
     earlier: Sequence[Release],
     model: PrivacyModel | None,
-    people: tuple[Integers, Integers] | None = None,
+    people: Sequence[Integers | None] = (),
 ) -> Booleans:
     """Return which rows must be left out, so that a model holds alone and together with earlier releases.
 
@@ -156,8 +156,7 @@ def failing(
     model
         What must hold.
     people
-        Whose each record of the new one and of the first of the earlier ones is, numbered alike, where that
-        is known.
+        Whose each record of the new one and of each earlier one is, numbered alike, where that is known.
     """
     drop = np.zeros(release.n_rows, dtype=np.bool_)
     while model is not None and not drop.all():
@@ -166,7 +165,7 @@ def failing(
         fails = failing_rows(rest, model)
         if earlier:
             stay = np.repeat(~drop, release.weights)
-            numbers = [] if people is None else [people[0][stay], people[1]]
+            numbers = [None if own is None else own[stay] for own in people[:1]] + [*people[1:]]
             every = [rest, *earlier]
             rows, _ = _rows(rest, one_by_one=_one_by_one(every, numbers))
             first = np.searchsorted(rows, np.arange(rest.n_rows))

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from typing import Any
 
@@ -28,7 +28,7 @@ from sfumato.cli import (
 )
 from sfumato.cli.base import cli
 from sfumato.cli.log import complain, complain_in_json, warn
-from sfumato.errors import ParameterError, SfumatoError, UserError
+from sfumato.errors import ParameterError, SfumatoError, shortened
 from sfumato.runtime.import_path import leave_current_folder
 
 # importing a module adds its commands to the group
@@ -88,9 +88,11 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
         from sfumato.faults import MethodFails
+        from sfumato.reading.mixtures import MixedWriting
         from sfumato.registry import PlugInLeftOut
+        from sfumato.store.base import ChangedRows
 
-        if issubclass(category, (PlugInLeftOut, MethodFails)):
+        if issubclass(category, (PlugInLeftOut, MethodFails, MixedWriting, ChangedRows)):
             warn(str(message))
         else:
             otherwise(message, category, *where)
@@ -98,22 +100,46 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
     return show
 
 
+def _problem_of_place(arguments: Sequence[str] = ()) -> str:
+    """Say what is wrong with the texts of a command or with the current folder; nothing if all is well.
+
+    Project files, manifests and the store hold names in UTF-8, and no other names.
+    """
+    if any("\0" in argument for argument in arguments):
+        return "an argument holds a NUL character, which no path and no name can; leave it out"
+    for argument in arguments:
+        if not _is_utf8(argument):
+            return (
+                f"{argument!r} is not valid UTF-8; rename the file or folder, or write the text in UTF-8 "
+                "(a terminal in another encoding: set LC_ALL=C.UTF-8)"
+            )
+    try:
+        place = os.getcwd()
+    except OSError:
+        return "the current folder was removed, or cannot be read; change to another one"
+    return "" if _is_utf8(place) else f"the current folder {place!r} is not named in UTF-8; rename it"
+
+
+def _is_utf8(text: str) -> bool:
+    """Return whether a text of the system was UTF-8: Python keeps other bytes as halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _run(arguments: list[str]) -> int:
     def failed(error: BaseException, message: str, exit_code: int) -> int:
+        message = shortened(message, (*arguments, *map(os.path.basename, arguments)))
         if "--json" in arguments:
             complain_in_json(type(error).__name__, message, exit_code)
         else:
             complain(message)
         return exit_code
 
-    if any("\0" in argument for argument in arguments):
-        said = "an argument holds a NUL character, which no path and no name can; leave it out"
-        return failed(ParameterError(said), said, 1)
-    try:
-        os.getcwd()
-    except OSError:
-        said = "the current folder has been removed, or may not be entered; go to another one"
-        return failed(UserError(said), said, 1)
+    if problem := _problem_of_place(arguments):
+        return failed(ParameterError(problem), problem, 1)
     try:
         cli.main(arguments, prog_name="sfumato", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -131,6 +157,11 @@ def _run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort) as error:
         said = "stopped; what was stored is kept, the same command goes on from there"
         return failed(error, said, _INTERRUPTED)
+    except FileNotFoundError as error:
+        # Python asks for the current folder in many places, and it can be removed at any moment
+        if problem := _problem_of_place():
+            return failed(error, problem, 1)
+        raise
     except BrokenPipeError:
         # the reader of our output went away; that is its right
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

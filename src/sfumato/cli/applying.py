@@ -128,6 +128,8 @@ def _store(project: Project, parent: str) -> Iterator[Store | None]:
         yield None
         return
     with opened_store(project, create=False) as store:
+        # the new release is recorded at the end
+        store.require_writable()
         yield store
 
 
@@ -160,6 +162,8 @@ def _tell(found: Applied, folder: Path, *, as_json: bool) -> None:
                 "new-records": release.n_original,
                 "withheld": withheld,
                 "suppressed": found.n_failing,
+                "earlier-releases": found.n_earlier,
+                "unrecognized": found.n_unrecognized,
             },
         )
         return
@@ -169,3 +173,5 @@ def _tell(found: Applied, folder: Path, *, as_json: bool) -> None:
     )
     for reason in found.reasons():
         echo(f"left out: {reason}")
+    if found.estimate is not None:
+        echo(found.estimate)

@@ -10,7 +10,14 @@ import click
 
 from sfumato.cli.base import cli, json_option, project_option, workers_option
 from sfumato.cli.completing import candidates
-from sfumato.cli.opening import explored, found_project, opened, require_candidates, source_shown, write_text
+from sfumato.cli.opening import (
+    explored,
+    found_project,
+    opened,
+    require_candidates,
+    source_shown,
+    write_private,
+)
 from sfumato.cli.terminal import echo, name_of, print_answer, print_comparison, print_json
 from sfumato.errors import Infeasible, UserError
 from sfumato.exploring.stored import remade
@@ -131,7 +138,7 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
 
         labels = [f"{candidate.id} {candidate.recipe}" for candidate in pair]
         sizes = [release.classes.sizes for release in releases]
-        write_text(picture, class_size_curves(dict(zip(labels, sizes, strict=True))))
+        write_private(picture, class_size_curves(dict(zip(labels, sizes, strict=True))))
     if as_json:
         print_json("compare", {**found.to_dict(), "recipes": [str(candidate.recipe) for candidate in pair]})
     else:

@@ -30,8 +30,8 @@ from sfumato.cli.opening import (
     require_comparable,
     source_shown,
     without,
+    write_private,
     write_report,
-    write_text,
 )
 from sfumato.cli.terminal import (
     candidate_facts,
@@ -210,7 +210,7 @@ def frontier(
     if picture is not None:
         from sfumato.report.matrix import frontier_picture
 
-        write_text(picture, frontier_picture(found, limits=project.policy))
+        write_private(picture, frontier_picture(found, limits=project.policy))
     if report is not None:
         write_report(project, found, report)
     if as_json:

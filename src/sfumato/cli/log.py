@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import click
 
-from sfumato.errors import printable
+from sfumato.errors import printable, shortened
 
 Style = Literal["text", "json"]
 Level = Literal["info", "warning", "error"]
@@ -34,11 +34,13 @@ def complain(message: str) -> None:
 
 def warn(message: str) -> None:
     """Say what went wrong without ending the command."""
+    message = shortened(message)
     _log("warning", message, f"sfumato: {message}")
 
 
 def beware(message: str) -> None:
     """Say what somebody should look at."""
+    message = shortened(message)
     _log("warning", message, f"beware: {message}")
 
 

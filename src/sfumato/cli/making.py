@@ -10,6 +10,7 @@ import click
 
 from sfumato.cli.base import cli, dialect_options, json_option, project_option, seed_option
 from sfumato.cli.completing import measures, sanitizers
+from sfumato.cli.log import beware
 from sfumato.cli.opening import broken_in, loaded, parsed
 from sfumato.cli.terminal import (
     echo,
@@ -55,8 +56,8 @@ def sanitize(
 
     from sfumato import registry
     from sfumato.exploring.workers import made_and_measured
-    from sfumato.publishing.beside import write_manifest
-    from sfumato.publishing.publish import formula_columns, write_release
+    from sfumato.publishing.beside import write_with_manifest
+    from sfumato.publishing.publish import formula_columns
     from sfumato.recipe import Recipe
 
     texts = registry.text_parameters(registry.look_up("sanitizer", sanitizer))
@@ -66,8 +67,7 @@ def sanitize(
     table, schema = project.read()
     with words_shown():
         release, measurements = made_and_measured(table, schema, recipe, project.measures)
-    written = write_release(release, output)
-    manifest = write_manifest(release, written)
+    written, manifest = write_with_manifest(release, output)
     if as_json:
         print_json(
             "sanitize",
@@ -168,12 +168,15 @@ def measure_release(
     from sfumato.external import read_release, untrue_cells
     from sfumato.measures import measure
     from sfumato.measures.by_group import measure_by
+    from sfumato.publishing.beside import of_other_data
     from sfumato.reading.arrow import read_arrow
 
     if len(files) > 3:
         raise UserError(f"{len(files)} files were given; give [ORIGINAL] RELEASE [SENSITIVE]")
     original, release = (None, files[0]) if len(files) == 1 else files[:2]
     project = loaded(project_file)
+    for name in of_other_data(files):
+        beware(f"{name} is not the file that its manifest describes; `sfumato sanitize` writes both again")
     judged = read_release(
         release if os.path.isdir(release) else read_arrow(release, **dialect),
         project.table(original),

@@ -188,7 +188,7 @@ def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str
 
 
 def write_report(project: Project, found: Frontier, target: Path, chosen: Candidate | None = None) -> None:
-    """Write the owner's report of an exploration, or of one of its candidates; nobody else may read it."""
+    """Write the owner's report of an exploration, or of one of its candidates."""
     from sfumato.exploring.stored import remade
     from sfumato.report.page import report_html
 
@@ -204,14 +204,14 @@ def write_report(project: Project, found: Frontier, target: Path, chosen: Candid
         chosen=chosen,
         release=None if chosen is None else remade(chosen, table, schema),
     )
-    write_text(target, page, private=True)
+    write_private(target, page)
 
 
-def write_text(target: Path, text: str, *, private: bool = False) -> None:
-    """Write a file in one piece, one that only the owner may read if it is private."""
+def write_private(target: Path, text: str) -> None:
+    """Write a file in one piece that only the owner may read: it tells of the original."""
     from sfumato.files import file_beside
 
-    with file_beside(target, private=private) as place:
+    with file_beside(target, private=True) as place:
         place.write_text(text, encoding="utf-8")
 
 
@@ -230,10 +230,10 @@ def parsed(parameters: tuple[str, ...], texts: frozenset[str] = frozenset()) -> 
         try:
             read = tomllib.loads(f"value = {value}")["value"]
             is_text = isinstance(read, (int, float)) and key.partition(".")[0].strip() in texts
-        except tomllib.TOMLDecodeError:
+        except ValueError:  # also of a number with more digits than Python reads
             is_text = True
         lines.append(f"{key} = {json.dumps(value)}" if is_text else given)
     try:
         return tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise ParameterError(f"cannot read the parameters: {error}") from None

@@ -92,6 +92,7 @@ def publish(
     passphrase = passphrase_of(key)
     project, store = opened(found_project(project_file), create=False)
     with store:
+        store.require_writable()
         table, schema = project.read()
         candidate = store.find(identity, source_of(table, schema))
         evidence = Evidence(*frontier_of(project, store, table, schema), store.secret)

@@ -188,10 +188,13 @@ def score_guesses(folder: Path, guesses: Path, answers: Path, as_json: bool) -> 
         return
     heads = ["question", "guesses", "right", "control guesses", "right", "risk", "95% interval"]
     print_table("", heads, [_scored_row(row) for row in found])
+    for row in found:
+        if row["undefined"] is not None:
+            echo(f"{row['question']}: no risk, because {row['undefined']}")
 
 
 def _scored_row(row: Mapping[str, Any]) -> list[str]:
-    """Return the figures of one question; without guesses on both sides there is no risk."""
+    """Return the figures of one question."""
     figures = ["-" if row[name] is None else f"{row[name]:.1%}" for name in ("rate", "control-rate", "risk")]
     ends = row["interval"]
     interval = "-" if ends is None else f"{ends[0]:.1%} to {ends[1]:.1%}"

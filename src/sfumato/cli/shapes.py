@@ -727,6 +727,9 @@ class ApplyShape(Shape):
     withheld, suppressed
         How many no released value stands for, by attribute, or `no class` where only all values together have
         none; and how many are left out so that the models hold.
+    earlier_releases, unrecognized
+        With how many earlier releases together the models were checked, and in how many of these it is not
+        known who is who: if in any, that check is an estimate.
     """
 
     folder: str
@@ -734,6 +737,8 @@ class ApplyShape(Shape):
     new_records: int
     withheld: dict[str, int]
     suppressed: int
+    earlier_releases: int
+    unrecognized: int
 
 
 class PublishShape(Shape):
@@ -829,7 +834,9 @@ class ScoredShape(Shape):
     control_guesses, control_rate
         The same of people who were not in it.
     risk, interval
-        What succeeded beyond the control group, with 95% confidence; null without guesses on both sides.
+        (r - c) / (1 - c) of the two rates, with 95% confidence; null where that is undefined.
+    undefined
+        Why there is no risk: a side without guesses, or a control group whose rate is 100%.
     """
 
     question: str
@@ -839,6 +846,7 @@ class ScoredShape(Shape):
     control_rate: float | None
     risk: float | None
     interval: tuple[float, float] | None
+    undefined: str | None
 
 
 class ScoreShape(Shape):

@@ -22,6 +22,7 @@ from sfumato.cli.terminal import (
     print_json,
     print_singling_out,
     print_table,
+    words_shown,
 )
 from sfumato.errors import UserError
 from sfumato.exploring.stored import source_now, stored_frontier
@@ -106,7 +107,8 @@ def new(data: str, output: Path | None, as_json: bool, **dialect: str | None) ->
     if os.path.exists(target):
         raise UserError(f"{target.name} exists already; edit it, or name another with --output")
     given = {name: value for name, value in dialect.items() if value is not None}
-    table, guesses = start_project(data, target, given)
+    with words_shown():
+        table, guesses = start_project(data, target, given)
     if as_json:
         print_json("new", {"project": str(target), "attributes": [guess_facts(each) for each in guesses]})
         return
@@ -134,7 +136,8 @@ def inspect(file: Path, as_json: bool, **given: str | None) -> None:
     """
     from sfumato.exploring.inspection import inspect as look_at
 
-    facts = look_at(file, None, **given).to_dict()
+    with words_shown():
+        facts = look_at(file, None, **given).to_dict()
     if as_json:
         print_json("inspect", facts)
         return

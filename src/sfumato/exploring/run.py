@@ -202,6 +202,7 @@ def fill(
     apart = None if workers == 1 and not limits.need_watching else limits
     ground = Ground(store, Original(table, schema, store.path), store.seed(seed), with_keys(measures), apart)
     ends = math.inf if budget is None else began + budget
+    store.discard_changed()
     store.keep_sums_of(all_versions())
     course = _Course(ground, axes, workers, began, ends, progress)
     with listening(course.hear), kept_on(store), suppress(_Spent):

@@ -20,7 +20,7 @@ from sfumato.release import Form
 from sfumato.schema import Schema
 from sfumato.table import Table
 from sfumato.verifying.documents import read_manifest
-from sfumato.verifying.folder import MANIFEST
+from sfumato.verifying.folder import MANIFEST, fingerprint
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,6 +104,9 @@ def _published(folder: Path) -> Files:
         )
     manifest = read_manifest(folder)
     layout = layout_of(manifest)
+    for name in (f"{table}.csv" for table in layout.tables):
+        if name not in manifest.files or fingerprint(folder, name)[0] != manifest.files[name].sha256:
+            raise DataError(f"{MANIFEST} belongs to another {name}; see what else with `sfumato verify`")
     tables = {
         name: table.drop_columns([layout.person] if layout.person in table.column_names else [])
         for name, table in read_written(folder, layout.tables).items()

@@ -298,28 +298,12 @@ def _estimated(release: Release, before: Release) -> Integers:
 
 def people_of(release: Release, earlier: Earlier) -> tuple[Integers, Integers] | None:
     """Return whose each record is, now and then, numbered alike; ``None`` where nobody knows."""
-    return earlier.people or _same_records(release, earlier.release)
+    from sfumato.applying.people import people_alike
 
-
-def _same_records(release: Release, before: Release) -> tuple[Integers, Integers] | None:
-    """Number people, or records where nobody has several, alike in two releases of the same table."""
-    from sfumato.applying.people import ranked
-
-    mine, theirs = release.original, before.original
-    if mine is None or theirs is None or release.rows is None or before.rows is None:
-        return None
-    if mine is not theirs and mine.fingerprint != theirs.fingerprint:
-        return None
-    if mine.person_of is not None:
-        both = [np.repeat(mine.person_of[each.rows], each.weights) for each in (release, before)]
-    else:
-        first = np.cumsum(mine.weights) - mine.weights
-        both = [
-            first[np.repeat(each.rows, each.weights)] + ranked(each.rows, each.weights)
-            for each in (release, before)
-            if each.rows is not None
-        ]
-    return both[0], both[1]
+    if earlier.people is not None:
+        return earlier.people
+    now, then = people_alike([release, earlier.release], {})
+    return None if now is None or then is None else (now, then)
 
 
 def classes_of_people(now: Integers, then: Integers, classes: Integers) -> Integers:

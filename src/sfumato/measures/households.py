@@ -56,6 +56,7 @@ class HouseholdRisk(IdentityMeasure):
         "The acquaintance of a household",
         "Knows everybody who lives there and has found it when the record of any of them is found.",
     )
+    version: ClassVar[int] = 2  # the records of a person without a household are of one household
     words: ClassVar[Words] = Words(
         "household risk",
         "The chance that the record of at least one member of a household is picked rightly, for the "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
+from sfumato.facts import AtMost
 from sfumato.miners.base import Encoding
 from sfumato.miners.made import Classifier, Made
 from sfumato.registry import register
@@ -59,7 +60,7 @@ class NaiveBayes(Classifier):
     'bins'
     """
 
-    smoothing: float = 1.0
+    smoothing: Annotated[float, AtMost(1e9)] = 1.0
 
     encoding: ClassVar[Encoding] = "bins"
     made: ClassVar[Made] = Made("sklearn.naive_bayes.MultinomialNB", {"alpha": "smoothing"})
@@ -85,7 +86,7 @@ class DependentBayes(Classifier):
     2
     """
 
-    smoothing: float = 1.0
+    smoothing: Annotated[float, AtMost(1e9)] = 1.0
 
     encoding: ClassVar[Encoding] = "bins"
     made: ClassVar[Made] = Made("sfumato.miners.simple.OneDependence", {"smoothing": "smoothing"})
@@ -107,7 +108,7 @@ class LogisticRegression(Classifier):
     1.0
     """
 
-    c: float = 1.0
+    c: Annotated[float, AtMost(1e6)] = 1.0
 
     made: ClassVar[Made] = Made(
         "sklearn.linear_model.LogisticRegression", {"C": "c"}, {"max_iter": 200}, "MinMaxScaler"
@@ -130,7 +131,7 @@ class LinearSVM(Classifier):
     'category'
     """
 
-    c: float = 1.0
+    c: Annotated[float, AtMost(1e6)] = 1.0
 
     made: ClassVar[Made] = Made(
         "sklearn.svm.LinearSVC", {"C": "c"}, {"dual": False, "tol": 1e-3}, "MinMaxScaler"
@@ -153,7 +154,7 @@ class NearestNeighbours(Classifier):
     5
     """
 
-    k: int = 15
+    k: Annotated[int, AtMost(1_000_000)] = 15
 
     made: ClassVar[Made] = Made("sfumato.miners.simple.Neighbours", {"k": "k"}, {"averages": False})
 
@@ -176,8 +177,8 @@ class NeuralNetwork(Classifier):
     32
     """
 
-    hidden: int = 32
-    epochs: int = 20
+    hidden: Annotated[int, AtMost(10_000)] = 32
+    epochs: Annotated[int, AtMost(10_000)] = 20
 
     made: ClassVar[Made] = Made(
         "sklearn.neural_network.MLPClassifier",

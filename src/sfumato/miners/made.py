@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from sfumato.errors import ParameterError
 from sfumato.miners.base import Predicts
+from sfumato.registry import check_bounds
 
 _SEEDS = ("random_state", "seed")
 
@@ -70,6 +71,7 @@ class _Declared:
     made: ClassVar[Made]
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         each: Field[Any]
         for each in fields(self):  # type: ignore[arg-type] # every miner is a dataclass
             value = getattr(self, each.name)

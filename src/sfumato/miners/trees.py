@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import Annotated, ClassVar, get_args
 
 from sfumato.errors import ParameterError
+from sfumato.facts import AtMost
 from sfumato.miners.forest import Features
 from sfumato.miners.made import Classifier, Made
 from sfumato.registry import register
@@ -39,8 +40,8 @@ class DecisionTree(Classifier):
     0.25
     """
 
-    confidence: float = 0.25
-    smallest: int = 2
+    confidence: Annotated[float, AtMost(0.5)] = 0.25
+    smallest: Annotated[int, AtMost(1_000_000_000)] = 2
 
     made: ClassVar[Made] = Made(
         "sfumato.miners.tree.PrunedTree", {"confidence": "confidence", "smallest": "smallest"}
@@ -111,8 +112,8 @@ class RandomForest(Classifier):
     2
     """
 
-    trees: int = 50
-    smallest_leaf: int = 2
+    trees: Annotated[int, AtMost(10_000)] = 50
+    smallest_leaf: Annotated[int, AtMost(1_000_000_000)] = 2
     features: Features = "root"
 
     made: ClassVar[Made] = Made(
@@ -146,7 +147,7 @@ class ExtraTrees(Classifier):
     50
     """
 
-    trees: int = 50
+    trees: Annotated[int, AtMost(10_000)] = 50
 
     made: ClassVar[Made] = Made(
         "sklearn.ensemble.ExtraTreesClassifier", {"n_estimators": "trees"}, {"min_samples_leaf": 2}
@@ -173,7 +174,7 @@ class GradientBoosting(Classifier):
     50
     """
 
-    rounds: int = 50
+    rounds: Annotated[int, AtMost(10_000)] = 50
 
     made: ClassVar[Made] = Made(
         "sklearn.ensemble.HistGradientBoostingClassifier", {"max_iter": "rounds"}, {"early_stopping": False}
@@ -200,7 +201,7 @@ class AdaBoost(Classifier):
     30
     """
 
-    rounds: int = 30
+    rounds: Annotated[int, AtMost(10_000)] = 30
 
     made: ClassVar[Made] = Made(
         "sklearn.ensemble.AdaBoostClassifier",

@@ -1,40 +1,59 @@
-"""Beside: the manifest that lies beside the files of a release which is not published as a folder."""
+"""Beside: a release that is not published as a folder, with its manifest beside its files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import sfumato
-from sfumato.files import file_beside
+from sfumato.errors import VerificationFailed
+from sfumato.files import files_beside
 from sfumato.publishing.layout import Layout, read_back, tables_of
 from sfumato.publishing.manifest import layout_facts, requirements_of
+from sfumato.publishing.publish import release_files
 from sfumato.release import Release
-from sfumato.verifying.documents import FORMAT, FileFacts, FileManifest, RecipeFacts
+from sfumato.verifying.documents import FORMAT, FileFacts, FileManifest, RecipeFacts, read_json
 from sfumato.verifying.documents import written as as_json
 from sfumato.verifying.folder import fingerprint
 
+_ENDING = ".manifest.json"
 
-def write_manifest(release: Release, files: Sequence[Path]) -> Path:
-    """Write what the files of a release are, and what they keep, beside the first of them; return where.
 
-    It says how the release was made (without the seed), which attributes it has, which models hold in it and
-    at which level, and the checksum of every file: enough to know the files again. Nobody decided for them,
-    and nothing is claimed beyond the models; `publish` writes a folder that others can verify.
+def write_with_manifest(release: Release, path: Path) -> tuple[tuple[Path, ...], Path]:
+    """Write the files of a release and what they are, all of them or nothing; return where.
+
+    The manifest says how the release was made (without the seed), which attributes it has, which models hold
+    in it and at which level, and the checksum of every file: enough to know the files again. Nobody decided
+    for them, and nothing is claimed beyond the models; `publish` writes a folder that others can verify.
 
     Parameters
     ----------
     release
         One that `sanitize` made.
-    files
-        What was written of it.
+    path
+        As in `write_release`. The manifest lies beside the first file.
     """
+    files = release_files(release, path)
+    targets = list(files)
+    manifest = targets[0].with_name(f"{targets[0].name}{_ENDING}")
+    with files_beside([*targets, manifest]) as (*places, beside):
+        for place, write in zip(places, files.values(), strict=True):
+            write(place)
+        found = {
+            target.name: fingerprint(place.parent, place.name)
+            for target, place in zip(targets, places, strict=True)
+        }
+        beside.write_text(as_json(_manifest(release, found)), encoding="utf-8")
+    return tuple(targets), manifest
+
+
+def _manifest(release: Release, found: dict[str, tuple[str, int]]) -> FileManifest:
     assert release.recipe is not None
     layout = Layout.of(release)
     seen = read_back(tables_of(release, typed=False), layout)
-    found = {file.name: fingerprint(file.parent, file.name) for file in files}
-    manifest = FileManifest(
+    return FileManifest(
         format=FORMAT,
         sfumato=sfumato.__version__,
         layout=layout_facts(layout),
@@ -42,7 +61,20 @@ def write_manifest(release: Release, files: Sequence[Path]) -> Path:
         requirements=requirements_of(seen, release, release.recipe),
         files={name: FileFacts(sha256=sha256, bytes=length) for name, (sha256, length) in found.items()},
     )
-    target = files[0].with_name(f"{files[0].name}.manifest.json")
-    with file_beside(target) as place:
-        place.write_text(as_json(manifest), encoding="utf-8")
-    return target
+
+
+def of_other_data(files: Iterable[Path]) -> list[str]:
+    """Return the names of files that are not those of which a manifest beside one of them speaks."""
+    others = set()
+    for file in files:
+        manifest = f"{file}{_ENDING}"
+        if not os.path.isfile(manifest):
+            continue
+        try:
+            for name, stated in read_json(file.parent, os.path.basename(manifest))["files"].items():
+                if fingerprint(file.parent, name)[0] != stated["sha256"]:
+                    others.add(name)
+        except (VerificationFailed, KeyError, TypeError, AttributeError):
+            # what cannot be read, or is gone, is not what the manifest says either
+            others.add(file.name)
+    return sorted(others)

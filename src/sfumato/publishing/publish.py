@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -23,7 +24,7 @@ from sfumato.cells import Cells
 from sfumato.columns import Limit
 from sfumato.decision import Decision, now
 from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
-from sfumato.files import file_beside, folder_beside, write_records
+from sfumato.files import files_beside, folder_beside, write_records
 from sfumato.frontier import Candidate, Frontier, broken_limits
 from sfumato.measures.base import Measure, Measurement, label_apart, measure
 from sfumato.project.defaults import Written, default_measures
@@ -640,8 +641,16 @@ def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
 
     A release of two tables becomes two files, ``NAME-quasi-identifiers`` and ``NAME-sensitive``.
     """
+    files = release_files(release, Path(path))
+    with files_beside([*files]) as places:
+        for place, write in zip(places, files.values(), strict=True):
+            write(place)
+    return tuple(files)
+
+
+def release_files(release: Release, target: Path) -> dict[Path, Callable[[Path], None]]:
+    """Return the files of a release, each with what writes it to a place."""
     _check_fit(release)
-    target = Path(path)
     writers: dict[str, Callable[[pa.Table, Path], None]] = {
         ".csv": _write_csv,
         ".parquet": _write_parquet,
@@ -650,13 +659,12 @@ def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
     if target.suffix not in writers:
         raise UserError(f"cannot write {target.name}; name it .csv, .parquet or .feather")
     tables = tables_of(release, typed=target.suffix != ".csv")
-    places = {
-        name: target if len(tables) == 1 else target.with_stem(f"{target.stem}-{name}") for name in tables
+    return {
+        target if len(tables) == 1 else target.with_stem(f"{target.stem}-{name}"): partial(
+            writers[target.suffix], table
+        )
+        for name, table in tables.items()
     }
-    for name, table in tables.items():
-        with file_beside(places[name]) as place:
-            writers[target.suffix](table, place)
-    return tuple(places.values())
 
 
 def _write_csv(table: pa.Table, place: Path) -> None:

@@ -27,6 +27,7 @@ from sfumato.reading.dialect import (
     scanned,
     sniff,
 )
+from sfumato.reading.mixtures import mixed_numbers, report
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -199,7 +200,15 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, quote: st
     last = table.column(table.num_columns - 1)[-1].as_py()
     if _swallows_the_rest(last, file.scan, file.dialect):
         raise _open_quote(path)
-    return without_blanks(path, table.rename_columns(file.names))
+    found = without_blanks(path, table.rename_columns(file.names))
+    for words in mixed_numbers(dict(zip(found.column_names, map(_whole, found.columns), strict=True))):
+        report(f"{path.name}: {words}")
+    return found
+
+
+def _whole(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Return the one chunk of a column that `without_blanks` made."""
+    return column.chunk(0)
 
 
 def without_blanks(path: Path, table: pa.Table) -> pa.Table:

@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 
 from sfumato.errors import DataError
 from sfumato.files import why_unreadable
+from sfumato.reading.mixtures import MixedLines, mixed_lines, report
 
 _SEPARATORS = (",", ";", "\t", "|")
 _QUOTES = ('"', "'")
@@ -24,6 +25,7 @@ _CHUNK = 1 << 20
 _SAMPLE = 1 << 16  # below the longest field that the csv module takes, so that sniffing cannot fail
 _MOST_GROWTH, _SMALL = 200, 1 << 28
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LAST_GUESS = "cp1252"
 _ENCODING_REMEDY = 'give its encoding, as encoding = "..." in [data] or as --encoding'
 
 
@@ -108,7 +110,14 @@ def scanned(path: Path, encoding: str | None) -> Scan:
     else:
         scans = (_scan_as(path, guess, is_guess=True) for guess in _guesses(path))
         scan = next((scan for scan in scans if scan is not None), None)
-        trouble = f"{path.name} is written in an encoding that cannot be told; {_ENCODING_REMEDY}"
+        mixed = None if scan is not None and scan.encoding != _LAST_GUESS else _mixed_lines(path)
+        told = "" if mixed is None else f": {mixed}"
+        trouble = f"{path.name} is written in an encoding that cannot be told{told}; {_ENCODING_REMEDY}"
+        if mixed is not None and scan is not None:
+            report(
+                f"{path.name} is written in more than one encoding: {mixed}; all was read as "
+                f"{_LAST_GUESS}, so that letters in the lines in UTF-8 are wrong; write it in one encoding"
+            )
     if scan is None:
         raise DataError(trouble)
     if not scan.last:
@@ -133,7 +142,7 @@ def _guesses(path: Path) -> tuple[str, ...]:
         return ("utf-8",)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return ("utf-16",)
-    return ("utf-8", "cp1252")
+    return ("utf-8", _LAST_GUESS)
 
 
 def _scan_as(path: Path, encoding: str, *, is_guess: bool = False) -> Scan | None:
@@ -142,7 +151,7 @@ def _scan_as(path: Path, encoding: str, *, is_guess: bool = False) -> Scan | Non
     try:
         for text in _texts(path, encoding):
             # nearly all bytes decode as Windows-1252: only text without control characters is it
-            if is_guess and encoding == "cp1252" and _CONTROL.search(text):
+            if is_guess and encoding == _LAST_GUESS and _CONTROL.search(text):
                 return None
             if "\0" in text:
                 raise DataError(f"{path.name} holds NUL characters; remove them or {_ENCODING_REMEDY}")
@@ -151,6 +160,11 @@ def _scan_as(path: Path, encoding: str, *, is_guess: bool = False) -> Scan | Non
     except UnicodeError:
         return None
     return Scan(encoding, sample, last)
+
+
+def _mixed_lines(path: Path) -> MixedLines | None:
+    with _opened(path) as stream:
+        return mixed_lines(stream)
 
 
 def _texts(path: Path, encoding: str) -> Iterator[str]:

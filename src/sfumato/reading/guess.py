@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -18,6 +18,7 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.hierarchy import HierarchySource, Intervals, Prefixes
+from sfumato.progress import tell
 from sfumato.reading import codes, shapes, vocabulary
 from sfumato.reading.relations import Relation, given_away, relations
 from sfumato.reading.shapes import decimal_mark, likely_missing_values, thousands_mark
@@ -91,7 +92,7 @@ def guess(table: Table) -> tuple[Guess, ...]:
         name: _Evidence.of(name, column, table, missing, marks) for name, column in table.columns.items()
     }
     found = relations(table, {name: column.number_of_code(table[name]) for name, column in evidence.items()})
-    first = {name: _guess(column) for name, column in evidence.items()}
+    first = dict(_guessed_apart(evidence))
     numbers = _person_numbers(first, evidence, found)
     named = _with_person({**first, **numbers}, numbers, evidence)
     surveyed = {**named, **_weights(named, evidence), **_households(named, evidence)}
@@ -99,6 +100,17 @@ def guess(table: Table) -> tuple[Guess, ...]:
     protected = _limited(single, evidence, "sensitive")
     return tuple(_limited(_without_tellers(protected, table), evidence, "quasi-identifying").values())
 
+
+def _guessed_apart(evidence: Mapping[str, _Evidence]) -> Iterator[tuple[str, Guess]]:
+    """Guess each column by itself, and tell how far that has come where there are many."""
+    for place, (name, column) in enumerate(evidence.items()):
+        if place and place % _COLUMNS_A_LINE == 0:
+            tell(f"{place:,} of {len(evidence):,} columns looked at")
+        yield name, _guess(column)
+
+
+_COLUMNS_A_LINE = 500
+"""After so many columns progress is told: less wide tables are looked at at once."""
 
 # What a column is made of
 

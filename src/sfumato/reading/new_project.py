@@ -84,8 +84,10 @@ def start_project(
     if os.path.exists(target):
         raise UserError(f"{target.name} exists already; edit it, or name another")
     records = source_at(data, **(dialect or {})).read()
-    missing = likely_missing_values(Table.from_arrow(records))
-    table = Table.from_arrow(records, missing_values=missing)
+    table = Table.from_arrow(records)
+    missing = likely_missing_values(table)
+    if missing:
+        table = Table.from_arrow(records, missing_values=missing)
     guesses = guess(table)
     decimal = decimal_mark(table)
     written = project_text(

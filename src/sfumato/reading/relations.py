@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from hashlib import blake2b
 from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats
+from sfumato.arrays import Codes, Floats, Integers
+from sfumato.progress import tell
 from sfumato.table import Table
 
 How = Literal["same", "scaled", "follows"]
 
 _ROWS_LOOKED_AT_FIRST = 1_000
+_PAIRS_LOOKED_AT_FIRST = 8
+_COLUMNS_A_LINE = 500
+"""After so many columns progress is told: less wide tables are compared at once."""
 _ROWS_RANKED = 5_000
 _BITS = 20.0
 """So many bits must agree before an agreement is taken for more than chance."""
@@ -60,13 +64,18 @@ def relations(table: Table, numbers: Mapping[str, Floats | None] | None = None) 
     >>> [(each.column, each.other, each.how) for each in relations(table)]
     [('word', 'grade', 'same'), ('grade', 'word', 'same')]
     """
-    looked_at = _Looked.at(table)
-    names = list(table.columns)
+    names, groups = tuple(table.columns), _Groups.of(table)
+    followers: list[list[int]] = []
+    for place, group in enumerate(groups.of_column):
+        if place and place % _COLUMNS_A_LINE == 0:
+            tell(f"{place:,} of {len(names):,} columns compared with the others")
+        if group == len(followers):  # groups are numbered as they appear
+            followers.append(groups.columns_following(group))
     found = [
-        Relation(column, other, how)
-        for other in names
-        for column in names
-        if column != other and (how := looked_at.how(column, other))
+        Relation(names[column], other, "same" if groups.of_column[column] == group else "follows")
+        for place, (other, group) in enumerate(zip(names, groups.of_column, strict=True))
+        for column in followers[group]
+        if column != place
     ]
     known = {(each.column, each.other) for each in found}
     ranked = _ranked(table, numbers or {})
@@ -102,45 +111,89 @@ def given_away(table: Table, column: str, other: str) -> float:
 
 
 @dataclass(frozen=True)
-class _Looked:
-    """The codes of every column, of all rows and of a few that are looked at first."""
+class _Groups:
+    """The columns of a table in groups that say the same: one value of each for one of another.
 
-    codes: Mapping[str, Codes]
-    some: Mapping[str, Codes]
-    sizes: Mapping[str, int]
+    A column follows from another if equal values of the other always come with equal values of it. A table
+    of 3,000 columns has nine million pairs, too many to look at one by one. So columns that say the same are
+    found by a digest of their codes, and only one of them is compared with the rest. There, two rows in which
+    a column is the same refute at once all columns in which they differ: few such pairs of rows leave hardly
+    any column, and only those are compared in all rows.
+    """
+
+    members: tuple[list[int], ...]
+    """The columns of each group, in the order of the table."""
+    of_column: tuple[int, ...]
+    codes: tuple[Codes, ...]
+    """Of one column for each group."""
+    some: Codes
+    """The same of a few rows: a line for each row, a column for each group."""
+    n_values: Integers
+    bits: Floats
+    """How many bits a row tells by each group."""
 
     @classmethod
-    def at(cls, table: Table) -> _Looked:
-        codes = {name: column.tightened().codes for name, column in table.columns.items()}
+    def of(cls, table: Table) -> _Groups:
+        group_of: dict[bytes, int] = {}
+        members: list[list[int]] = []
+        codes: list[Codes] = []
+        of_column = []
+        for place, column in enumerate(table.columns.values()):
+            renumbered = _renumbered(column.tightened().codes)
+            group = group_of.setdefault(blake2b(renumbered.tobytes()).digest(), len(members))
+            if group == len(members):
+                members.append([])
+                codes.append(renumbered)
+            members[group].append(place)
+            of_column.append(group)
         rows = np.random.default_rng(0).permutation(table.n_rows)[:_ROWS_LOOKED_AT_FIRST]
-        some = {name: column[rows] for name, column in codes.items()}
-        return cls(codes, some, {name: int(column.max()) + 1 for name, column in codes.items()})
+        return cls(
+            tuple(members),
+            tuple(of_column),
+            tuple(codes),
+            np.column_stack([each[rows] for each in codes]),
+            np.array([int(each.max()) + 1 for each in codes]),
+            np.array([*map(_entropy, codes)]),
+        )
 
-    @cached_property
-    def n_rows(self) -> int:
-        return len(next(iter(self.codes.values())))
+    def columns_following(self, group: int) -> list[int]:
+        """Return the columns that follow from those of a group, its own included, if that is no chance."""
+        codes, n_values = self.codes[group], self.n_values[group]
+        is_likely = (self.n_values >= 2) & ((len(codes) - n_values) * self.bits >= _BITS)
+        coarser = self._not_refuted(group, np.flatnonzero(is_likely & (self.n_values < n_values))).tolist()
+        found = [group] if is_likely[group] else []
+        found += [other for other in coarser if _follows(self.codes[other], codes)]
+        return sorted(column for other in found for column in self.members[other])
 
-    @cached_property
-    def bits(self) -> Mapping[str, float]:
-        """How many bits a row tells by each column."""
-        return {name: _entropy(codes) for name, codes in self.codes.items()}
+    def _not_refuted(self, group: int, others: Integers) -> Integers:
+        """Return the groups of these that follow from one in the rows that are looked at first."""
+        codes = self.some[:, group]
+        one_row = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+        one_row[codes] = np.arange(len(codes))
+        again = np.flatnonzero(one_row[codes] != np.arange(len(codes)))
+        start, step = 0, _PAIRS_LOOKED_AT_FIRST
+        while start < len(again) and len(others):
+            rows = again[start : start + step]
+            one, same = self.some[rows], self.some[one_row[codes[rows]]]
+            others = others[(one[:, others] == same[:, others]).all(axis=0)]
+            start, step = start + step, 2 * step
+        return others
 
-    def how(self, column: str, other: str) -> How | None:
-        """Return how a column depends on another, if it does."""
-        if self.sizes[column] < 2 or self.sizes[column] > self.sizes[other]:
-            return None
-        repeated = self.n_rows - self.sizes[other]
-        if repeated * self.bits[column] < _BITS:
-            return None
-        if not self._follows(self.some, column, other) or not self._follows(self.codes, column, other):
-            return None
-        return "same" if self.sizes[column] == self.sizes[other] else "follows"
 
-    def _follows(self, codes: Mapping[str, Codes], column: str, other: str) -> bool:
-        """Return whether every value of the other column comes with one value of this one."""
-        first = np.full(self.sizes[other], -1, dtype=np.int32)
-        first[codes[other]] = codes[column]
-        return bool((first[codes[other]] == codes[column]).all())
+def _renumbered(codes: Codes) -> Codes:
+    """Number the codes by the rows in which they occur last, whatever they were; none is left out."""
+    last = np.empty(int(codes.max()) + 1, dtype=np.int64)
+    last[codes] = np.arange(len(codes))
+    number = np.empty(len(last), dtype=np.int32)
+    number[np.argsort(last)] = np.arange(len(last), dtype=np.int32)
+    return number[codes]
+
+
+def _follows(column: Codes, other: Codes) -> bool:
+    """Return whether every value of the other column comes with one value of this one."""
+    first = np.empty(int(other.max()) + 1, dtype=np.int32)
+    first[other] = column
+    return bool((first[other] == column).all())
 
 
 def _entropy(codes: Codes) -> float:

@@ -16,7 +16,12 @@ from sfumato.table import HouseholdMembers, Table, number
 
 
 def surveyed(
-    table: Table, weight: str | None, household: str | None, decimal: str = ".", thousands: str = ""
+    table: Table,
+    weight: str | None,
+    household: str | None,
+    decimal: str = ".",
+    thousands: str = "",
+    person: str | None = None,
 ) -> Table:
     """Return a table that knows its survey weights and households.
 
@@ -28,6 +33,8 @@ def surveyed(
         The columns, where there are any.
     decimal, thousands
         The marks in numbers that are written as text.
+    person
+        The column that tells whose a record is, where there is one.
 
     Examples
     --------
@@ -38,7 +45,7 @@ def surveyed(
     if weight is not None and _is_to_read(table, weight, "weight", table.survey_weights is not None):
         table = replace(table, survey_weights=_weights(table, weight, decimal, thousands))
     if household is not None and _is_to_read(table, household, "household", table.households is not None):
-        table = replace(table, households=_membership(table, household))
+        table = replace(table, households=_membership(table, household, person))
     return table
 
 
@@ -72,12 +79,19 @@ def _weights(table: Table, name: str, decimal: str, thousands: str) -> Floats:
     return sealed(each * table.weights)
 
 
-def _membership(table: Table, name: str) -> HouseholdMembers:
-    """Return the household of each record; a record that lacks one is taken to live alone."""
+def _membership(table: Table, name: str, person: str | None) -> HouseholdMembers:
+    """Return the household of each record; a person without one is taken to live alone.
+
+    A record that lacks it belongs to the household that another record of the same person names, the first in
+    the order of the values if there are several.
+    """
     column = table[name]
     row_of = np.repeat(np.arange(table.n_rows), table.weights)
     household_of = column.codes[row_of].astype(np.int64)
     if column.missing_code is not None:
-        alone = np.flatnonzero(household_of == column.missing_code)
-        household_of[alone] = len(column.domain) + np.arange(len(alone))
+        lacks = household_of == column.missing_code
+        own = np.arange(len(row_of)) if person is None else table[person].codes[row_of].astype(np.int64)
+        home_of = len(column.domain) + np.arange(int(own.max(initial=-1)) + 1)
+        np.minimum.at(home_of, own[~lacks], household_of[~lacks])
+        household_of[lacks] = home_of[own[lacks]]
     return HouseholdMembers(sealed(row_of), sealed(np.unique(household_of, return_inverse=True)[1]))

@@ -163,7 +163,8 @@ def _opened(folder: Path) -> tuple[Release, Layout]:
 def _of_reader(release: Release) -> tuple[Release, Layout]:
     """Return what a reader would see of a release: labels that occur, and no original."""
     cells = {name: _occurring(release.cells[name]) for name in release.schema.released}
-    return replace(release, cells=cells, original=None, rows=None, earlier=()), Layout.of(release)
+    seen = replace(release, cells=cells, original=None, rows=None, earlier=(), person_names=None)
+    return seen, Layout.of(release)
 
 
 def _occurring(cells: Cells) -> Cells:
@@ -292,7 +293,8 @@ def _is_nothing(figure: float) -> bool:
 
 
 def _figure(figure: float | None) -> float | None:
-    return None if figure is None or math.isnan(figure) else round(float(figure), 9)
+    # a sum of nothing is 0, not -0
+    return None if figure is None or math.isnan(figure) else round(float(figure), 9) + 0.0
 
 
 def _notes(question: Query, asked: AskedRecords) -> Iterator[str]:

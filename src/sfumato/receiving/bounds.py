@@ -85,11 +85,16 @@ def of_numbers(
         [each.reshape(len(each), -1).T for _, each, _ in _certain(holds, sight, cells)], 1
     )
     lines = [line[0] for line in sight.lines]
-    n_numbers = holds.shape[summed]
-    found = all_in_cells(holds, lines, len(sight.amounts), cells.along(summed, n_numbers))
-    can = found.reshape(cells.n_cells, n_numbers, -1) > 0
-    lowest = np.where(can, sight.lines[summed][1].T, np.inf).min(axis=1)
-    highest = np.where(can, sight.lines[summed][2].T, -np.inf).max(axis=1)
+    least, most = sight.lines[summed][1].T, sight.lines[summed][2].T
+    if summed in cells.axes:  # each cell has the numbers of one region alone
+        own = cells.region_along(summed)
+        numbers, least, most = cells, least[own, np.newaxis], most[own, np.newaxis]
+    else:
+        numbers = cells.along(summed, holds.shape[summed])
+    found = all_in_cells(holds, lines, len(sight.amounts), numbers)
+    can = found.reshape(cells.n_cells, -1, len(sight.amounts)) > 0
+    lowest = np.where(can, least, np.inf).min(axis=1)
+    highest = np.where(can, most, -np.inf).max(axis=1)
     largest = _largest_mean if averaged else _largest_sum
     pairs = [
         (

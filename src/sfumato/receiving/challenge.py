@@ -48,8 +48,9 @@ answer any more, and you cannot compute it. The owner runs
 
 and hands you `answers.json` afterwards, or the scores alone. Of each question you get how often you were
 right about people in the data (of membership: how often you said yes), the same for the others, and the risk
-(r - c) / (1 - c) with 95% confidence. Whom you do not guess about is not counted; few guesses give a wide
-interval. At 0 the release told you nothing about those in it that you could not guess of anybody.
+(r - c) / (1 - c) with 95% confidence. Targets with no guess are not counted; few guesses give a wide
+interval. At 0 the release told you nothing about those in it that you could not guess of anybody; below 0 you
+did better on the others. Where c is 100% the risk is undefined: your guesses show nothing either way.
 
 The people are real. Attack the release and not them: use the files of this folder and what you know of the
 method, contact nobody, pass nothing on, and delete it all when you are done.
@@ -134,7 +135,7 @@ def challenge(
     asked = (MEMBERSHIP, *(name for name in bound_schema.sensitive if name not in told))
     _check(bound, bound_schema, told, targets)
     members, strangers = _drawn(bound, targets)
-    release = sanitize(_without(bound, strangers), bound_schema.given or bound_schema, how)
+    release = sanitize(_without(bound, strangers), bound_schema.for_parts, how)
     people = [*((row, YES) for row in members), *((row, NO) for row in strangers)]
     people = [people[number] for number in secret_order(len(people))]
     sealed = list(_sealed(bound, people, asked))

@@ -46,6 +46,12 @@ class AnswerCells:
         """Return these cells, each told apart by all regions of one attribute more."""
         return AnswerCells((*self.axes, axis), (*self.regions, np.arange(n_regions)))
 
+    def region_along(self, axis: int) -> Integers:
+        """Return for each cell its region of one of these attributes."""
+        places = np.indices([len(each) for each in self.regions]).reshape(len(self.axes), -1)
+        place = self.axes.index(axis)
+        return self.regions[place][places[place]]
+
     def narrowed(self, holds: Booleans) -> Booleans:
         """Leave out the regions that are not told, and put the axes of the answer last."""
         for axis, told in zip(self.axes, self.regions, strict=True):

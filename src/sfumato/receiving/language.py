@@ -13,7 +13,8 @@
                |  "is" [ "not" ] "missing"
 
 A name or value with blanks or signs of the language stands in quotation marks, single or double. A missing
-value passes no test but ``is missing``, so that ``not age >= 40`` holds of it.
+value passes no test but ``is missing``: neither ``age = 40`` nor ``age != 40`` holds of it. ``not`` in front
+of a test turns it round, so that ``not age >= 40`` holds of a missing value.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from sfumato.choosing.tokens import Language, TokenReader
@@ -81,6 +82,8 @@ class CellTest:
         The range, where one is asked for.
     start, end
         The letters of the query that the test is written with.
+    is_not
+        Whether the value must be another one, as with ``!=`` and ``not in``; a missing value passes neither.
     """
 
     attribute: str
@@ -89,16 +92,17 @@ class CellTest:
     span: Span | None = None
     start: int = 0
     end: int = 0
+    is_not: bool = False
 
     def __str__(self) -> str:
-        name = _shown(self.attribute)
+        name, be_in = _shown(self.attribute), "not in" if self.is_not else "in"
         if self.sign == "missing":
             return f"{name} is missing"
         if self.sign == "range":
-            return f"{name} in {self.span}"
+            return f"{name} {be_in} {self.span}"
         if self.sign == "in":
-            return f"{name} in ({', '.join(map(_shown, self.values))})"
-        return f"{name} {self.sign} {_shown(self.values[0])}"
+            return f"{name} {be_in} ({', '.join(map(_shown, self.values))})"
+        return f"{name} {'!=' if self.is_not else self.sign} {_shown(self.values[0])}"
 
 
 @dataclass(frozen=True)
@@ -278,8 +282,8 @@ class _QueryReader(TokenReader):
             sign = _SIGNS.get(self._text, self._text)
             self._place += 1
             value = self._value(f"a value after {name} {sign}")
-            test = CellTest(name, "=" if sign == "!=" else sign, (value,), None, start, self._last_end)  # type: ignore[arg-type]
-            return Not(test) if sign == "!=" else test
+            wanted: TestSign = "=" if sign == "!=" else sign  # type: ignore[assignment]
+            return CellTest(name, wanted, (value,), None, start, self._last_end, sign == "!=")
         if self._takes("word", "is"):
             is_not = self._takes("word", "not")
             if not self._takes("word", "missing"):
@@ -289,8 +293,7 @@ class _QueryReader(TokenReader):
         is_not = self._takes("word", "not")
         if not self._takes("word", "in"):
             raise self._unexpected(f"=, !=, <, <=, >, >=, `in` or `is missing` after {name!r}")
-        test = self._among(name, start)
-        return Not(test) if is_not else test
+        return replace(self._among(name, start), is_not=is_not)
 
     def _among(self, name: str, start: int) -> CellTest:
         """Read a list of values or a range of numbers; round brackets with two ends alone are a list."""

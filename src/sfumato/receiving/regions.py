@@ -207,9 +207,14 @@ def _is_missing(pieces: Pieces) -> Booleans:
 
 
 def _passes(test: CellTest, pieces: Pieces) -> Booleans:
-    """Return which pieces pass a test."""
+    """Return which pieces pass a test; a missing value passes no test but that for missing values."""
     if test.sign == "missing":
         return _is_missing(pieces)
+    found = _is_as_asked(test, pieces)
+    return ~found & ~_is_missing(pieces) if test.is_not else found
+
+
+def _is_as_asked(test: CellTest, pieces: Pieces) -> Booleans:
     if np.isnan(pieces.inside).all():
         return np.array(
             [name is not None and name != UNNAMED and name in test.values for name in pieces.names]

@@ -18,6 +18,7 @@ from typing import Any
 
 MEMBERSHIP = "in-the-data"
 YES, NO = "yes", "no"
+UNDEFINED = "the rate of the control group is 100%, and a release can add nothing to that"
 _NORMAL_95 = 1.959963984540054
 
 
@@ -43,7 +44,7 @@ def scores(guesses: list[dict[str, str]], answers: list[dict[str, str]]) -> list
     """Return for each question how often guesses were right about people in the data, and about the others.
 
     Of membership it is how often people were said to be in the data. The risk is (r - c) / (1 - c): what the
-    release gave away beyond what is guessed of anybody.
+    release gave away beyond what is guessed of anybody. It is undefined where c is 1.
     """
     true = {(row["target"], row["question"]): row["answer"] for row in answers}
     unknown = [row for row in guesses if (row["target"], row["question"]) not in true]
@@ -62,32 +63,58 @@ def scores(guesses: list[dict[str, str]], answers: list[dict[str, str]]) -> list
 
 
 def risk(hits: list[bool], control: list[bool]) -> dict[str, Any]:
-    """Return both rates and the risk, with 95% confidence (Wilson's intervals, put together)."""
-    facts: dict[str, Any] = {"guesses": len(hits), "control-guesses": len(control)}
-    if not hits or not control:
-        return {**facts, "rate": None, "control-rate": None, "risk": None, "interval": None}
-    rate, error = _wilson(hits)
-    base, base_error = _wilson(control)
-    value = (rate - base) / (1 - base)
-    radius = math.hypot(error / (1 - base), base_error * (1 - rate) / (1 - base) ** 2)
-    return {
-        **facts,
-        "rate": sum(hits) / len(hits),
-        "control-rate": sum(control) / len(control),
-        "risk": value,
-        "interval": [max(-1.0, value - radius), min(1.0, value + radius)],
+    """Return both rates and the risk (r - c) / (1 - c), with 95% confidence.
+
+    1 - risk is the ratio of two shares of wrong guesses. Its interval is put together from Wilson's intervals
+    of both (A. Donner and G. Zou, "Closed-form confidence intervals for functions of the normal mean and
+    standard deviation", 2012): the risk always lies in it, and it never reaches above 1. Where there is no
+    risk, ``undefined`` says why.
+    """
+    facts: dict[str, Any] = {
+        "guesses": len(hits),
+        "control-guesses": len(control),
+        "rate": None,
+        "control-rate": None,
+        "risk": None,
+        "interval": None,
+        "undefined": None,
     }
+    if not hits or not control:
+        who = "in the data" if not hits else "in the control group"
+        return {**facts, "undefined": f"there are no guesses about people {who}"}
+    facts |= {"rate": sum(hits) / len(hits), "control-rate": sum(control) / len(control)}
+    if all(control):
+        return {**facts, "undefined": UNDEFINED}
+    n_wrong, n_wrong_control = hits.count(False), control.count(False)
+    wrong, wrong_control = n_wrong / len(hits), n_wrong_control / len(control)
+    # of whole numbers, so that a risk of -9 is not one of -9.000000000000002
+    value = (n_wrong_control * len(hits) - n_wrong * len(control)) / (n_wrong_control * len(hits))
+    (low, high), (low_control, high_control) = _wilson(wrong, len(hits)), _wilson(wrong_control, len(control))
+    product = wrong * wrong_control
+    room = low_control * (2 * wrong_control - low_control)
+    most = (product + math.sqrt(max(product**2 - high * (2 * wrong - high) * room, 0.0))) / room
+    # the same with the other ends and the other root, written so that no difference of equal numbers is taken
+    room, own = high_control * (2 * wrong_control - high_control), low * (2 * wrong - low)
+    least = own / (product + math.sqrt(max(product**2 - own * room, 0.0))) if wrong else 0.0
+    return {**facts, "risk": value, "interval": [1 - most, 1 - least]}
 
 
-def _wilson(hits: list[bool]) -> tuple[float, float]:
-    """Return the middle and half the width of Wilson's interval of a share."""
-    number, share, z = len(hits), sum(hits) / len(hits), _NORMAL_95
+def _wilson(share: float, number: int) -> tuple[float, float]:
+    """Return the ends of Wilson's interval of a share."""
+    z = _NORMAL_95
     middle = (share + z * z / (2 * number)) / (1 + z * z / number)
     radius = z / (1 + z * z / number) * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
-    return middle, radius
+    return max(middle - radius, 0.0), min(middle + radius, 1.0)
+
+
+def _require_file(path: Path) -> None:
+    # files of the system, as /proc/kmsg, call themselves empty and need not end
+    if not path.is_file() or not path.stat().st_size:
+        raise FileNotFoundError
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
+    _require_file(path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -109,6 +136,7 @@ def scored(folder: Path, guesses: Path, answers: Path) -> list[dict[str, Any]]:
         What the owner kept.
     """
     try:
+        _require_file(answers)
         opened = json.loads(answers.read_text("utf-8"))["answers"]
         broken = broken_seals(_rows(folder / "commitments.csv"), opened)
     except (OSError, KeyError, TypeError, ValueError):

@@ -92,18 +92,60 @@ records = [
     ({**person, **row}, $count / sizes[person[group]]) for person in people for row in told[person[group]]
 ]
 """)
-_R = Template("""\
-facts <- jsonlite::fromJSON("manifest.json", simplifyVector = FALSE)$$layout$$attributes[[$name]]
+_R = Template(
+    r"""
+# reads JSON: numbers, texts, and lists with or without names
+TOKEN <- '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|[][{}:,]|[^][{}:,"\\s]+'
+ESCAPES <- c(b = "\b", f = "\f", n = "\n", r = "\r", t = "\t")
+lines <- readLines("manifest.json", encoding = "UTF-8", warn = FALSE)
+tokens <- unlist(regmatches(lines, gregexpr(TOKEN, lines, perl = TRUE)))
+at <- 0
+
+following <- function() tokens[at <<- at + 1]
+
+unescaped <- function(part) {
+  sign <- substr(part, 2, 2)
+  if (!startsWith(part, "\\")) return(part)
+  if (sign == "u") return(intToUtf8(strtoi(substr(part, 3, 6), 16)))
+  if (sign %in% names(ESCAPES)) ESCAPES[[sign]] else sign
+}
+
+plain <- function(token) {
+  inside <- substr(token, 2, nchar(token) - 1)
+  parts <- regmatches(inside, gregexpr("\\\\(?:u[0-9a-f]{4}|.)|[^\\\\]+", inside, perl = TRUE))[[1]]
+  paste(vapply(parts, unescaped, ""), collapse = "")
+}
+
+value <- function() {
+  token <- following()
+  if (startsWith(token, '"')) return(plain(token))
+  if (!token %in% c("{", "[")) return(switch(token, true = TRUE, false = FALSE, null = NA, as.numeric(token)))
+  values <- list()
+  keys <- c()
+  while (!tokens[at + 1] %in% c("}", "]")) {
+    if (tokens[at + 1] == ",") following()
+    if (token == "{") {
+      keys <- c(keys, plain(following()))
+      following()
+    }
+    values[[length(values) + 1]] <- value()
+  }
+  following()
+  names(values) <- keys
+  values
+}
+
+facts <- value()[["layout"]][["attributes"]][[$name]]
 data <- read.csv("$file.csv", colClasses = "character", check.names = FALSE, na.strings = character(0),
                  blank.lines.skip = FALSE, encoding = "UTF-8")
-PART <- '"(?:[^"]|"")*"|[\\\\[(][^\\\\])]*[\\\\])]|[^,\\\\s][^,]*'
+PART <- '"(?:[^"]|"")*"|[\\[(][^\\])]*[\\])]|[^,\\s][^,]*'
 
 members <- function(label) {
-  if (label %in% names(facts$$branches)) return(unlist(facts$$branches[[label]]))
+  if (label %in% names(facts[["branches"]])) return(unlist(facts[["branches"]][[label]]))
   if (endsWith(label, " or missing")) return(c(members(sub(" or missing$$", "", label)), ""))
-  if (grepl("^\\\\[[^,]+, [^,]+[])]$$", label)) {
+  if (grepl("^\\[[^,]+, [^,]+[])]$$", label)) {
     ends <- as.numeric(strsplit(substr(label, 2, nchar(label) - 1), ", ")[[1]])
-    if (isTRUE(facts$$whole)) return(as.character(seq(ends[1], ends[2] - endsWith(label, ")"))))
+    if (isTRUE(facts[["whole"]])) return(as.character(seq(ends[1], ends[2] - endsWith(label, ")"))))
     return(as.character(ends[1] + diff(ends) * (seq_len(100) - 0.5) / 100))
   }
   if (startsWith(label, "{")) {
@@ -121,8 +163,9 @@ lists <- lapply(data[[$name]], members)
 values <- unlist(lists)
 values[values == ""] <- "missing"
 counts <- round(tapply(rep(1 / lengths(lists), lengths(lists)), values, sum), 2)
-cat(paste(names(counts), counts, sep = "\\t"), sep = "\\n")
-""")
+cat(paste(names(counts), counts, sep = "\t"), sep = "\n")
+""".lstrip()
+)
 
 
 def readme(manifest: Manifest) -> str:
@@ -183,7 +226,7 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         "equally likely. It needs Python 3.9 and nothing else; run it in this folder.\n"
     )
     yield f"```python\n{_python(manifest, name)}```\n"
-    yield "The same in R, with the package jsonlite:\n"
+    yield "The same in R, which needs no package:\n"
     held = next(table for table in tables if not _is_of_values(manifest, table, name))
     yield f"```r\n{_R.substitute(name=_quoted(name), file=held)}```"
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.errors import ParameterError
-from sfumato.facts import Guarantee, RecordKind
-from sfumato.registry import register
+from sfumato.facts import AtMost, Guarantee, RecordKind
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release
+from sfumato.sanitizers.base import MOST_EPSILON, MOST_MADE
 from sfumato.sanitizers.markov_field import fitted_field
 from sfumato.sanitizers.private_synthesis import (
     Fitting,
@@ -69,12 +70,12 @@ class AIM:
     Guarantee(epsilon=0.5, delta=1e-06, unit='record')
     """
 
-    epsilon: float = 1.0
+    epsilon: Annotated[float, AtMost(MOST_EPSILON)] = 1.0
     delta: float = 1e-6
-    n_records: int = 0
-    records_per_person: int = 1
-    degree: int = 2
-    rounds: int = 10
+    n_records: Annotated[int, AtMost(MOST_MADE)] = 0
+    records_per_person: Annotated[int, AtMost(1_000_000)] = 1
+    degree: Annotated[int, AtMost(8)] = 2
+    rounds: Annotated[int, AtMost(1_000)] = 10
 
     kind: ClassVar[RecordKind] = "synthetic"
     repeatable: ClassVar[bool] = False
@@ -87,6 +88,7 @@ class AIM:
     needs_package: ClassVar[str] = "mbi"
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         check_budget(self)
         if self.degree < 2:
             raise ParameterError(f"degree must be 2 or more, not {self.degree}")

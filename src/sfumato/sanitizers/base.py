@@ -20,6 +20,13 @@ from sfumato.sanitizers.soundness import check_promise, check_sound
 from sfumato.schema import Schema
 from sfumato.table import Records, Table
 
+MOST_RECORDS = 1_000_000_000
+"""No table that fits into memory has more records, so that no class or leaf of more is worth asking for."""
+MOST_MADE = 10_000_000
+"""So many synthetic records at most are made where their number is given."""
+MOST_EPSILON = 1_000_000.0
+"""From a far smaller epsilon on, nothing is promised to anybody."""
+
 
 @runtime_checkable
 class Sanitizer(Protocol):

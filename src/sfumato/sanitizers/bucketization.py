@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Codes, Integers
 from sfumato.cells import Cells, exact_cells
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import AttributeName
+from sfumato.facts import AtMost, AttributeName
 from sfumato.kernels.anatomizing import diverse_groups, separate_people
 from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, sum_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.diversity import ProbabilisticDiversity
-from sfumato.registry import name_of, register
+from sfumato.registry import check_bounds, name_of, register
 from sfumato.release import Form, Release, released
+from sfumato.sanitizers.base import MOST_RECORDS
 from sfumato.sanitizers.mondrian import Variant, partition
 from sfumato.schema import Schema
 from sfumato.table import Table
@@ -64,13 +65,14 @@ class Bucketize:
     variant: Variant = "strict"
     form: Form = "one-table"
     free: tuple[AttributeName, ...] = ()
-    smallest_group: int = 1
+    smallest_group: Annotated[int, AtMost(MOST_RECORDS)] = 1
 
     does: ClassVar[str] = (
         "Quasi-identifiers stay exact; sensitive values are exchanged among the records of a bucket."
     )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if self.smallest_group < 1:
             raise ParameterError(f"smallest-group must be at least 1, not {self.smallest_group}")
 
@@ -122,7 +124,7 @@ class Anatomy:
     3.0
     """
 
-    l: int = 3  # noqa: E741 - the paper's letter
+    l: Annotated[int, AtMost(MOST_RECORDS)] = 3  # noqa: E741 - the paper's letter
     form: Form = "two-tables"
 
     does: ClassVar[str] = (
@@ -130,6 +132,7 @@ class Anatomy:
     )
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if self.l < 2:
             raise ParameterError(f"l must be at least 2, not {self.l}")
 

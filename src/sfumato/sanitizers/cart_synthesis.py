@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.cells import Cells, exact_cells
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AttributeName, RecordKind
-from sfumato.registry import register
+from sfumato.facts import AtMost, AttributeName, RecordKind
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release, made_up
+from sfumato.sanitizers.base import MOST_MADE, MOST_RECORDS
 from sfumato.sanitizers.noise import number_cells
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
@@ -58,9 +59,9 @@ class CartSynthesis:
     """
 
     order: tuple[AttributeName, ...] = ()
-    min_leaf: int = 5
+    min_leaf: Annotated[int, AtMost(MOST_RECORDS)] = 5
     smoothing: bool = False
-    n_records: int = 0
+    n_records: Annotated[int, AtMost(MOST_MADE)] = 0
 
     kind: ClassVar[RecordKind] = "synthetic"
     does: ClassVar[str] = (
@@ -69,6 +70,7 @@ class CartSynthesis:
     times_mondrian: ClassVar[float] = 10.0
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if self.min_leaf < 1:
             raise ParameterError(f"min-leaf must be at least 1, not {self.min_leaf}")
         if self.n_records < 0:

@@ -6,16 +6,16 @@ import datetime
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.cells import Cells
 from sfumato.errors import Infeasible, ParameterError, suggestion
-from sfumato.facts import AttributeName, RecordKind
+from sfumato.facts import AtMost, AttributeName, RecordKind
 from sfumato.hierarchy import Dates
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release
 from sfumato.sanitizers.changed_records import changed_release, records_of
 from sfumato.schema import Schema
@@ -54,7 +54,7 @@ class DateShift:
     datetime.timedelta(days=4)
     """
 
-    days: int = 182
+    days: Annotated[int, AtMost(36_525)] = 182
     attributes: tuple[AttributeName, ...] = ()
 
     kind: ClassVar[RecordKind] = "perturbed"
@@ -63,6 +63,7 @@ class DateShift:
     times_mondrian: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if not 1 <= self.days <= 36_525:
             raise ParameterError(f"days must be 1 to 36525, not {self.days}")
 

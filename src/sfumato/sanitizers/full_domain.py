@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.cells import level_cells
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import Recodes
+from sfumato.facts import AtMost, Recodes
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release, released
 from sfumato.sanitizers.base import check_feasible, check_share, without_failing
 from sfumato.schema import Schema
@@ -48,7 +48,7 @@ class FullDomain:
     True
     """
 
-    levels: Mapping[str, int] = field(default_factory=dict)
+    levels: Mapping[str, Annotated[int, AtMost(1_000)]] = field(default_factory=dict)
     model: PrivacyModel = KAnonymity(5)
     suppression: float = 0.0
 
@@ -61,6 +61,7 @@ class FullDomain:
     times_mondrian: ClassVar[float] = 0.3
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         check_share("suppression", self.suppression)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.errors import ParameterError
+from sfumato.facts import AtMost
 from sfumato.kernels.clustering import Covers, range_costs
 from sfumato.kernels.improving import (
     Journal,
@@ -21,7 +22,7 @@ from sfumato.kernels.improving import (
 )
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release
 from sfumato.sanitizers.base import check_feasible
 from sfumato.sanitizers.borders import Borders
@@ -100,7 +101,7 @@ class LocalRecoding:
     """
 
     model: PrivacyModel = KAnonymity(5)
-    effort: int = 10
+    effort: Annotated[int, AtMost(1_000)] = 10
     cells: Literal["sets", "nodes"] = "sets"
     borders: Borders = "tight"
 
@@ -112,6 +113,7 @@ class LocalRecoding:
     times_mondrian: ClassVar[float] = 20.0
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if self.effort < 0:
             raise ParameterError(f"effort must be 0 or more, not {self.effort}")
 

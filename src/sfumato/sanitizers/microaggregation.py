@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.cells import Cells
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import RecordKind
+from sfumato.facts import AtMost, RecordKind
 from sfumato.kernels.microaggregating import mdav
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release
+from sfumato.sanitizers.base import MOST_RECORDS
 from sfumato.sanitizers.changed_records import changed_release, records_of, with_codes
 from sfumato.sanitizers.noise import number_cells
 from sfumato.schema import Schema
@@ -54,13 +55,14 @@ class Microaggregation:
     ('perturbed', 3)
     """
 
-    k: int = 5
+    k: Annotated[int, AtMost(MOST_RECORDS)] = 5
 
     kind: ClassVar[RecordKind] = "perturbed"
     does: ClassVar[str] = "Similar records are gathered in groups; each group shows its average."
     times_mondrian: ClassVar[float] = 20.0
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if self.k < 1:
             raise ParameterError(f"k must be at least 1, not {self.k}")
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.facts import Guarantee, RecordKind
-from sfumato.registry import register
+from sfumato.facts import AtMost, Guarantee, RecordKind
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release
+from sfumato.sanitizers.base import MOST_EPSILON, MOST_MADE
 from sfumato.sanitizers.noisy_counts import noisy_largest, variance_of, with_noise
 from sfumato.sanitizers.private_synthesis import (
     Fitting,
@@ -72,10 +73,10 @@ class MST:
     ('synthetic', 50)
     """
 
-    epsilon: float = 1.0
+    epsilon: Annotated[float, AtMost(MOST_EPSILON)] = 1.0
     delta: float = 1e-6
-    n_records: int = 0
-    records_per_person: int = 1
+    n_records: Annotated[int, AtMost(MOST_MADE)] = 0
+    records_per_person: Annotated[int, AtMost(1_000_000)] = 1
 
     kind: ClassVar[RecordKind] = "synthetic"
     repeatable: ClassVar[bool] = False
@@ -86,6 +87,7 @@ class MST:
     always_named: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         check_budget(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:

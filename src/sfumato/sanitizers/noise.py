@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.cells import Cells
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AttributeName, RecordKind
-from sfumato.registry import register
+from sfumato.facts import AtMost, AttributeName, RecordKind
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release, released
+from sfumato.sanitizers.base import MOST_EPSILON
 from sfumato.schema import Schema
 from sfumato.table import Column, Table, text
 
@@ -61,9 +62,9 @@ class Laplace:
     (True, 12)
     """
 
-    epsilon: float = 1.0
+    epsilon: Annotated[float, AtMost(MOST_EPSILON)] = 1.0
     attributes: tuple[AttributeName, ...] = ()
-    ranges: Mapping[str, float] = field(default_factory=dict)
+    ranges: Mapping[str, Annotated[float, AtMost(1e15)]] = field(default_factory=dict)
     rounded: bool = True
 
     kind: ClassVar[RecordKind] = "perturbed"
@@ -72,6 +73,7 @@ class Laplace:
     times_mondrian: ClassVar[float] = 0.3
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         if not 0 < self.epsilon < float("inf"):
             raise ParameterError(f"epsilon must be above 0, not {self.epsilon:g}")
         for name, width in self.ranges.items():

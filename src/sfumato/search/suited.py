@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from sfumato.columns import Limit
 from sfumato.errors import Infeasible, ParameterError
+from sfumato.facts import AtMost
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.closeness import TCloseness
 from sfumato.models.diversity import ProbabilisticDiversity
 from sfumato.recipe import Recipe
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release
-from sfumato.sanitizers.base import sanitize
+from sfumato.sanitizers.base import MOST_RECORDS, sanitize
 from sfumato.sanitizers.borders import Borders
 from sfumato.sanitizers.mondrian import Mondrian
 from sfumato.schema import Schema
@@ -80,8 +81,8 @@ class Suited:
     ['suppress-quasi-identifiers', 'suppress-sensitive', 'as-is', 'mondrian k=2', 'mondrian k=3']
     """
 
-    k: tuple[int, ...] = ()
-    l: tuple[float, ...] = ()  # noqa: E741 - the papers' letter
+    k: tuple[Annotated[int, AtMost(MOST_RECORDS)], ...] = ()
+    l: tuple[Annotated[float, AtMost(MOST_RECORDS)], ...] = ()  # noqa: E741 - the papers' letter
     t: tuple[float, ...] = ()
     every_kind: bool = False
     borders: Borders = "tight"
@@ -89,6 +90,7 @@ class Suited:
     is_quick: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         for name, least in (("k", 1), ("l", 1), ("t", 0)):
             low = [value for value in getattr(self, name) if not least <= value < math.inf]
             if low:

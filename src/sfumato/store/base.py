@@ -6,19 +6,23 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 import sqlite3
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
-from functools import cached_property
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sfumato.decision import Decision, now
-from sfumato.errors import ParameterError, StoreError
+from sfumato.errors import ParameterError, SfumatoError, StoreError
+from sfumato.files import create_private
 from sfumato.frontier import Alias, Candidate
 from sfumato.measures.base import Measurement
 from sfumato.recipe import Recipe
+from sfumato.registry import name_and_parameters, registered
+from sfumato.store.checksums import discard_unsound, unsound
 from sfumato.store.costs import Cost
 from sfumato.store.layout import identity_of, prepare
 from sfumato.store.provenance import measure_version, method_versions, reads_the_same
@@ -32,10 +36,21 @@ _NO_PLACE = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_IOERR_
 _FAILED = '{"failed": 1}'
 """The versions of a candidate that a method at fault left unmade: none of today, so it is tried again."""
 
+_MADE_AGAIN = ("candidate", "alias", "measurement", "proposal", "figure", "reading", "cost")
+"""The tables whose rows an exploration can compute again; the seed and decisions are not among them."""
+_LEFT_OUT = "left out here; `sfumato explore` computes them again"
+_LISTED = 3
+"""How many changed entries a warning names."""
+
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _MEND = "move it away or mend it"
+_NOT_UTF8 = "a name or text that was given is not valid UTF-8; rename the file or folder"
 _HELD = "another program holds it; wait for it or end it"
 _NEEDS_ROOM = "make room on the disk, or let the folder be written"
+
+
+class ChangedRows(UserWarning):
+    """Entries of a store whose checksum does not fit: another program or a fault of the disk changed them."""
 
 
 class Mark(NamedTuple):
@@ -58,6 +73,13 @@ class Store:
         The file; `IN_MEMORY` for a store that nobody needs afterwards.
     create
         Whether a file that is missing is made.
+
+    Attributes
+    ----------
+    secret
+        The key of the names and checksums in this store: drawn once, kept here, never shown to anybody.
+    is_read_only
+        Whether the file is on a medium that cannot be written: it can be read all the same.
     """
 
     def __init__(self, path: Path, *, create: bool = True) -> None:
@@ -65,11 +87,12 @@ class Store:
         if not create and path != IN_MEMORY and not os.path.exists(path):
             raise StoreError(f"nothing was explored yet: no {path.name}; run `sfumato explore` first")
         try:
-            self._connection = _connect(path)
+            self._connection, self.secret, self.is_read_only = _connect(path)
         except sqlite3.Error as error:
             raise StoreError(f"cannot open the store {path.name}: {_said(error)}; {_remedy(error)}") from None
         except OSError as error:
             raise StoreError(f"cannot create the store {path.name}: {error.strerror}") from None
+        self._has_warned = False
 
     def close(self) -> None:
         """Close the file."""
@@ -84,12 +107,13 @@ class Store:
     def seed(self, wanted: int | None = None) -> int:
         """Return the project's seed: drawn once, then kept; a wanted one must not contradict it."""
         with self._reading():
+            self._require_sound("fact", "the seed", "name = 'seed'")
             rows = self._connection.execute("select value from fact where name = 'seed'")
             kept = next((int(value) for (value,) in rows), None)
         if kept is None:
             chosen = secrets.randbits(128) if wanted is None else wanted
             with self._writing():
-                self._connection.execute("insert into fact values ('seed', ?)", (str(chosen),))
+                self._connection.execute("insert into fact (name, value) values ('seed', ?)", (str(chosen),))
             return chosen
         if wanted is not None and wanted != kept:
             raise StoreError(
@@ -97,17 +121,6 @@ class Store:
                 "leave --seed out or remove the store"
             )
         return kept
-
-    @cached_property
-    def secret(self) -> bytes:
-        """What the names in this store are keyed with: drawn once, kept here, never shown to anybody."""
-        with self._writing():
-            self._connection.execute(
-                "insert or ignore into fact values ('secret', ?)", (secrets.token_hex(32),)
-            )
-        with self._reading():
-            rows = self._connection.execute("select value from fact where name = 'secret'")
-            return bytes.fromhex(next(rows)[0])
 
     def identity(self, recipe: Recipe, source: str) -> str:
         """Return the short name of a candidate, by its recipe (without the seed) and what it is made from.
@@ -120,40 +133,42 @@ class Store:
     def proposals(self, search: str) -> list[Recipe]:
         """Return what a search proposed in an earlier run, if it did."""
         with self._reading():
-            rows = self._connection.execute(
-                "select recipe from proposal where search = ? order by position", (search,)
-            )
-            return [Recipe.from_json(recipe) for (recipe,) in rows]
+            rows = self._connection.execute("select recipes from sound_proposal where search = ?", (search,))
+            return [Recipe.from_json(recipe) for (recipes,) in rows for recipe in json.loads(recipes)]
 
     def keep_proposals(self, search: str, recipes: list[Recipe]) -> None:
         """Write down what a search proposes, so that it need not be run again."""
         with self._writing():
-            self._connection.executemany(
-                "insert or replace into proposal values (?, ?, ?)",
-                [(search, position, recipe.to_json()) for position, recipe in enumerate(recipes)],
+            self._connection.execute(
+                "insert or replace into proposal (search, recipes) values (?, ?)",
+                (search, json.dumps([recipe.to_json() for recipe in recipes])),
             )
 
     def sums(self, key: str) -> Any | None:
         """Return the sums that a measure kept, if it did."""
         with self._reading():
-            rows = self._connection.execute("select facts from figure where key = ?", (key,))
+            rows = self._connection.execute("select facts from sound_figure where key = ?", (key,))
             return next((json.loads(facts) for (facts,) in rows), None)
 
     def keep_sums(self, key: str, sums: Any) -> None:
         """Write down sums that took long, so that they need not be computed again."""
         with self._writing():
-            self._connection.execute("insert or replace into figure values (?, ?)", (key, json.dumps(sums)))
+            self._connection.execute(
+                "insert or replace into figure (key, facts) values (?, ?)", (key, json.dumps(sums))
+            )
 
     def keep_sums_of(self, versions: Mapping[str, int]) -> None:
         """Remove the kept sums unless the same versions of all methods had made them."""
         today = json.dumps(versions, sort_keys=True)
         with self._reading():
-            rows = self._connection.execute("select value from fact where name = 'figures'")
+            rows = self._connection.execute("select value from sound_fact where name = 'figures'")
             made_by = next((value for (value,) in rows), "{}")
         if made_by != today:
             with self._writing():
                 self._connection.execute("delete from figure")
-                self._connection.execute("insert or replace into fact values ('figures', ?)", (today,))
+                self._connection.execute(
+                    "insert or replace into fact (name, value) values ('figures', ?)", (today,)
+                )
 
     def save(
         self,
@@ -198,7 +213,7 @@ class Store:
     def _holder_of(self, release: str | None, source: str, other_than: str) -> str | None:
         with self._reading():
             rows = self._connection.execute(
-                "select id from candidate where release = ? and source = ? and id != ?",
+                "select id from sound_candidate where release = ? and source = ? and id != ?",
                 (release, source, other_than),
             )
             return next((identity for (identity,) in rows), None)
@@ -233,12 +248,10 @@ class Store:
 
     def _write_measurements(self, identity: str, taken: Mapping[str, list[Measurement]]) -> None:
         self._connection.executemany(
-            "insert or replace into measurement (candidate, asked, position, facts, version) "
-            "values (?, ?, ?, ?, ?)",
+            "insert or replace into measurement (candidate, asked, facts, version) values (?, ?, ?, ?)",
             [
-                (identity, asked, position, json.dumps(measurement.to_dict()), measure_version(asked))
+                (identity, asked, json.dumps([m.to_dict() for m in measurements]), measure_version(asked))
                 for asked, measurements in taken.items()
-                for position, measurement in enumerate(measurements)
             ],
         )
 
@@ -248,19 +261,19 @@ class Store:
         wanted, keyed = {key: measure_version(key) for key in asked}, self._keyed(release)
         with self._reading():
             rows = self._connection.execute(
-                "select asked, version, facts from measurement where candidate in "
-                "(select id from candidate where release = ?) order by candidate, asked, position",
+                "select asked, version, facts from sound_measurement where candidate in "
+                "(select id from sound_candidate where release = ?) order by candidate, asked",
                 (keyed,),
             )
             for key, version, facts in rows:
                 if wanted.get(key) == version:
-                    found.setdefault(key, []).append(Measurement.from_dict(json.loads(facts)))
+                    found.setdefault(key, []).extend(_measurements(facts))
         return found
 
     def aliases(self) -> dict[str, str]:
         """Return for each recipe that makes the release of another candidate the id of that candidate."""
         with self._reading():
-            return dict(self._connection.execute("select id, candidate from alias").fetchall())
+            return dict(self._connection.execute("select id, candidate from sound_alias").fetchall())
 
     def keep_costs(self, source: str, n_rows: int, sanitizer: str, seconds: Mapping[str, float]) -> None:
         """Add what one candidate cost to what its method cost before.
@@ -286,7 +299,7 @@ class Store:
         """Return what methods and measures cost; where only with another table, in proportion to its rows."""
         with self._reading():
             rows = self._connection.execute(
-                "select sanitizer, part, n_rows, times, seconds, longest from cost "
+                "select sanitizer, part, n_rows, times, seconds, longest from sound_cost "
                 "order by source = ?, rowid",
                 (source,),
             )
@@ -304,14 +317,14 @@ class Store:
         with self._reading():
             return dict(
                 self._connection.execute(
-                    "select id, explored from candidate where source = ?", (source,)
+                    "select id, explored from sound_candidate where source = ?", (source,)
                 ).fetchall()
             )
 
     def given_up(self) -> set[str]:
         """Return the candidates that a method at fault, or a limit, left unmade."""
         with self._reading():
-            rows = self._connection.execute("select id from candidate where versions = ?", (_FAILED,))
+            rows = self._connection.execute("select id from sound_candidate where versions = ?", (_FAILED,))
             return {identity for (identity,) in rows}
 
     def mark(self) -> Mark:
@@ -335,14 +348,18 @@ class Store:
             "id in (select candidate from measurement where rowid > ?) or "
             "id in (select candidate from alias where rowid > ?))"
         )
-        return self._candidates(wanted, (source, *begun))
+        return self._candidates(wanted, (source, *begun), reads_all=since is None)
 
-    def _candidates(self, wanted: str, given: tuple[object, ...]) -> tuple[Candidate, ...]:
+    def _candidates(
+        self, wanted: str, given: tuple[object, ...], *, reads_all: bool = False
+    ) -> tuple[Candidate, ...]:
         measured: dict[str, list[Measurement]] = {}
         also: dict[str, list[Alias]] = {}
         with self._reading():
+            # where every row was just checked and is sound, no checksum need be computed a second time
+            sound = "" if reads_all and not self._warn_of_changed(_LEFT_OUT) else "sound_"
             for first, identity, recipe in self._connection.execute(
-                f"select candidate, id, recipe from alias where candidate in "
+                f"select candidate, id, recipe from {sound}alias where candidate in "
                 f"(select id from candidate where {wanted}) order by rowid",
                 given,
             ):
@@ -351,14 +368,14 @@ class Store:
             # what was measured with a file that has changed since, such as a population, counts no longer
             gone = {pair for pair in taken if not reads_the_same(*pair)}
             for identity, asked, version, facts in self._connection.execute(
-                "select candidate, asked, version, facts from measurement "
+                f"select candidate, asked, version, facts from {sound}measurement "
                 f"where candidate in (select id from candidate where {wanted}) order by rowid",
                 given,
             ):
                 if (asked, version) not in gone:
-                    measured.setdefault(identity, []).append(Measurement.from_dict(json.loads(facts)))
+                    measured.setdefault(identity, []).extend(_measurements(facts))
             rows = self._connection.execute(
-                "select id, recipe, infeasible, seconds, versions from candidate "
+                f"select id, recipe, infeasible, seconds, versions from {sound}candidate as candidate "
                 f"where {wanted} order by rowid",
                 given,
             )
@@ -379,7 +396,7 @@ class Store:
         """Return for each candidate what was measured, by the versions that the measures have today."""
         found: dict[str, set[str]] = {}
         with self._reading():
-            rows = self._connection.execute("select distinct candidate, asked, version from measurement")
+            rows = self._connection.execute("select candidate, asked, version from sound_measurement")
             every = rows.fetchall()
         today = {asked: measure_version(asked) for asked in {asked for _, asked, _ in every}}
         for identity, asked, version in every:
@@ -397,8 +414,8 @@ class Store:
         with self._reading():
             for identity, recipe in recipes.items():
                 rows = self._connection.execute(
-                    "select recipe, versions from candidate where id = :id "
-                    "union all select recipe, versions from alias where id = :id",
+                    "select recipe, versions from sound_candidate where id = :id "
+                    "union all select recipe, versions from sound_alias where id = :id",
                     {"id": identity},
                 )
                 for written, versions in rows:
@@ -411,7 +428,7 @@ class Store:
         """Return of how many candidates something was computed by another version than that of today."""
         with self._reading():
             made = self._connection.execute(
-                "select id, recipe, versions from candidate where source = ? and versions != ?",
+                "select id, recipe, versions from sound_candidate where source = ? and versions != ?",
                 (source, _FAILED),
             ).fetchall()
             taken = self._connection.execute("select distinct asked, version from measurement").fetchall()
@@ -433,17 +450,17 @@ class Store:
     def infeasible(self) -> set[str]:
         """Return the candidates that could not be made."""
         with self._reading():
-            rows = self._connection.execute("select id from candidate where infeasible is not null")
+            rows = self._connection.execute("select id from sound_candidate where infeasible is not null")
             return {identity for (identity,) in rows}
 
     def find(self, prefix: str, source: str) -> Candidate:
-        """Return the candidate whose id, or former id, begins so, or one of whose other recipes has it."""
+        """Return the candidate whose id begins so, or one of whose other recipes has it."""
         with self._reading():
+            self._warn_of_changed(_LEFT_OUT)
             begins = "substr({}, 1, length(:prefix)) = :prefix"
             rows = self._connection.execute(
-                f"select id, source from candidate where {begins.format('id')} or id in "
-                f"(select id from renamed where {begins.format('former')} union all "
-                f"select candidate from alias where {begins.format('id')})",
+                f"select id, source from sound_candidate where {begins.format('id')} or id in "
+                f"(select candidate from sound_alias where {begins.format('id')})",
                 {"prefix": prefix},
             ).fetchall()
         found = [identity for identity, made_from in rows if made_from == source]
@@ -463,7 +480,8 @@ class Store:
     def sources(self) -> set[str]:
         """Return from which data and schemas there are candidates."""
         with self._reading():
-            return {source for (source,) in self._connection.execute("select distinct source from candidate")}
+            rows = self._connection.execute("select distinct source from sound_candidate")
+            return {source for (source,) in rows}
 
     def source_read(self, file: str, described: str, state: str) -> str | None:
         """Return what was read from a data file, if it has not changed since.
@@ -479,29 +497,33 @@ class Store:
         """
         with self._reading():
             rows = self._connection.execute(
-                "select source from reading where file = ? and described = ? and state = ?",
+                "select source from sound_reading where file = ? and described = ? and state = ?",
                 (file, described, state),
             )
             return next((source for (source,) in rows), None)
 
     def keep_source(self, file: str, described: str, state: str, source: str) -> None:
-        """Write down what was read from a data file in this state."""
+        """Write down what was read from a data file in this state, where the store can be written."""
+        if self.is_read_only:
+            return
         with self._writing():
             self._connection.execute(
-                "insert or replace into reading values (?, ?, ?, ?)", (file, described, state, source)
+                "insert or replace into reading (file, described, state, source) values (?, ?, ?, ?)",
+                (file, described, state, source),
             )
 
     def record(self, decision: Decision, folder: str) -> None:
         """Write down a decision."""
         with self._writing():
             self._connection.execute(
-                "insert into decision values (?, ?, ?)",
+                "insert into decision (candidate, folder, facts) values (?, ?, ?)",
                 (decision.candidate, folder, json.dumps(decision.to_dict())),
             )
 
     def decisions(self) -> list[Decision]:
         """Return all decisions, oldest first."""
         with self._reading():
+            self._require_sound("decision", "a decision")
             rows = self._connection.execute("select facts from decision order by rowid")
             facts = [json.loads(written) for (written,) in rows]
             return [Decision(**{**fact, "policy": tuple(fact["policy"])}) for fact in facts]
@@ -509,8 +531,48 @@ class Store:
     def folders(self) -> list[str]:
         """Return for each decision, oldest first, the folder that was published."""
         with self._reading():
+            self._require_sound("decision", "a decision")
             rows = self._connection.execute("select folder from decision order by rowid")
             return [folder for (folder,) in rows]
+
+    def discard_changed(self) -> None:
+        """Remove every row whose checksum does not fit and that can be computed again; warn of figures."""
+        with self._reading():
+            self._warn_of_changed("computed again")
+        with self._writing():
+            for table in _MADE_AGAIN:
+                discard_unsound(self._connection, table)
+            # another program does not remove what belongs to a candidate together with it
+            for table in ("alias", "measurement"):
+                self._connection.execute(
+                    f"delete from {table} where candidate not in (select id from candidate)"
+                )
+
+    def _warn_of_changed(self, consequence: str) -> bool:
+        """Return whether the checksum of a figure does not fit; warn of all, once and in one line."""
+        entries = [
+            *(f"candidate {_shown(identity)}" for (identity,) in self._unsound("candidate", "id")),
+            *(f"a recipe of candidate {_shown(each)}" for (each,) in self._unsound("alias", "candidate")),
+            *(
+                f"{_measure_name(asked)} of candidate {_shown(identity)}"
+                for identity, asked in self._unsound("measurement", "candidate, asked")
+            ),
+        ]
+        if entries and not self._has_warned:
+            self._has_warned = True
+            more = f" and {len(entries) - _LISTED:,} more" if len(entries) > _LISTED else ""
+            said = f"{', '.join(entries[:_LISTED])}{more}: changed outside of sfumato, {consequence}"
+            warnings.warn(f"{self.path.name}: {said}", ChangedRows, stacklevel=4)
+        return bool(entries)
+
+    def _unsound(self, table: str, columns: str) -> list[tuple[Any, ...]]:
+        return unsound(self._connection, table, columns)
+
+    def _require_sound(self, table: str, what: str, where: str = "1") -> None:
+        """Refuse what was changed and cannot be computed again."""
+        if any(is_meant for (is_meant,) in self._unsound(table, where)):
+            reason = f"{what} in it was changed outside of sfumato; {_MEND}"
+            raise StoreError(f"cannot read the store {self.path.name}: {reason}")
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -519,13 +581,24 @@ class Store:
         The lock is one of SQLite on a file beside the store, so the system lifts it when the
         process ends, however it ends.
         """
+        self.require_writable()
         with nullcontext() if self.path == IN_MEMORY else closing(self._lock()):
             yield
+
+    def require_writable(self) -> None:
+        """Raise an error if nothing can be written, for what must write at its end."""
+        if self.is_read_only:
+            reason = "it is read-only; let the file and its folder be written"
+            raise StoreError(f"cannot write the store {self.path.name}: {reason}")
 
     def _lock(self) -> sqlite3.Connection:
         place = _lock_of(self.path)
         lock = None
         try:
+            with suppress(FileExistsError):
+                create_private(place)
+            if place.is_symlink():
+                raise StoreError(f"cannot lock the store {self.path.name}: {place.name} is a link; remove it")
             # who only asks whether somebody explores holds the file for an instant
             lock = sqlite3.connect(place, timeout=0.2, isolation_level=None)
             lock.execute("begin exclusive")
@@ -538,6 +611,9 @@ class Store:
                 remedy = _NEEDS_ROOM if _lacks_place(error) else "remove that file"
                 reason = f"cannot lock the store {self.path.name} by {place.name}: {error}; {remedy}"
             raise StoreError(reason) from None
+        except OSError as error:
+            reason = f"cannot lock the store {self.path.name} by {place.name}: {error.strerror}"
+            raise StoreError(f"{reason}; {_NEEDS_ROOM}") from None
         return lock
 
     @contextmanager
@@ -549,6 +625,8 @@ class Store:
                 yield
             finally:
                 self._connection.rollback()
+        except UnicodeEncodeError:
+            raise StoreError(f"cannot read the store {self.path.name}: {_NOT_UTF8}") from None
         except (sqlite3.Error, ParameterError, ValueError, KeyError, TypeError, AttributeError) as error:
             # what a parser says may show what it stumbled over: only the name of SQLite's code is passed on
             reason = getattr(error, "sqlite_errorname", "what it holds cannot be understood")
@@ -559,6 +637,8 @@ class Store:
         try:
             with self._connection:
                 yield
+        except UnicodeEncodeError:
+            raise StoreError(f"cannot write the store {self.path.name}: {_NOT_UTF8}") from None
         except sqlite3.Error as error:
             reason = f"{_said(error)}; {_way_out(error)}"
             raise StoreError(f"cannot write the store {self.path.name}: {reason}") from None
@@ -567,7 +647,7 @@ class Store:
 def is_being_explored(path: Path) -> bool:
     """Return whether a process, this or another, explores the project whose store lies here."""
     place = _lock_of(path)
-    if not place.exists():
+    if not place.is_file():
         return False
     try:
         with closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", timeout=0, uri=True)) as lock:
@@ -609,24 +689,102 @@ def _lock_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.lock")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    if path != IN_MEMORY and not os.path.exists(path):
-        # only the owner may read it: it holds the seed
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-    elif path.is_file() and not _is_database(path):
-        raise sqlite3.DatabaseError("file is not a database")
+def _measurements(facts: str) -> list[Measurement]:
+    return [Measurement.from_dict(each) for each in json.loads(facts)]
+
+
+def _shown(identity: object) -> str:
+    """Return an id for a message; one that was changed itself may hold anything."""
+    return (
+        identity if isinstance(identity, str) and re.fullmatch(r"[0-9a-z]{1,16}", identity) else "(changed)"
+    )
+
+
+def _measure_name(asked: object) -> str:
+    """Return what the key of a measure is called; one that was changed itself may hold anything."""
+    try:
+        name, _ = name_and_parameters(json.loads(str(asked)))
+    except (ValueError, TypeError, SfumatoError):
+        name = ""
+    return name if name in {**registered("measure"), **registered("model")} else "a measurement"
+
+
+def _connect(path: Path) -> tuple[sqlite3.Connection, bytes, bool]:
+    """Return the file, its secret, and whether it can only be read."""
+    if path != IN_MEMORY:
+        _prepare_place(path)
     connection = sqlite3.connect(path, timeout=10)
     try:
-        connection.execute("pragma journal_mode = wal")
+        try:
+            connection.execute("pragma journal_mode = wal")
+            is_read_only = path != IN_MEMORY and not _may_write(path)
+        except sqlite3.Error as error:
+            if path == IN_MEMORY or not _lacks_place(error):
+                raise
+            connection.close()
+            connection = _connect_read_only(path)
+            is_read_only = True
         connection.execute("pragma foreign_keys = on")
-        prepare(connection, path.name)
+        secret = prepare(connection, path.name)
     except (sqlite3.Error, StoreError):
         connection.close()
         raise
     except UnicodeDecodeError:
         connection.close()
         raise sqlite3.DatabaseError("what it holds cannot be understood") from None
+    return connection, secret, is_read_only
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    """Open a file whose folder cannot be written, where SQLite cannot make the files that readers share.
+
+    A process that is allowed to write keeps a log beside the file, which is then read as well. Without a log,
+    nobody is writing, and SQLite needs no other file if it takes the store as immutable.
+    """
+    log = Path(f"{path}-wal")
+    has_log = log.exists() and log.stat().st_size
+    mode = "mode=ro" if has_log else "immutable=1"
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", timeout=10, uri=True)
+    try:
+        connection.execute("select 1 from sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        if not has_log:
+            raise
+        raise StoreError(
+            f"cannot read the store {path.name}: its latest changes are still in {log.name}, and the folder "
+            "cannot be written; copy both files to one that can"
+        ) from None
     return connection
+
+
+def _prepare_place(path: Path) -> None:
+    """Make the file of a new store, for the owner alone; refuse what is no store.
+
+    A store that exists may be reached through a link: its owner put it elsewhere. A new one is not created
+    through a link, and SQLite would follow links in place of the files that it keeps beside the store.
+    """
+    if path.is_symlink() and not (path.exists() and path.stat().st_size):
+        raise StoreError(
+            f"cannot create the store {path.name}: there is a link in its place; remove it, and move or link "
+            "a store only after it was created"
+        )
+    for end in ("-wal", "-shm", "-journal"):
+        if os.path.islink(f"{path}{end}"):
+            raise StoreError(f"cannot open the store {path.name}: {path.name}{end} is a link; remove it")
+    with suppress(FileExistsError):
+        create_private(path)
+    if not path.is_file():
+        raise sqlite3.DatabaseError("it is not a regular file")
+    if not path.stat().st_size:
+        # somebody else made the empty file, perhaps for all to read
+        path.chmod(0o600)
+    elif not _is_database(path):
+        raise sqlite3.DatabaseError("file is not a database")
+
+
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _is_database(path: Path) -> bool:

@@ -168,7 +168,8 @@ def _require_cryptography() -> None:
 
 
 def _key_bytes(path: Path) -> bytes:
-    if os.path.exists(path) and not os.path.isfile(path):
+    # files of the system, as /proc/kmsg, call themselves empty and are waited for
+    if os.path.exists(path) and not (os.path.isfile(path) and os.path.getsize(path)):
         raise UserError(f"the key {path.name or path} is no plain file; name the file that holds it")
     try:
         with path.open("rb") as file:

@@ -152,7 +152,11 @@ def strictly(predicted: float, released: float) -> float:
 
 
 def half(predicted: float, released: float) -> float:
-    return float(predicted < math.inf and predicted <= released / 2)
+    return float(released > 0 and predicted < math.inf and predicted <= released / 2)
+
+
+def all_the_way(predicted: float, released: float) -> float:
+    return float(predicted == 0 < released)
 
 
 def exact(predicted: float, released: float) -> float:
@@ -167,7 +171,7 @@ def less(predicted: float, released: float) -> float:
 WORTHS: dict[str, tuple[dict[str, Any], Callable[[float, float], float]]] = {
     "nearer": ({"reduction": "nearer"}, strictly),
     "half": ({"reduction": "nearer", "c": 50}, half),
-    "hundred": ({"reduction": "nearer", "c": 100}, exact),
+    "hundred": ({"reduction": "nearer", "c": 100}, all_the_way),
     "exact": ({"reduction": "exact"}, exact),
     "distance": ({"reduction": "distance"}, less),
 }
@@ -480,8 +484,10 @@ def test_an_adversary_who_predicts_all_ages_sees_the_classes_of_the_original(hos
         (0, 0, 0, False),
         (2, 4, 50, True),
         (3, 4, 50, False),
-        (0, 0, 50, True),
+        (0, 0, 50, False),
+        (0, 4, 50, True),
         (0, 4, 100, True),
+        (0, 0, 100, False),
         (1, 400, 100, False),
         (math.inf, math.inf, 50, False),
         (3, math.inf, 50, True),
@@ -595,9 +601,9 @@ def test_the_user_s_miners_see_cells_as_the_scenario_says(cells: Any) -> None:
     assert taken.detail["released"] == pytest.approx(right[cells] * release.n_records)
 
 
-def test_a_miner_that_does_not_come_to_an_end_is_named(hospital: Bound) -> None:
+def test_a_miner_that_does_not_come_to_an_end_is_named(hospital: Bound, gate: Any) -> None:
     release = sanitize(*hospital, AsIs())
-    scenario = Scenario(adversary=Adversary(("age",), miners=("naive-bayes",)), time_limit=1e-9)
+    scenario = Scenario(adversary=Adversary(("age",), miners=("endless",)), time_limit=1e-9)
     reason = only(release, AntiUtility(scenario)).detail["reason"]
     assert "no miner finished for 'age'" in reason
 
@@ -655,3 +661,15 @@ def test_a_miner_that_is_given_up_is_left_out_of_the_vote_and_not_tried_again(ho
     assert taken.detail["unfinished"] == "decision-tree"
     assert set(taken.detail["miners"]) == {"naive-bayes", "one-rule", "all together"}
     assert asked.count("decision-tree") == 1
+
+
+@pytest.mark.parametrize("c", [0, 1, 50, 99, 100])
+def test_nobody_comes_nearer_to_what_an_untouched_table_shows(c: float) -> None:
+    ages = np.arange(60) % 4
+    columns = {"age": 20 + ages, "job": np.array(list("abcd"))[ages], "ill": np.array(list("xy"))[ages % 2]}
+    schema = Schema.of(age="quasi-identifying", job="quasi-identifying", ill="sensitive")
+    shown = sanitize(Table.from_arrow(columns), schema, AsIs())
+    # the job tells the age, so that every prediction is right
+    attack = Adversary(("age",), reduction="nearer", c=c, miners=("decision-tree",), guesses="values")
+    (found,) = measure(shown, [AntiUtility(Scenario(adversary=attack, folds=3, control=0))])
+    assert (found.value, found.detail["exact"], found.detail["told-anyway"]) == (0.0, 1.0, 1.0)

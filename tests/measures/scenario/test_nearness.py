@@ -138,11 +138,12 @@ def test_predictions_of_whole_numbers_are_rounded(
 def test_nearer_is_any_bit_so_many_per_cent_or_exact() -> None:
     predicted, released = np.array([0.0, 0.5, 3, 4, INF]), np.array([0.0, 1, 4, 4, INF])
     assert nearer(predicted, released, 0).tolist() == [False, True, True, False, False]
-    assert nearer(predicted, released, 25).tolist() == [True, True, True, False, False]
-    assert nearer(predicted, released, 26).tolist() == [True, True, False, False, False]
-    assert nearer(predicted, released, 1).tolist() == [True, True, True, False, False]
-    assert nearer(predicted, released, 99).tolist() == [True, False, False, False, False]
-    assert nearer(predicted, released, 100).tolist() == [True, False, False, False, False]
+    assert nearer(predicted, released, 25).tolist() == [False, True, True, False, False]
+    assert nearer(predicted, released, 26).tolist() == [False, True, False, False, False]
+    assert nearer(predicted, released, 1).tolist() == [False, True, True, False, False]
+    assert nearer(predicted, released, 99).tolist() == [False] * 5
+    assert nearer(predicted, released, 100).tolist() == [False] * 5
+    assert nearer(np.array([0.0, 0.0, 1.0]), np.array([1.0, INF, INF]), 100).tolist() == [True, True, False]
     assert nearer(np.array([1.0]), np.array([200.0]), 99).tolist() == [True]
     assert nearer(np.array([1.0]), np.array([200.0]), 100).tolist() == [False]
 

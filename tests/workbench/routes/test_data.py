@@ -264,3 +264,11 @@ def test_no_two_attributes_tell_whose_a_record_is(
     response = guest.post(HERE, data=form(ready(HERE).text, ROLES | {"name": "person", "zip": "person"}))
     assert "cannot both tell whose a record is" in response.text
     assert (folder / "people.toml").read_text() == PROJECT
+
+
+def test_it_says_what_the_file_writes_in_two_ways(folder: Path, ready: Callable[..., Any]) -> None:
+    people = (folder / "people.csv").read_bytes()
+    assert "more than one encoding" not in ready(HERE).text
+    (folder / "people.csv").write_bytes(people.replace(b"Ann", b"\xc3\x84nn").replace(b"Bob", b"B\xf6b"))
+    page = ready(HERE).text
+    assert "1 line in UTF-8 (the first is line 2) and 1 in another encoding (the first is line 3)" in page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from sfumato.report.svg import COLOURS, MARKERS
 from sfumato.store.base import Store
 from sfumato.workbench.server import application
 
-from ..conftest import PROJECT, TOKEN, visitor
+from ..conftest import PROJECT, TOKEN, until, visitor
 from ..exploring import PATIENTS, Seen, candidates, copied, explored, patients
 
 EXPLORE = "/projects/patients/explore"
@@ -178,32 +177,31 @@ def test_before_anything_is_explored_the_page_says_what_to_do(
 
 
 def test_an_exploration_is_started_watched_and_ended(
-    app: Starlette, guest: TestClient, ready: Callable[..., Any], folder: Path, patience: float
+    app: Starlette, guest: TestClient, ready: Callable[..., Any], folder: Path, gate: Any
 ) -> None:
     path = folder / "patients.toml"
-    path.write_text(PATIENTS.replace("k = [2, 3, 1000]", f"k = {list(range(1, 300))}"))
+    many = f'sanitizer = "gated"\ngate = "{gate.folder}"\nk = {list(range(1, 300))}'
+    path.write_text(PATIENTS.replace('sanitizer = "as-is"', many, 1))
     ready(EXPLORE)
     response = guest.post(f"{EXPLORE}/start", data={"workers": "1"})
     assert response.status_code == 303
     assert "already" in guest.post(f"{EXPLORE}/start", data={"workers": "1"}).text
     job = app.state.workbench.jobs.of(path)
-    end = time.monotonic() + patience
-    while job.report.progress is None or job.report.progress.done < 2:
-        assert time.monotonic() < end
-        assert 'id="pause"' in ready(f"{EXPLORE}/progress").text
-        time.sleep(0.2)
+
+    def ended() -> str:
+        page: str = ready(f"{EXPLORE}/progress").text
+        return page if 'id="start"' in page else ""
+
+    gate.let_through(2)
+    until(lambda: not ended() and job.report.progress and job.report.progress.done >= 2)
+    assert 'id="pause"' in ready(f"{EXPLORE}/progress").text
     assert guest.post(f"{EXPLORE}/pause").status_code == 303
-    while 'id="start"' not in (page := ready(f"{EXPLORE}/progress").text):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    page = until(lambda: gate.let_through(1) or ended())
     assert "Paused." in page
     assert "Go on" in page
     guest.post(f"{EXPLORE}/start")
     guest.post(f"{EXPLORE}/cancel")
-    while 'id="start"' not in (page := ready(f"{EXPLORE}/progress").text):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    assert "Cancelled." in page
+    assert "Cancelled." in until(ended)
 
 
 def test_an_exploration_of_the_command_line_is_said(ready: Callable[..., Any], folder: Path) -> None:
@@ -214,16 +212,11 @@ def test_an_exploration_of_the_command_line_is_said(ready: Callable[..., Any], f
     assert 'id="start"' in ready(EXPLORE).text
 
 
-def test_a_failed_exploration_says_why(
-    guest: TestClient, ready: Callable[..., Any], folder: Path, patience: float
-) -> None:
+def test_a_failed_exploration_says_why(guest: TestClient, ready: Callable[..., Any], folder: Path) -> None:
     ready(EXPLORE)
     with Store(Project.load(folder / "patients.toml").store_path) as store, store.exclusive():
         guest.post(f"{EXPLORE}/start")
-        end = time.monotonic() + patience
-        while 'id="pause"' in ready(f"{EXPLORE}/progress").text:
-            assert time.monotonic() < end
-            time.sleep(0.1)
+        until(lambda: 'id="pause"' not in ready(f"{EXPLORE}/progress").text)
     page = ready(f"{EXPLORE}/progress").text
     assert "The exploration stopped." in page
     assert "Another `sfumato explore` is at work" in page
@@ -298,7 +291,7 @@ def test_a_budget_that_is_spent_is_said_with_what_is_left(
     path = folder / "patients.toml"
     path.write_text(PATIENTS.replace("k = [2, 3, 1000]", f"k = {list(range(1, 300))}"))
     ready(EXPLORE)
-    guest.post(f"{EXPLORE}/start", data={"workers": "1", "budget": "0.01s"})
+    guest.post(f"{EXPLORE}/start", data={"workers": "1", "budget": "0.000000001s"})
     app.state.workbench.jobs.of(path).wait(patience)
     page = ready(f"{EXPLORE}/progress").text
     assert "The time is up." in page

@@ -140,6 +140,14 @@ def test_what_is_no_data_is_refused(folder: Path, guest: TestClient, name: str) 
     assert sorted(os.listdir(folder)) == before
 
 
+def test_what_need_not_end_is_not_taken_for_a_project(folder: Path, guest: TestClient) -> None:
+    os.mkfifo(folder / "pipe.toml")
+    (folder / "status.toml").symlink_to("/proc/self/status")
+    page = guest.get("/").text
+    assert "people" in page
+    assert "status.toml" not in page
+
+
 @pytest.mark.parametrize("name", ["../evil.csv", "..%2fevil.csv", "a/../../evil.csv"])
 def test_an_upload_never_leaves_the_folder(folder: Path, guest: TestClient, name: str) -> None:
     before = set(folder.parent.iterdir())

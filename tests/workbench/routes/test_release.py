@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from sfumato.workbench.server import application
 from sfumato.workbench.views import dossiers
 
-from ..conftest import TOKEN, visitor
+from ..conftest import TOKEN, until, visitor
 from ..exploring import Seen, candidates, harmless, patients
 
 Ready = Callable[..., Any]
@@ -29,12 +29,8 @@ def project(folder: Path) -> Path:
 
 def whole(ready: Ready, address: str) -> str:
     """Ask until the dossier is there."""
-    for _ in range(600):
-        page: str = ready(address).text
-        if 'data-poll="700"' not in page:
-            return page
-        time.sleep(0.05)
-    raise AssertionError("the release was never made")
+    made: str = until(lambda: 'data-poll="700"' not in (page := ready(address).text) and page)
+    return made
 
 
 def address(project: Path, name: str) -> str:
@@ -70,12 +66,12 @@ def test_values_stand_beside_baseline_interval_and_the_trivial_releases(project:
 
 
 def test_the_page_comes_at_once_and_asks_again_while_the_release_is_made(
-    project: Path, ready: Ready, monkeypatch: pytest.MonkeyPatch
+    project: Path, ready: Ready, monkeypatch: pytest.MonkeyPatch, patience: float
 ) -> None:
-    made = dossiers.describe
+    made, asked = dossiers.describe, threading.Event()
 
     def slowly(*given: Any) -> Any:
-        time.sleep(1.2)
+        assert asked.wait(patience)
         return made(*given)
 
     monkeypatch.setattr(dossiers, "describe", slowly)
@@ -84,6 +80,7 @@ def test_the_page_comes_at_once_and_asks_again_while_the_release_is_made(
     assert 'id="dossier" data-poll="700" aria-busy="true"' in page.text
     assert "privacy loss" in page.text
     assert '<meta http-equiv="refresh" content="2">' in page.text
+    asked.set()
     assert "What would be published" in whole(ready, address(project, "mondrian-2"))
 
 
@@ -167,13 +164,13 @@ def test_the_last_of_several_at_once_does_not_wait_for_ever(project: Path) -> No
     made = candidates(project)
     names = ["mondrian-2", "mondrian-3", "anatomy", "as-is"]
     ids = [made[name].id for name in names]
-    for _ in range(200):
+
+    def are_there() -> bool:
         pages = [client.get(f"/projects/patients/releases/{identity}") for identity in ids]
         pages.append(client.get(f"/projects/patients/compare?id={ids[0]}&id={ids[1]}&id={ids[2]}"))
-        if all(page.status_code == 200 and "data-poll" not in page.text for page in pages):
-            return
-        time.sleep(0.05)
-    raise AssertionError("somebody waits for ever")
+        return all(page.status_code == 200 and "data-poll" not in page.text for page in pages)
+
+    until(are_there)
 
 
 def test_measures_that_are_new_in_the_project_do_not_hinder_the_pages(project: Path, ready: Ready) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from ..conftest import until
 from ..exploring import Seen, candidates, explored, harmless, write_csv
 from .test_evil import EVIL
 
@@ -64,12 +64,8 @@ utility = ["utility-loss", "general-loss"]
 
 
 def finished(ready: Ready, address: str) -> str:
-    for _ in range(600):
-        page: str = ready(address).text
-        if "data-poll" not in page:
-            return page
-        time.sleep(0.05)
-    raise AssertionError("never ready")
+    made: str = until(lambda: "data-poll" not in (page := ready(address).text) and page)
+    return made
 
 
 def test_evil_names_labels_and_values_are_text_on_every_page(

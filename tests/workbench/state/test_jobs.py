@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,13 +22,7 @@ from sfumato.store.provenance import source_of
 from sfumato.workbench.state import jobs as jobs_module
 from sfumato.workbench.state.jobs import Job, Jobs, Report
 
-from ..conftest import PROJECT
-
-# as long as other tests wait: on a busy machine the first generation of a search takes its time
-PATIENCE = 300.0
-MANY = PROJECT.replace("k = [2, 3]", f"k = {list(range(1, 400))}")
-# told after every tenth of its generations: soon for the first time, and long before the last
-SLOW = PROJECT + '\n[[try]]\nsearch = "evolution"\npopulation = 300\ngenerations = 200\n'
+from ..conftest import PATIENCE, PROJECT, until
 
 
 @pytest.fixture
@@ -35,13 +30,6 @@ def jobs() -> Iterator[Jobs]:
     jobs = Jobs()
     yield jobs
     jobs.end()
-
-
-def until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.2)
 
 
 def stored(path: Path) -> tuple[Candidate, ...]:
@@ -58,6 +46,19 @@ def written(folder: Path, text: str = PROJECT) -> Path:
     return path
 
 
+def many(gate: Any) -> str:
+    """Return a project of many candidates, each of which waits at a gate."""
+    return (
+        PROJECT.partition("[[try]]")[0]
+        + f'[[try]]\nsanitizer = "gated"\ngate = "{gate.folder}"\nk = {list(range(1, 400))}\n'
+    )
+
+
+def searching(gate: Any) -> str:
+    """Return a project with a search that waits at a gate after its first generations."""
+    return PROJECT + f'\n[[try]]\nsearch = "gated-evolution"\ngate = "{gate.folder}"\n'
+
+
 def test_an_exploration_runs_to_its_end(jobs: Jobs, folder: Path) -> None:
     path = written(folder)
     report = jobs.start(path, workers=1).wait(PATIENCE)
@@ -71,12 +72,14 @@ def test_an_exploration_runs_to_its_end(jobs: Jobs, folder: Path) -> None:
 
 
 @pytest.mark.thorough("a cancelled one")
-def test_a_paused_exploration_goes_on_where_it_stopped(jobs: Jobs, folder: Path) -> None:
-    path = written(folder, MANY)
+def test_a_paused_exploration_goes_on_where_it_stopped(jobs: Jobs, folder: Path, gate: Any) -> None:
+    path = written(folder, many(gate))
     job = jobs.start(path, workers=1)
+    gate.let_through(4)
     until(lambda: job.report.progress and job.report.progress.done > 3)
     job.pause()
-    assert job.wait(PATIENCE).state == "paused"
+    until(lambda: gate.let_through(1) or not job.report.at_work)
+    assert job.report.state == "paused"
     before = len(stored(path))
     assert 3 < before < 399
     job = jobs.start(path, workers=1)
@@ -85,29 +88,34 @@ def test_a_paused_exploration_goes_on_where_it_stopped(jobs: Jobs, folder: Path)
     assert job.report.progress.known == before
 
 
-def test_a_cancelled_exploration_ends_at_once_and_keeps_what_is_stored(jobs: Jobs, folder: Path) -> None:
-    path = written(folder, MANY)
+def test_a_cancelled_exploration_ends_at_once_and_keeps_what_is_stored(
+    jobs: Jobs, folder: Path, gate: Any
+) -> None:
+    path = written(folder, many(gate))
     job = jobs.start(path, workers=2)
-    until(lambda: len(stored(path)) > 2)
+    gate.let_through(3)
+    until(lambda: len(stored(path)) == 3)
     job.cancel()
     assert job.wait(PATIENCE).state == "cancelled"
-    assert len(stored(path)) > 2
+    assert len(stored(path)) == 3
     assert not is_being_explored(Project.load(path).store_path)
 
 
-def test_a_search_says_how_far_it_has_come_and_can_be_cancelled(jobs: Jobs, folder: Path) -> None:
-    job = jobs.start(written(folder, SLOW), workers=1)
+def test_a_search_says_how_far_it_has_come_and_can_be_cancelled(jobs: Jobs, folder: Path, gate: Any) -> None:
+    job = jobs.start(written(folder, searching(gate)), workers=1)
     until(lambda: job.report.progress and "generation" in job.report.progress.now)
     job.cancel()
     assert job.wait(PATIENCE).state == "cancelled"
 
 
 @pytest.mark.thorough("the other search that is cancelled")
-def test_a_search_can_be_cancelled_where_the_server_ignores_interrupts(jobs: Jobs, folder: Path) -> None:
+def test_a_search_can_be_cancelled_where_the_server_ignores_interrupts(
+    jobs: Jobs, folder: Path, gate: Any
+) -> None:
     # as one that was started with nohup
     usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        job = jobs.start(written(folder, SLOW), workers=1)
+        job = jobs.start(written(folder, searching(gate)), workers=1)
     finally:
         signal.signal(signal.SIGINT, usual)
     until(lambda: job.report.progress and "generation" in job.report.progress.now)
@@ -115,22 +123,23 @@ def test_a_search_can_be_cancelled_where_the_server_ignores_interrupts(jobs: Job
     assert job.wait(PATIENCE).state == "cancelled"
 
 
-def test_only_one_at_a_time(jobs: Jobs, folder: Path) -> None:
-    path = written(folder, MANY)
+def test_only_one_at_a_time(jobs: Jobs, folder: Path, gate: Any) -> None:
+    path = written(folder, many(gate))
     jobs.start(path, workers=1)
     with pytest.raises(UserError, match="being explored already"):
         jobs.start(path, workers=1)
 
 
-def test_a_crash_is_said_and_harms_nothing(jobs: Jobs, folder: Path) -> None:
-    path = written(folder, MANY)
+def test_a_crash_is_said_and_harms_nothing(jobs: Jobs, folder: Path, gate: Any) -> None:
+    path = written(folder, many(gate))
     job = jobs.start(path, workers=1)
-    until(lambda: len(stored(path)) > 2)
+    gate.let_through(3)
+    until(lambda: len(stored(path)) == 3)
     os.kill(job._child.pid, signal.SIGKILL)
     report = job.wait(PATIENCE)
     assert report.state == "failed"
     assert "What was stored is kept" in report.said
-    assert len(stored(path)) > 2
+    assert len(stored(path)) == 3
     job = jobs.start(path, workers=1)
     until(lambda: job.report.progress)
 
@@ -164,36 +173,37 @@ def test_asking_whether_somebody_explores_hinders_nobody(folder: Path) -> None:
 
 
 SERVER = """
-import sys, time
+import sys
 from pathlib import Path
 from sfumato.workbench.state.jobs import Jobs
 if __name__ == "__main__":
     jobs = Jobs()
     job = jobs.start(Path(sys.argv[1]), workers=2)
     print(job._child.pid, flush=True)
-    time.sleep(600)
+    sys.stdin.read()
 """
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_the_end_of_the_server_is_the_end_of_the_exploration(folder: Path, how: signal.Signals) -> None:
-    path = written(folder, MANY)
-    server = subprocess.Popen([sys.executable, "-c", SERVER, str(path)], stdout=subprocess.PIPE, text=True)
+def test_the_end_of_the_server_is_the_end_of_the_exploration(
+    folder: Path, how: signal.Signals, gate: Any
+) -> None:
+    path = written(folder, many(gate))
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    server = subprocess.Popen([sys.executable, "-c", SERVER, str(path)], **pipes)
     try:
-        assert server.stdout is not None
         server.stdout.readline()
-        until(lambda: len(stored(path)) > 2)
+        gate.let_through(3)
+        until(lambda: len(stored(path)) == 3)
         server.send_signal(how)
         server.wait(PATIENCE)
         until(lambda: not is_being_explored(Project.load(path).store_path))
     finally:
         server.kill()
-        server.wait()
-        server.stdout.close()
-    kept = len(stored(path))
-    assert kept > 2
-    time.sleep(1)
-    assert len(stored(path)) == kept
+        server.communicate()
+    gate.open()
+    time.sleep(1)  # whatever lived on would store more now
+    assert len(stored(path)) == 3
 
 
 def test_a_report_estimates_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,7 @@ class AntiUtility(ScenarioMeasure):
     better: ClassVar[Better] = "lower"
     guards: ClassVar[Guards] = "attribute"
     against: ClassVar[Attacker] = DATA_MINER
+    version: ClassVar[int] = 2  # nobody comes nearer to a value that is shown as it is
     words: ClassVar[Words] = Words(
         "anti-utility",
         "The share of the people, weighted as the scenario says, about whom the best data miner of an "
@@ -294,6 +295,7 @@ class _Attack:
             adversary.miners,
             self.scenario,
             *(adversary.reduction, adversary.c, adversary.guesses, adversary.trained_on, adversary.knows),
+            AntiUtility.version,
             *(part for some in self.people for part in (some.weights, some.records)),
         )
         sums = kept(key, lambda: self._computed(fused))

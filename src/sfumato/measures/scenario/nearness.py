@@ -93,25 +93,26 @@ def told_numbers(predicted: Floats, truth: Column) -> Told:
 def nearer(predicted: Floats, released: Floats, c: float) -> Booleans:
     """Return where a prediction is c% nearer to the truth than the release.
 
+    Nobody comes nearer to a value that the release shows as it is, whatever c.
+
     Parameters
     ----------
     predicted, released
         The distances from the truth.
     c
-        By how many per cent it must be nearer: 0 is any bit nearer, 100 exact.
+        By how many per cent it must be nearer: 0 is any bit nearer, 100 the true value.
 
     Examples
     --------
     >>> import numpy as np
-    >>> nearer(np.array([0.0, 2.0, 4.0]), np.array([4.0, 4.0, 4.0]), 50)
-    array([ True,  True, False])
+    >>> nearer(np.array([0.0, 2.0, 4.0, 0.0]), np.array([4.0, 4.0, 4.0, 0.0]), 50)
+    array([ True,  True, False, False])
     """
     if c == 0:
         return predicted < released
-    if c == 100:
-        return predicted == 0
-    limit = (100 - c) / 100 * released
-    return np.isfinite(predicted) & (predicted <= limit)
+    # at c = 100, 0 times an infinite distance would not be a number
+    limit = 0.0 if c == 100 else (100 - c) / 100 * released
+    return np.isfinite(predicted) & (predicted <= limit) & (released > 0)
 
 
 def closeness(predicted: Column, truth: Column, hierarchy: Hierarchy) -> Floats:

@@ -86,7 +86,8 @@ class Adversary:
         ``distance`` is the share of the released value's distance that the prediction takes away; or a
         formula in ``predicted``, ``released`` and ``true``.
     c
-        By how many per cent a nearer prediction must be nearer: 0 is any bit, 100 exact.
+        By how many per cent a nearer prediction must be nearer: 0 is any bit, 100 the true value. Nobody
+        comes nearer to a value that is released as it is.
     miners
         The reference miners M. Those that predict numbers are used where an attribute is released with
         noise, the others where it is not.

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.errors import ParameterError
-from sfumato.facts import AttributeName, MeasureName, SanitizerName
+from sfumato.facts import AtMost, AttributeName, MeasureName, SanitizerName
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.order import DiversityName
 from sfumato.progress import tell
 from sfumato.recipe import Recipe
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.sanitizers.base import check_share
 from sfumato.schema import Schema
 from sfumato.search.evolution.closeness import ClosenessName, ClosenessProblem, Farness
@@ -27,6 +27,7 @@ from sfumato.search.evolution.measured import MeasuredProblem
 from sfumato.search.evolution.problems import Preferred, Problem, ProblemName, PublisherProblem
 from sfumato.search.evolution.run import Settings, evolve, improve
 from sfumato.search.evolution.space import Space
+from sfumato.search.sweep import MOST_CANDIDATES
 from sfumato.table import Table
 
 SpaceName = Literal["cuts", "lattice", "parameters"]
@@ -122,16 +123,17 @@ class Evolution:
     sanitizer: SanitizerName = ""
     ranges: Mapping[str, Any] = field(default_factory=dict)
     free: tuple[AttributeName, ...] = ()
-    granularity: Mapping[str, float] = field(default_factory=dict)
-    population: int = 0
-    generations: int = 0
+    granularity: Mapping[str, Annotated[float, AtMost(1e15)]] = field(default_factory=dict)
+    population: Annotated[int, AtMost(10_000)] = 0
+    generations: Annotated[int, AtMost(10_000)] = 0
     crossover: float = 0.9
     mutation: float = 0.1
-    most: int = 30
+    most: Annotated[int, AtMost(MOST_CANDIDATES)] = 30
     diversity: DiversityName = "probabilistic"
     distance: Farness = "equal"
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         check_share("eta", self.eta)
         if self.most < 1:
             raise ParameterError(f"most must be at least 1, not {self.most}")

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import MeasureName
+from sfumato.facts import AtMost, MeasureName
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.sanitizers.base import check_share
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.schema import Schema
 from sfumato.search.lattice.optimum import Objective, optimal_node
 from sfumato.search.lattice.profile import LatticeProfile, profile
+from sfumato.search.sweep import MOST_CANDIDATES
 from sfumato.table import Table
 
 
@@ -58,9 +60,10 @@ class Lattice:
     model: PrivacyModel = KAnonymity(5)
     suppression: float = 0.0
     objective: Objective = "total-loss"
-    budget: float = 60.0
+    budget: Annotated[float, AtMost(604_800)] = 60.0
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         check_share("suppression", self.suppression)
         if not self.budget > 0:
             raise ParameterError(f"budget must be more than 0 seconds, not {self.budget:g}")
@@ -117,9 +120,10 @@ class LatticeFront:
     privacy: MeasureName = "k-anonymity"
     utility: MeasureName = "total-loss"
     suppression: float = 0.0
-    most: int = 30
+    most: Annotated[int, AtMost(MOST_CANDIDATES)] = 30
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         check_share("suppression", self.suppression)
         if self.most < 1:
             raise ParameterError(f"most must be at least 1, not {self.most}")

@@ -168,6 +168,7 @@ def _writing(
 
         target = project.path.parent / name
         with Store(project.store_path, create=False) as store:
+            store.require_writable()
             parent = _parent(project, store, folder, identity)
             before, _ = known_folders(store, project.schema)
             own = None if parent.folder is None else parent.folder.resolve()
@@ -186,7 +187,7 @@ def _writing(
         release = found.release
         left_out = "; ".join(found.reasons())
         told = f"{release.n_records:,} of {release.n_original:,} records are published."
-        return f"{told} Left out: {left_out}." if left_out else told
+        return " ".join(filter(None, [told, f"Left out: {left_out}." if left_out else "", found.estimate]))
 
     return write
 

@@ -41,6 +41,7 @@ def data(request: Request) -> Response:
         rows=[_row(look, name) for name in look.records.table.names],
         gone=[a.name for a in look.project.schema.attributes if a.name not in look.records.table.columns],
         hindrance=str(look.hindrance or ""),
+        mixtures=look.records.mixtures,
         inspection=look.opened.inspection if look.opened else None,
         singling_out=look.singling_out,
         schema=look.project.schema,

@@ -168,6 +168,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
 
         project, target = opened.project, opened.project.path.parent / name
         with Store(project.store_path, create=False) as store:
+            store.require_writable()
             evidence = Evidence(*frontier_of(project, store, opened.table, opened.schema), store.secret)
             before, _ = known_folders(store, project.schema)
             decision, _ = write_folder(

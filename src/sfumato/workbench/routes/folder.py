@@ -91,11 +91,13 @@ def _begin(request: Request, data: Path, fields: Mapping[str, object]) -> Respon
 
 def _start(projects: Projects, data: Path, dialect: Mapping[str, str]) -> Path:
     from sfumato.project.file import Project
+    from sfumato.reading.mixtures import collected
     from sfumato.reading.new_project import start_project
 
     target = free_place(projects.folder, f"{_stem(data)}.toml")
-    table, guesses = start_project(data, target, dialect)
-    projects.keep_records(Project.load(target), Loaded(table, guesses))
+    with collected() as mixtures:
+        table, guesses = start_project(data, target, dialect)
+    projects.keep_records(Project.load(target), Loaded(table, guesses, tuple(mixtures)))
     return target
 
 

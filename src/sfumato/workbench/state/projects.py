@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import SfumatoError
+from sfumato.files import why_unreadable
 from sfumato.workbench.addresses import named
 from sfumato.workbench.state.works import Key, Works
 
@@ -30,10 +31,11 @@ DATA_SUFFIXES = (
 
 @dataclass(frozen=True)
 class Loaded:
-    """The data file as it is written, and what its columns were guessed to be."""
+    """The data file as it is written, what its columns were guessed to be, and what it writes in two ways."""
 
     table: Table
     guesses: tuple[Guess, ...]
+    mixtures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -157,13 +159,15 @@ def _records_key(project: Project) -> Key:
 def _read(project: Project) -> Loaded:
     from sfumato.errors import DataError
     from sfumato.reading.guess import guess
+    from sfumato.reading.mixtures import collected
 
     path = project.data_path
     if path.exists() and not path.is_file() and not path.is_dir():
         # reading a pipe might wait without end, and hold up all other work
         raise DataError(f"{path.name} is not a plain file; write the records to one")
-    table = project.table()
-    return Loaded(table, guess(table))
+    with collected() as mixtures:
+        table = project.table()
+    return Loaded(table, guess(table), tuple(mixtures))
 
 
 def _stamps(path: Path, text: bytes) -> tuple[Hashable, ...]:
@@ -181,7 +185,7 @@ def _stamps(path: Path, text: bytes) -> tuple[Hashable, ...]:
 def _describes_data(path: Path) -> bool:
     """Whether a file looks like a project; a folder, a broken link or an unreadable file does not."""
     try:
-        return path.is_file() and "[data]" in path.read_text("utf-8", "replace")
+        return not why_unreadable(path) and "[data]" in path.read_text("utf-8", "replace")
     except OSError:
         return False
 

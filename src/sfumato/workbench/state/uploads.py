@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from sfumato.errors import UserError
+from sfumato.files import create_private
 from sfumato.workbench.state.projects import DATA_SUFFIXES
 from sfumato.workbench.state.state import state_of
 
@@ -88,7 +89,7 @@ def _temporary(folder: Path) -> Iterator[Path]:
     """Give a file in the folder that only the owner reads and that is gone afterwards unless it was moved."""
     place = folder / f".upload-{secrets.token_hex(8)}"
     try:
-        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        create_private(place)
         yield place
     except OSError as error:
         reason = error.strerror or "the system refused"
@@ -133,7 +134,7 @@ def _claimed(folder: Path, name: str) -> Path:
     while True:
         place = free_place(folder, name)
         try:
-            place.touch(exist_ok=False)
+            create_private(place)
         except FileExistsError:
             continue
         return place

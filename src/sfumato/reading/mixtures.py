@@ -1,0 +1,180 @@
+"""Mixtures: what one CSV file writes in more than one way, reported without a value."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class MixedWriting(UserWarning):
+    """Something that a file writes in more than one way; the message says what was found and assumed."""
+
+
+_collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
+
+
+def report(words: str) -> None:
+    """Warn of a mixture, or hand it to whoever collects what is found."""
+    found = _collected.get()
+    if found is None:
+        warnings.warn(words, MixedWriting, stacklevel=2)
+    elif words not in found:
+        found.append(words)
+
+
+@contextmanager
+def collected() -> Iterator[list[str]]:
+    """Collect what is reported inside, each sentence once, where a warning would reach nobody."""
+    found: list[str] = []
+    token = _collected.set(found)
+    try:
+        yield found
+    finally:
+        _collected.reset(token)
+
+
+# Encodings
+
+
+@dataclass(frozen=True)
+class MixedLines:
+    """How many lines are beyond ASCII, in UTF-8 and in something else, and which of each is the first."""
+
+    n_utf8: int
+    first_utf8: int
+    n_other: int
+    first_other: int
+
+    def __str__(self) -> str:
+        return (
+            f"{_counted(self.n_utf8, 'line')} in UTF-8 (the first is line {self.first_utf8:,}) and "
+            f"{self.n_other:,} in another encoding (the first is line {self.first_other:,})"
+        )
+
+
+def mixed_lines(lines: Iterable[bytes]) -> MixedLines | None:
+    """Look at the lines beyond ASCII; ``None`` where all of them are written in one way.
+
+    Examples
+    --------
+    >>> str(mixed_lines([b"name", "Zoë".encode(), "Zoë".encode("latin-1")]))
+    '1 line in UTF-8 (the first is line 2) and 1 in another encoding (the first is line 3)'
+    """
+    counts, first = [0, 0], [0, 0]
+    for number, line in enumerate(lines, start=1):
+        if not line.isascii():
+            is_other = not _is_utf8(line)
+            counts[is_other] += 1
+            first[is_other] = first[is_other] or number
+    return MixedLines(counts[0], first[0], counts[1], first[1]) if all(counts) else None
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# Numbers
+
+_SAMPLE = 1_000
+_MOSTLY = 0.8
+_LIKE_A_NUMBER = re.compile(r"[+-]?[0-9][0-9.,'\u2019 \u00a0\u202f]*")
+_GROUPS = {
+    ".": re.compile(r"[+-]?[0-9]{1,3}(?:(?:\.[0-9]{3})+(,)[0-9]+|(?:\.[0-9]{3}){2,})"),
+    ",": re.compile(r"[+-]?[0-9]{1,3}(?:(?:,[0-9]{3})+(\.)[0-9]+|(?:,[0-9]{3}){2,})"),
+    "'": re.compile(r"[+-]?[0-9]{1,3}(?:['\u2019][0-9]{3})+(?:([.,])[0-9]+)?"),
+    " ": re.compile(r"[+-]?[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:([.,])[0-9]+)?"),
+}
+"""Numbers that can only have this mark between their thousands; what is caught is the decimal mark."""
+_DECIMALS = re.compile(r"[+-]?[0-9]+([.,])(?:[0-9]{1,2}|[0-9]{4,})")
+"""Numbers with a mark that cannot stand between thousands, since no three digits follow."""
+
+
+def mixed_numbers(columns: Mapping[str, pa.DictionaryArray]) -> Iterator[str]:
+    """Say of each column of texts whose numbers have different marks which ways there are, and how often.
+
+    Parameters
+    ----------
+    columns
+        The texts of all records by column.
+    """
+    by_thousands: dict[str, tuple[str, str]] = {}
+    for name, column in columns.items():
+        ways = _ways(column.dictionary)
+        thousands, decimals = ({way[side] for way in ways.values()} - {""} for side in (0, 1))
+        if len(thousands) > 1 or len(decimals) > 1:
+            yield f"column {name!r} writes numbers in more than one way: {_told(column, ways)}; {_TEXT}"
+        elif thousands:
+            way = max(ways.values())
+            by_thousands.setdefault(way[0], (name, _pattern(*way)))
+    if len(by_thousands) > 1:
+        told = " and ".join(f"{name!r} as {pattern}" for name, pattern in by_thousands.values())
+        yield f"columns write numbers in different ways, {told}; one is assumed, and the others are text"
+
+
+_TEXT = "its values are taken for text, not for numbers, until they are written alike"
+
+
+def _told(column: pa.DictionaryArray, ways: Mapping[int, tuple[str, str]]) -> str:
+    """Say how many records have each way, and which is the first."""
+    number = {way: place for place, way in enumerate(dict.fromkeys(ways.values()))}
+    way_of = np.full(len(column.dictionary) + 1, -1)
+    way_of[list(ways)] = [number[way] for way in ways.values()]
+    of_records = way_of[np.asarray(column.indices.fill_null(len(column.dictionary)))]
+    return ", ".join(
+        f"{np.count_nonzero(of_records == place):,} as {_pattern(*way)} "
+        f"(the first in record {int(np.argmax(of_records == place)) + 1:,})"
+        for way, place in number.items()
+    )
+
+
+def _ways(texts: pa.Array) -> dict[int, tuple[str, str]]:
+    """Return for the texts that show it their marks between thousands and of decimals; else nothing."""
+    if not _are_numbers(texts[:_SAMPLE].to_pylist()) or not _has_two_marks(texts):
+        return {}
+    places = enumerate(texts.to_pylist())
+    return {place: way for place, value in places if value and (way := _way(value)) is not None}
+
+
+def _are_numbers(values: list[str | None]) -> bool:
+    present = [value for value in values if value]
+    return bool(present) and sum(map(bool, map(_LIKE_A_NUMBER.fullmatch, present))) >= _MOSTLY * len(present)
+
+
+def _has_two_marks(texts: pa.Array) -> bool:
+    """Whether any two of the marks occur: nearly all columns of numbers have one, and are done with."""
+    from pyarrow import compute
+
+    marks = (r"\.", ",", "['\u2019]", r"[ \x{00a0}\x{202f}]")
+    return sum(bool(compute.any(compute.match_substring_regex(texts, mark)).as_py()) for mark in marks) > 1
+
+
+def _way(value: str) -> tuple[str, str] | None:
+    for mark, shape in _GROUPS.items():
+        match = shape.fullmatch(value)
+        if match is not None:
+            return mark, match[1] or ""
+    match = _DECIMALS.fullmatch(value)
+    return None if match is None else ("", match[1])
+
+
+def _pattern(thousands: str, decimal: str) -> str:
+    """Write a way by nines, which are nobody's number."""
+    return ("9" if not thousands else f"9{thousands}999") + (f"{decimal}9" if decimal else "")
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
