@@ -451,11 +451,11 @@ def _plug_in(entry: metadata.EntryPoint) -> None:
             for name in classes.keys() - before[kind].keys():
                 named_in(classes[name])
     except (Exception, SystemExit) as error:
-        import multiprocessing
+        from sfumato.runtime.processes import is_child
 
         _registered.update(before)
         # one line for a command, not one for each of its workers
-        if multiprocessing.parent_process() is None:
+        if not is_child():
             warnings.warn(_left_out(entry, error), PlugInLeftOut, stacklevel=2)
 
 

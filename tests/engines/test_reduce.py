@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from sfumato.engines import room
 from sfumato.engines.base import engine_named
 from sfumato.errors import DataError, SfumatoError
-from sfumato.exploring.machine import SHARE
 from sfumato.reading.sources import source_at
+from sfumato.runtime.machine import SHARE
 from sfumato.schema import Attribute, Schema
 from sfumato.table import Table
 

@@ -213,9 +213,9 @@ class TestCandidates:
             given.extend(iter(lambda: next(pieces, None), None))
             yield from ()
 
-        monkeypatch.setattr("sfumato.exploring.machine.processors", lambda: 4)
+        monkeypatch.setattr("sfumato.runtime.machine.processors", lambda: 4)
         monkeypatch.setattr(explore_module, "_LONGER", seconds)
-        monkeypatch.setattr(explore_module, "done_apart", handed_over)
+        monkeypatch.setattr(explore_module, "done_by_workers", handed_over)
         state = explore(write(), store, workers=workers, budget=budget)
         assert bool(given) == starts
         assert (state.done == state.total) != starts

@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 
 from sfumato import Schema, Table, datasets
-from sfumato.miners import Predictions, original_view, predict, runner
+from sfumato.miners import Predictions, original_view, predict
 from sfumato.miners.cross_validation import forget
+from sfumato.miners.fitting import answer_folds
+from sfumato.runtime import processes
 
 MINERS = """
 import os, time
@@ -78,8 +80,9 @@ class Own:
 
 view = original_view(*datasets.hospital())
 predict(view, "diagnosis", "majority")
-from sfumato.miners import runner
-print(runner._idle[0].process.pid, flush=True)
+from sfumato.miners.fitting import answer_folds
+from sfumato.runtime import processes
+print(processes._idle[answer_folds][0].pid, flush=True)
 print(predict(view, "diagnosis", Own(sys.argv[1], float(sys.argv[2])), folds=3).finished, flush=True)
 """
 
@@ -101,7 +104,7 @@ def waiting_child() -> int:
     """Let a process fit something, and return its number."""
     forget()
     assert diagnoses("majority").finished
-    return runner._idle[-1].process.pid
+    return processes._idle[answer_folds][-1].pid
 
 
 def is_alive(process: int) -> bool:

@@ -22,7 +22,7 @@ from .conftest import begin, command
 from .test_plugin import PEOPLE
 
 MODULE = '''
-import os, signal, sys, time
+import ctypes, os, signal, sys, time
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -38,6 +38,7 @@ def raises(*_): raise ValueError("MARKER")
 def exits(*_): sys.exit(0)
 def leaves(*_): os._exit(0)
 def dies(*_): os.kill(os.getpid(), signal.SIGKILL)
+def crashes(*_): ctypes.string_at(0)
 def recurses(*_): return recurses()
 def hangs(*_): time.sleep(3600)
 def waits(*_):
@@ -53,6 +54,7 @@ def text(*_): return "MARKER"
 def itself(table, *_): return table
 def of_others(release):
     return replace(release, schema=replace(release.schema, attributes=release.schema.attributes[1:]))
+def sound(release): return release
 def short(release): return replace(release, weights=release.weights[1:])
 def beyond(release): return changed(release, moved(release.cells["sex"], 7))
 def below(release): return changed(release, moved(release.cells["sex"], -1))
@@ -82,7 +84,8 @@ class Bad:
         return method(table) if self.how in BEFORE else method(release)
 
 BEFORE = (
-    "raises", "exits", "leaves", "dies", "recurses", "hangs", "waits", "eats", "nothing", "text", "itself"
+    "raises", "exits", "leaves", "dies", "crashes", "recurses", "hangs", "waits", "eats", "nothing", "text",
+    "itself",
 )
 
 
@@ -417,3 +420,37 @@ def test_one_release_by_a_method_that_fails_is_one_line(plugged: Path, tmp_path:
         assert "MARKER" not in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert not (tmp_path / "out.csv").exists()
+
+
+def test_one_release_by_a_method_or_a_measure_that_takes_its_process_with_it_is_one_line(
+    plugged: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
+    (tmp_path / "people.toml").write_text(ATTRIBUTES, encoding="utf-8")
+    measured = ATTRIBUTES.replace('["k-anonymity"]', '["k-anonymity", { bad-measure = { how = "crashes" } }]')
+    (tmp_path / "measured.toml").write_text(measured, encoding="utf-8")
+    crash = "its process crashed (signal 11); leave the method out or repair it"
+    for what, words in {
+        ("bad", "how=crashes", "people"): f"the sanitizer 'bad' was given up: {crash}",
+        ("bad", "how=leaves", "people"): "the sanitizer 'bad' was given up: its process ended by itself",
+        ("as-is", "measured"): f"the measure 'bad-measure' was given up: {crash}",
+    }.items():
+        *method, project = what
+        done = command(
+            "sanitize", "out.csv", *method, "--project", f"{project}.toml", plugged=plugged, cwd=tmp_path
+        )
+        assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+        assert done.stderr.startswith(f"sfumato: {words}")
+        assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_method_of_a_plugin_makes_the_release_that_it_makes_in_this_process(
+    plugged: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
+    (tmp_path / "people.toml").write_text(ATTRIBUTES, encoding="utf-8")
+    done = command("sanitize", "out.csv", "bad", "how=sound", "--json", plugged=plugged, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["recipe"] == "bad how=sound"
+    assert len((tmp_path / "out.csv").read_text("utf-8").splitlines()) == 9

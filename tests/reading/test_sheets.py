@@ -9,9 +9,9 @@ import pytest
 from tools.fuzzed import KEPT
 
 from sfumato.errors import DataError
-from sfumato.reading.apart import read_apart
 from sfumato.reading.excel import read_excel
 from sfumato.reading.sheets import sheets_of
+from sfumato.runtime.processes import read_in_child
 
 OLD = KEPT / "seeds" / "xls"
 FAR = KEPT / "xls-8890d4d9f113"
@@ -25,14 +25,14 @@ def copied(kept: Path, place: Path) -> Path:
 
 def test_another_process_reads_what_this_one_would(tmp_path: Path) -> None:
     place = copied(OLD, tmp_path / "people.xls")
-    found = read_apart(sheets_of, place, ROOM)
+    found = read_in_child(sheets_of, place, ROOM)
     assert found == sheets_of(place)
     assert found is not None
     assert [len(rows) for rows in found] == [4]
 
 
 def test_what_would_take_more_memory_is_no_workbook(tmp_path: Path) -> None:
-    assert read_apart(sheets_of, copied(FAR, tmp_path / "people.xls"), ROOM) is None
+    assert read_in_child(sheets_of, copied(FAR, tmp_path / "people.xls"), ROOM) is None
 
 
 @pytest.mark.parametrize("name", ["people.xls", "people.XLS", "people.XLSX"])

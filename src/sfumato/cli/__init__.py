@@ -29,6 +29,7 @@ from sfumato.cli import (
 from sfumato.cli.base import cli
 from sfumato.cli.log import complain, complain_in_json, warn
 from sfumato.errors import ParameterError, SfumatoError, shortened
+from sfumato.runtime.import_path import leave_current_folder
 
 # importing a module adds its commands to the group
 __all__ = [
@@ -52,6 +53,7 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and turn what goes wrong into one line and an exit code."""
+    leave_current_folder()
     signal.signal(signal.SIGTERM, _end)
     # what is imported stays: looking for garbage in it takes an eighth of the time until a first release
     gc.set_threshold(50_000, 20, 20)

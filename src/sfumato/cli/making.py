@@ -55,20 +55,18 @@ def sanitize(
     """
 
     from sfumato import registry
-    from sfumato.measures import measure
+    from sfumato.exploring.workers import made_and_measured
     from sfumato.publishing.beside import write_with_manifest
     from sfumato.publishing.publish import formula_columns
     from sfumato.recipe import Recipe
-    from sfumato.sanitizers import sanitize as make
 
     texts = registry.text_parameters(registry.look_up("sanitizer", sanitizer))
     recipe = Recipe(sanitizer, parsed(parameters, texts), seed)
     registry.build("sanitizer", recipe.sanitizer, recipe.parameters)
     project = loaded(project_file)
     table, schema = project.read()
-    release = make(table, schema, recipe)
     with words_shown():
-        measurements = measure(release, project.measures)
+        release, measurements = made_and_measured(table, schema, recipe, project.measures)
     written, manifest = write_with_manifest(release, output)
     if as_json:
         print_json(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from sfumato.cli.log import say
 from sfumato.cli.terminal import progress_shown
 from sfumato.errors import Infeasible, ParameterError, ProjectError, UserError, suggestion
-from sfumato.exploring.machine import processors
 from sfumato.files import why_unreadable
+from sfumato.runtime.machine import processors
 
 if TYPE_CHECKING:
     from sfumato.exploring.forecast import Forecast
@@ -84,8 +84,8 @@ def explored(
     read: DataRead | None = None,
 ) -> Progress:
     """Make and measure what the store lacks, with progress on standard error."""
-    from sfumato.exploring.apart import Limits
     from sfumato.exploring.run import explore as run_all
+    from sfumato.runtime.pool import Limits
 
     limits = Limits(memory, time_limit)
     with progress_shown() as show_progress:

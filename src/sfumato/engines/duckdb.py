@@ -28,10 +28,10 @@ from sfumato.engines.plain import (
 )
 from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
 from sfumato.errors import DataError, SfumatoError, UserError
-from sfumato.exploring.machine import processors
 from sfumato.reading.databases import quoted
 from sfumato.reading.dialect import require_file
 from sfumato.reading.sources import ParquetFiles, Source
+from sfumato.runtime.machine import processors
 from sfumato.schema import Schema
 from sfumato.table import Table, counted
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.errors import DataError
-from sfumato.exploring.machine import SHARE, memory
 from sfumato.hierarchy import Hierarchy
 from sfumato.kernels.grouping import number_rows
+from sfumato.runtime.machine import SHARE, memory
 from sfumato.schema import Schema, bound
 from sfumato.table import Column, Table, encode
 

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from sfumato.applying.recoding import Recoding
 
 _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+_SAFE = "PYTHONSAFEPATH"
+"""Spark starts Python as ``python -m``, on this machine and on others, and that looks into the current folder
+for modules unless this variable is set. Nothing that we ask for needs Python there, but Spark may."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def _grouped(records: Any, codes: Sequence[str]) -> pa.Table:
 def _records(session: Any, source: Source, names: Sequence[str]) -> Any:
     from pyspark.sql import functions as f
 
-    files = {path.absolute(): place for place, path in enumerate(source.parquet)}
+    files = {_without_steps_up(path.absolute()): place for place, path in enumerate(source.parquet)}
     read = session.read.option("recursiveFileLookup", "true").parquet(*map(str, files))
     metadata = f.col("_metadata")
     # how Spark writes the paths, only Spark knows
@@ -171,6 +174,11 @@ def _records(session: Any, source: Source, names: Sequence[str]) -> Any:
     return read.select(*columns, position.alias("position"))
 
 
+def _without_steps_up(path: Path) -> Path:
+    """Return a path without ``..``, which Spark would leave out of the name that it tells."""
+    return path.parent.resolve() / path.name if ".." in path.parts else path
+
+
 def _path(uri: str) -> Path:
     return Path(unquote(urlsplit(uri).path))
 
@@ -181,7 +189,8 @@ def _session() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     there = _active()
-    session = there or SparkSession.builder.appName("sfumato").config(map=_QUIET).getOrCreate()
+    settings = {**_QUIET, f"spark.executorEnv.{_SAFE}": "1"}
+    session = there or SparkSession.builder.appName("sfumato").config(map=settings).getOrCreate()
     try:
         yield session
     finally:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter, process_time
 
-from sfumato.exploring import machine
-from sfumato.exploring.apart import Original
 from sfumato.exploring.estimate import Costs, usually_refined
 from sfumato.exploring.order import in_order
+from sfumato.exploring.sandbox import Original
 from sfumato.exploring.tasks import Ground, is_quick, listed, propose, still_open, with_keys
 from sfumato.exploring.workers import Task, few_rows, make
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
+from sfumato.runtime import machine
 from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.store.base import Store

@@ -9,7 +9,6 @@ from typing import Any
 
 from sfumato import registry
 from sfumato.errors import ParameterError, ProjectError
-from sfumato.exploring.apart import Limits
 from sfumato.exploring.run import Progress, fill
 from sfumato.exploring.tasks import Try
 from sfumato.facts import Axis
@@ -18,6 +17,7 @@ from sfumato.measures.base import Measure
 from sfumato.project.defaults import default_measures
 from sfumato.project.file import search_of
 from sfumato.recipe import Recipe
+from sfumato.runtime.pool import Limits
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.schema import Schema
 from sfumato.search.base import Search

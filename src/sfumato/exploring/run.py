@@ -16,11 +16,10 @@ from typing import Any
 from sfumato import registry
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed, ProjectError
-from sfumato.exploring import machine
-from sfumato.exploring.apart import UNLIMITED, Limits, Original
 from sfumato.exploring.estimate import Costs, usually_refined
 from sfumato.exploring.order import in_order
 from sfumato.exploring.refinement import SMALL, between_neighbours
+from sfumato.exploring.sandbox import Original
 from sfumato.exploring.stored import DataRead, read_noted
 from sfumato.exploring.tasks import Ground, Try, is_quick, listed, searched, still_open, with_keys
 from sfumato.exploring.workers import Finished, Task, Written, finished
@@ -31,6 +30,8 @@ from sfumato.measures.base import Measure
 from sfumato.progress import listening
 from sfumato.project.file import Project
 from sfumato.recipe import Recipe
+from sfumato.runtime import machine
+from sfumato.runtime.pool import UNLIMITED, Limits
 from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.store.base import Store

@@ -13,11 +13,12 @@ import numpy as np
 from sfumato import registry
 from sfumato.caching import kept_on
 from sfumato.errors import MethodFailed
-from sfumato.exploring.apart import Limits, Lost, Original, done_apart
+from sfumato.exploring.sandbox import Original, done_by_workers
 from sfumato.exploring.workers import Task, Written
 from sfumato.faults import blamed_on, failed, named
 from sfumato.measures.base import Measure
 from sfumato.recipe import Recipe
+from sfumato.runtime.pool import Limits, Lost
 from sfumato.schema import Schema
 from sfumato.search.base import Search
 from sfumato.search.sweep import MOST_CANDIDATES, Sweep
@@ -111,7 +112,7 @@ def _proposed(search: Search, original: Original, luck: list[int], apart: Limits
     piece = (search, luck)
     if apart is None or not registry.is_plugged_in(type(search)):
         return propose(piece, original.table, original.schema)
-    ((_, found),) = done_apart(propose, iter([piece]), original, 1, apart)
+    ((_, found),) = done_by_workers(propose, iter([piece]), original, 1, apart)
     if isinstance(found, Lost):
         raise MethodFailed(found.reason)
     return list(found)

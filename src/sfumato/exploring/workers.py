@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
@@ -15,13 +15,15 @@ import numpy as np
 from sfumato import registry
 from sfumato.caching import kept_on, taken_before
 from sfumato.errors import Infeasible, MethodFailed, SfumatoError
-from sfumato.exploring.apart import Limits, Lost, Original, done_apart
 from sfumato.exploring.equal import fingerprint_of
+from sfumato.exploring.sandbox import Original, done_by_worker, done_by_workers
 from sfumato.faults import named
 from sfumato.frontier import Candidate
 from sfumato.measures.base import LevelReached, Measure, Measurement, measure
 from sfumato.progress import listening, speaking_of
 from sfumato.recipe import Recipe
+from sfumato.release import Release
+from sfumato.runtime.pool import Limits, Lost
 from sfumato.sanitizers.base import sanitize
 from sfumato.schema import Schema
 from sfumato.store.costs import MAKING
@@ -131,7 +133,7 @@ def finished(
         here.append(task)
     rest = itertools.chain(later, tasks)
     meanwhile = ((task, make(task, original.table, original.schema)) for task in here if monotonic() < ends)
-    with closing(done_apart(make, rest, original, workers, limits, ends, meanwhile)) as results:
+    with closing(done_by_workers(make, rest, original, workers, limits, ends, meanwhile)) as results:
         for task, result in results:
             lost = isinstance(result, Lost)
             yield _failed(task, result.reason, result.seconds) if lost else result
@@ -160,23 +162,56 @@ def has_parameters(sanitizer: str) -> bool:
     return bool(registry.parameters_of(registry.look_up("sanitizer", sanitizer)))
 
 
+def _nobody(method: str) -> None:
+    """Say to nobody which method is at work."""
+
+
 def _is_plugged_in(task: Task) -> bool:
     """Return whether a task uses anything that somebody else wrote."""
-    sanitizer = task.recipe.build()
+    return uses_plugin(task.recipe, [asked for _, asked in task.asked])
+
+
+def uses_plugin(recipe: Recipe, measures: Iterable[Written | Measure]) -> bool:
+    """Return whether a recipe or a measure uses anything that somebody else wrote."""
+    sanitizer = recipe.build()
     used = [sanitizer, *_parts(sanitizer)]
-    for _, asked in task.asked:
+    for asked in measures:
         measured = asked if isinstance(asked, Measure) else registry.build_measure(asked)
         used += [measured, *_parts(measured)]
     return any(registry.is_plugged_in(type(each)) for each in used)
 
 
+def made_and_measured(
+    table: Table, schema: Schema, recipe: Recipe, measures: Sequence[Written | Measure]
+) -> tuple[Release, tuple[Measurement, ...]]:
+    """Make one release and measure it; where somebody else wrote a part, in a process that may crash."""
+    bound, piece = schema.bind(table), (recipe.seeded(), tuple(measures))
+    if uses_plugin(recipe, measures):
+        found: tuple[Release, tuple[Measurement, ...]] = done_by_worker(_made_and_measured, piece, *bound)
+        return found
+    return _made_and_measured(piece, *bound)
+
+
+def _made_and_measured(
+    piece: tuple[Recipe, Sequence[Written | Measure]],
+    table: Table,
+    schema: Schema,
+    at: Callable[[str], None] = _nobody,
+) -> tuple[Release, tuple[Measurement, ...]]:
+    recipe, measures = piece
+    at(named(type(recipe.build())))
+    release = sanitize(table, schema, recipe)
+    taken: list[Measurement] = []
+    for written in measures:
+        asked = written if isinstance(written, Measure) else registry.build_measure(written)
+        at(named(type(asked)))
+        taken += measure(release, [asked])
+    return release, tuple(taken)
+
+
 def _parts(method: object) -> tuple[Any, ...]:
     model = getattr(method, "model", None)
     return getattr(model, "parts", ())
-
-
-def _nobody(method: str) -> None:
-    """Say to nobody which method is at work."""
 
 
 def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _nobody) -> Finished:

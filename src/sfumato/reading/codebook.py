@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sfumato.reading.dialect import require_file
-from sfumato.reading.statistics import SUFFIXES, contents_apart
+from sfumato.reading.statistics import SUFFIXES, contents_in_child
 
 T = TypeVar("T")
 
@@ -56,7 +56,7 @@ def read_codebook(path: str | Path) -> Codebook:
     """
     place = Path(path)
     require_file(place)
-    found = contents_apart(place, records=False)
+    found = contents_in_child(place, records=False)
     named = {name: label for name, label in found.titles.items() if label}
     numbered = {name: _of_numbers(own) for name, own in found.labels.items()}
     return Codebook(named, {name: own for name, own in numbered.items() if own})

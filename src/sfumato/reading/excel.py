@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
 from sfumato.errors import DataError
-from sfumato.reading.apart import read_apart
 from sfumato.reading.dialect import bomb, most_unpacked
 from sfumato.reading.sheets import Cell, Sheets, sheets_of
+from sfumato.runtime.processes import read_in_child
 from sfumato.table import text
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _sheets(path: Path) -> Sheets:
         _refuse_bomb(path)
         sheets = sheets_of(path) if _is_well_formed(path) else None
     else:
-        sheets = read_apart(sheets_of, path, most_unpacked(path))
+        sheets = read_in_child(sheets_of, path, most_unpacked(path))
     if sheets is None:
         raise DataError(
             f"{path.name} is not a workbook that can be read, or has a password; save it again as .xlsx"

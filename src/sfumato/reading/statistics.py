@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sfumato.errors import DataError, UserError
-from sfumato.reading.apart import read_apart
 from sfumato.reading.dialect import most_unpacked
+from sfumato.runtime.processes import read_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ def read_statistics(path: Path) -> pa.Table:
     """
     import pyarrow as pa
 
-    found = contents_apart(path)
+    found = contents_in_child(path)
     try:
         arrays = [_column(each, found.labels.get(name, {})) for name, each in found.columns.items()]
         return pa.Table.from_arrays(arrays, list(found.columns))
@@ -61,7 +61,7 @@ class Contents(NamedTuple):
     n_records: int | None
 
 
-def contents_apart(path: Path, *, records: bool = True) -> Contents:
+def contents_in_child(path: Path, *, records: bool = True) -> Contents:
     """Return what a file holds, or of its columns nothing.
 
     Raises
@@ -71,7 +71,7 @@ def contents_apart(path: Path, *, records: bool = True) -> Contents:
     """
     reader_of(path)
     pyreadstat()
-    found: Contents | None = read_apart(contents_of if records else about, path, most_unpacked(path))
+    found: Contents | None = read_in_child(contents_of if records else about, path, most_unpacked(path))
     if found is None:
         raise _unreadable(path)
     return found

@@ -32,7 +32,7 @@ def differs_from_statistics(
     facts
         What the manifest says of names, labels and codes.
     """
-    from sfumato.reading.apart import read_apart
+    from sfumato.runtime.processes import read_in_child
 
     _require_pyreadstat()
     place = folder / f"{name}.{kind}"
@@ -40,10 +40,10 @@ def differs_from_statistics(
         pass  # a link, or what lies elsewhere, is refused
     # a few bytes of a file that was made to do harm may end the process that reads it
     most_memory = _MOST_GROWTH * place.stat().st_size + _SMALL
-    told = read_apart(about, place, most_memory)
+    told = read_in_child(about, place, most_memory)
     if told is not None and told.n_records not in (None, written.n_records):
         return "they have another number of records"
-    told = told and read_apart(contents_of, place, most_memory)
+    told = told and read_in_child(contents_of, place, most_memory)
     if told is None:
         return f"{place.name} cannot be read"
     columns = told.columns

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import socket
-import webbrowser
 from collections.abc import Callable, Iterable
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sfumato.errors import SfumatoError, UserError
+from sfumato.runtime.processes import open_browser
 from sfumato.workbench.addresses import data_page
 from sfumato.workbench.doorway import write_doorway
 from sfumato.workbench.guards import STATIC, UPLOAD_BYTES, Announce, guards
@@ -150,7 +150,7 @@ def serve(
         )
         tell(f"{start}?token={token}")
         if doorway:
-            webbrowser.open(doorway.as_uri())
+            open_browser(doorway.as_uri())
         config = uvicorn.Config(
             app, log_level="error", access_log=False, server_header=False, lifespan="off", ws="none"
         )

@@ -135,7 +135,7 @@ def test_a_crash_is_said_and_harms_nothing(jobs: Jobs, folder: Path, gate: Any) 
     job = jobs.start(path, workers=1)
     gate.let_through(3)
     until(lambda: len(stored(path)) == 3)
-    os.kill(job._process.pid, signal.SIGKILL)
+    os.kill(job._child.pid, signal.SIGKILL)
     report = job.wait(PATIENCE)
     assert report.state == "failed"
     assert "What was stored is kept" in report.said
@@ -179,7 +179,7 @@ from sfumato.workbench.state.jobs import Jobs
 if __name__ == "__main__":
     jobs = Jobs()
     job = jobs.start(Path(sys.argv[1]), workers=2)
-    print(job._process.pid, flush=True)
+    print(job._child.pid, flush=True)
     sys.stdin.read()
 """
 

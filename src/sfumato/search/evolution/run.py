@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.exploring.machine import processors
+from sfumato.runtime.machine import processors
 from sfumato.search.evolution.archive import Archive
 from sfumato.search.evolution.problems import Evaluation, Problem
 from sfumato.search.evolution.space import Genes, Space

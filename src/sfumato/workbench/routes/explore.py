@@ -16,9 +16,9 @@ from sfumato import formatting
 from sfumato.caching import remembered
 from sfumato.errors import SfumatoError
 from sfumato.exploring.growth import Growth, growth_of
-from sfumato.exploring.machine import processors
 from sfumato.frontier import Candidate, Frontier
 from sfumato.project.budget import seconds_of
+from sfumato.runtime.machine import processors
 from sfumato.store.base import Store, is_being_explored
 from sfumato.workbench.addresses import link
 from sfumato.workbench.forms.plan import Plan

@@ -1,33 +1,29 @@
-"""Jobs: an exploration in a process of its own, so that the pages never wait for it.
+"""Explorations of the workbench, each in a process of its own, so that the pages never wait for it.
 
-The process calls the same `explore` on the same store as the command line. It listens on its standard input:
-``pause`` ends it after the next candidate that is stored. When the server ends, in whatever way, so does
-the process. What it stored stays stored.
+The process calls the same `explore` on the same store as the command line. It listens to the server:
+``pause`` ends it after the next candidate that is stored. When the server ends, in whatever way, so does the
+process. What it stored stays stored.
 """
 
 from __future__ import annotations
 
 import _thread
-import contextlib
-import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from sfumato.errors import UserError
+from sfumato.errors import SfumatoError, UserError
+from sfumato.runtime.processes import PATIENCE, Ended, ParentProcess, start
 
 if TYPE_CHECKING:
     from sfumato.exploring.run import Progress
 
 JobState = Literal["running", "pausing", "paused", "cancelled", "done", "failed"]
-_PATIENCE = 5.0
 _CRASHED = (
     "The exploration ended unexpectedly, perhaps for lack of memory. What was stored is kept: go on, with "
     "fewer processes if it happens again."
@@ -83,6 +79,14 @@ class Report:
         return max(left - (time.monotonic() - self.since), 0.0)
 
 
+@dataclass(frozen=True)
+class _End:
+    """How an exploration ended that was neither paused nor cancelled."""
+
+    is_done: bool
+    said: str = ""
+
+
 class Job:
     """One exploration at work."""
 
@@ -91,19 +95,8 @@ class Job:
         self._lock = threading.Lock()
         self._report = Report("running")
         self._ended: JobState | None = None
-        given = [str(project), str(workers or 0), repr(budget or 0.0)]
-        command = [sys.executable, "-m", "sfumato.workbench.state.jobs", *given]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # what libraries write there might show a value
-            stderr=subprocess.DEVNULL,
-            # Ctrl-C at the terminal is the server's business
-            start_new_session=True,
-            text=True,
-            encoding="utf-8",
-        )
+        self._child = start(explore_for_pages, new_session=True)
+        self._child.send((project, workers, budget))
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -120,7 +113,7 @@ class Job:
                 return
             self._ended = "paused"
             self._report = replace(self._report, state="pausing")
-        self._tell("pause")
+        self._child.send("pause")
 
     def cancel(self) -> None:
         """End it at once; what is not stored is lost."""
@@ -129,8 +122,8 @@ class Job:
                 return
             self._ended = "cancelled"
             self._report = replace(self._report, state="pausing")
-        self._tell("cancel")
-        killing = threading.Timer(_PATIENCE, self._process.kill)
+        self._child.send("cancel")
+        killing = threading.Timer(PATIENCE, self._child.kill)
         killing.daemon = True
         killing.start()
 
@@ -139,41 +132,31 @@ class Job:
         self._listener.join(seconds)
         return self.report
 
-    def _tell(self, word: str) -> None:
-        # it may have ended by itself
-        with contextlib.suppress(OSError, ValueError):
-            assert self._process.stdin is not None
-            self._process.stdin.write(f"{word}\n")
-            self._process.stdin.flush()
-
     def _listen(self) -> None:
         """Take in what the process says until it ends."""
         from sfumato.exploring.run import Progress
 
-        last: dict[str, Any] = {}
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+        last: _End | None = None
+        while True:
             try:
-                last = json.loads(line)
-            except ValueError:
-                continue
-            if "done" in last:
+                said = self._child.receive()
+            except (Ended, UserError):
+                break
+            if isinstance(said, Progress):
                 with self._lock:
-                    self._report = replace(self._report, progress=Progress(**last), since=time.monotonic())
-        self._process.wait()
+                    self._report = replace(self._report, progress=said, since=time.monotonic())
+            else:
+                last = said
+        self._child.end(PATIENCE)
         with self._lock:
             self._report = replace(self._report, **self._ending(last))
-        self._process.stdout.close()
-        with contextlib.suppress(OSError):
-            assert self._process.stdin is not None
-            self._process.stdin.close()
 
-    def _ending(self, last: dict[str, Any]) -> dict[str, Any]:
-        if last.get("end") == "done":
+    def _ending(self, last: _End | None) -> dict[str, Any]:
+        if last is not None and last.is_done:
             return {"state": "done"}
         if self._ended is not None:
             return {"state": self._ended}
-        return {"state": "failed", "said": last.get("said") or _CRASHED}
+        return {"state": "failed", "said": _CRASHED if last is None else last.said}
 
 
 class Jobs:
@@ -204,30 +187,44 @@ class Jobs:
         for job in jobs:
             job.cancel()
         for job in jobs:
-            job.wait(2 * _PATIENCE)
+            job.wait(2 * PATIENCE)
 
 
 class _Paused(BaseException):
     """Raised between two candidates."""
 
 
-def _work(
+def explore_for_pages(parent: ParentProcess) -> None:
+    """Explore a project, obey the server, and say how far it has come."""
+    # what the server was started with, as by nohup, may ignore what ends an exploration
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    paused = threading.Event()
+    try:
+        project, workers, budget = parent.receive()
+        parent.when_left(lambda: None)
+        threading.Thread(target=_obey, args=(parent, paused), daemon=True).start()
+        _explore(project, workers, budget, paused, parent.send)
+    except (KeyboardInterrupt, _Paused, BrokenPipeError):
+        return
+    except SfumatoError as error:
+        parent.send(_End(False, " ".join(str(error).split())))
+    else:
+        parent.send(_End(True))
+
+
+def _explore(
     project: Path,
     workers: int | None,
     budget: float | None,
-    words: IO[str],
-    say: Callable[[dict[str, Any]], None],
+    paused: threading.Event,
+    say: Callable[[Progress], None],
 ) -> None:
-    """Explore a project, and obey what is said while it runs."""
     from sfumato.exploring.run import explore
     from sfumato.project.file import Project
     from sfumato.store.base import Store
 
-    paused = threading.Event()
-    threading.Thread(target=_obey, args=(words, paused), daemon=True).start()
-
     def progress(state: Progress) -> None:
-        say(asdict(state))
+        say(state)
         if paused.is_set():
             raise _Paused
 
@@ -238,42 +235,14 @@ def _work(
         explore(described, store, workers=workers, budget=budget, progress=progress)
 
 
-def _obey(words: IO[str], paused: threading.Event) -> None:
+def _obey(parent: ParentProcess, paused: threading.Event) -> None:
     """Do what the server says, and end with it."""
-    for word in words:
-        if word.strip() == "pause":
+    try:
+        while parent.receive() == "pause":
             paused.set()
-        else:
-            break
+    except EOFError:  # the server has gone
+        pass
     _thread.interrupt_main()
     # a compiled kernel hears nothing; the workers end with this process, and what is stored is stored
-    time.sleep(_PATIENCE / 2)
+    time.sleep(PATIENCE / 2)
     os._exit(1)
-
-
-def main(arguments: list[str]) -> int:
-    """Explore, and say on the standard output how far it has come."""
-    from sfumato.errors import SfumatoError
-
-    # what the server was started with, as by nohup, may ignore what ends an exploration
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    out, sys.stdout = sys.stdout, sys.stderr
-
-    def say(facts: dict[str, Any]) -> None:
-        out.write(json.dumps(facts) + "\n")
-        out.flush()
-
-    project, workers, budget = Path(arguments[0]), int(arguments[1]) or None, float(arguments[2]) or None
-    try:
-        _work(project, workers, budget, sys.stdin, say)
-    except (KeyboardInterrupt, _Paused, BrokenPipeError):
-        return 130
-    except SfumatoError as error:
-        say({"end": "failed", "said": " ".join(str(error).split())})
-        return 1
-    say({"end": "done"})
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,64 +1,37 @@
-"""The process that fits estimators: it reads problems, answers folds, and ends with its parent."""
+"""Fitting estimators, in the process of its own that `runner` gives them."""
 
 from __future__ import annotations
 
 import inspect
-import os
-import pickle
-import queue
-import signal
-import sys
-import threading
-from typing import Any, BinaryIO
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.miners.base import Miner
 from sfumato.miners.learning_task import LearningTask
+from sfumato.runtime.messages import Packed
+from sfumato.runtime.processes import ParentProcess
 
-COMMAND = "from sfumato.miners.child import main; main()"
 
-
-def main() -> None:
-    """Answer what comes in on standard input until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what an estimator prints is no answer
-    asked: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, asked), daemon=True).start()
-    _say(answers, "ready")
+def answer_folds(parent: ParentProcess) -> None:
+    """Take learning tasks, and answer for each fold that is asked about what is predicted in it."""
     task: LearningTask | None = None
-    while True:
-        question = asked.get()
-        if isinstance(question, LearningTask):
-            task = question
-        else:
-            _say(answers, _answered(task, *question))
-
-
-def _listen(questions: BinaryIO, asked: queue.SimpleQueue[Any]) -> None:
-    """Hand questions on; when the parent has gone, go too, whatever is being fitted."""
-    try:
+    with suppress(EOFError):
         while True:
-            asked.put(pickle.load(questions))
-    except (EOFError, OSError):
-        os._exit(0)
+            question = parent.receive()
+            if isinstance(question, LearningTask):
+                task = question
+            else:
+                parent.send(_answered(task, *question))
 
 
-def _say(answers: BinaryIO, answer: object) -> None:
-    pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)
-    answers.flush()
-
-
-def _answered(
-    task: LearningTask | None, places: list[str], pickled: bytes, seed: int, fold: int
-) -> Floats | str:
+def _answered(task: LearningTask | None, packed: Packed, seed: int, fold: int) -> Floats | str:
     """Return the predictions of a fold, or the kind of the error: its text could show a value."""
-    sys.path[:] = places
     try:
         assert task is not None
-        return fit_fold(pickle.loads(pickled), task, seed, fold)
+        return fit_fold(packed.unpacked(), task, seed, fold)
     except Exception as error:
         return type(error).__name__
 

@@ -1,4 +1,4 @@
-"""Machine: how much memory and how many processors there are for this process."""
+"""How much memory and how many processors there are for this process."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.exploring import machine
+from sfumato.runtime import machine
 
 OF_ALL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -71,7 +71,7 @@ def test_where_nothing_is_told_of_groups_there_is_no_limit(
 def test_the_shell_limits_it() -> None:
     program = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); "
-        "from sfumato.exploring import machine; print(machine.memory())"
+        "from sfumato.runtime import machine; print(machine.memory())"
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert int(said.stdout) == min(1 << 30, OF_ALL)
@@ -81,7 +81,7 @@ def test_the_shell_limits_it() -> None:
 def test_a_process_that_is_bound_to_a_processor_has_one() -> None:
     program = (
         "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); "
-        "from sfumato.exploring import machine; print(machine.processors())"
+        "from sfumato.runtime import machine; print(machine.processors())"
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert said.stdout == "1\n"

@@ -1,0 +1,82 @@
+"""Work on the original in processes of its own: candidates, searches and methods that somebody else wrote.
+
+The launcher starts and ends the processes (`sfumato.runtime`); here is what one of them does with the
+original.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sfumato.caching import kept_on
+from sfumato.errors import MethodFailed
+from sfumato.kernels.compiling import tell_of_compiling
+from sfumato.progress import listening, tell
+from sfumato.runtime.pool import UNLIMITED, Limits, Lost, Reporter, run_in_workers
+from sfumato.schema import Schema
+from sfumato.store.base import IN_MEMORY, Store
+from sfumato.table import Table
+
+_PRELOAD = "sfumato.exploring.prelude"
+
+
+@dataclass(frozen=True, eq=False)
+class Original:
+    """What every piece of work begins with: the bound table, and the store for its sums."""
+
+    table: Table
+    schema: Schema
+    store: Path
+
+
+Work = Callable[[Any, Table, Schema, Callable[[str], None]], Any]
+"""Do a piece of work with the original; say by the last argument which method is at work."""
+
+
+def done_by_workers(
+    work: Work,
+    pieces: Iterator[Any],
+    original: Original,
+    n_workers: int,
+    limits: Limits,
+    ends: float = math.inf,
+    meanwhile: Iterable[tuple[Any, Any]] = (),
+) -> Generator[tuple[Any, Any]]:
+    """Yield each piece with its result; see `run_in_workers`."""
+    return run_in_workers(
+        partial(_opened, work, original),
+        pieces,
+        n_workers,
+        limits,
+        preload=_PRELOAD,
+        ends=ends,
+        meanwhile=meanwhile,
+        listener=tell,
+    )
+
+
+def done_by_worker(work: Work, piece: Any, table: Table, schema: Schema) -> Any:
+    """Return the result of one piece of work that may take its process with it; `MethodFailed` if it does."""
+    original = Original(table, schema, IN_MEMORY)
+    ((_, result),) = done_by_workers(work, iter([piece]), original, 1, UNLIMITED)
+    if isinstance(result, Lost):
+        raise MethodFailed(result.reason)
+    return result
+
+
+@contextmanager
+def _opened(work: Work, original: Original, reporter: Reporter) -> Iterator[Callable[[Any], Any]]:
+    """Make a worker ready: open the store, and let everything that is told come to the parent."""
+    from threadpoolctl import threadpool_limits
+
+    # there are as many workers as processors: threads of linear algebra would only get in each other's way
+    threadpool_limits(1)
+    tell_of_compiling(reporter.pause)
+    with Store(original.store, create=False) as store, kept_on(store), listening(reporter.say):
+        yield lambda piece: work(piece, original.table, original.schema, reporter.is_at)
