@@ -14,7 +14,7 @@ from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import measure
 from sfumato.project.file import Publication
 from sfumato.report.page import report_html
-from sfumato.report.terms import UNVERIFIED_CLAIM
+from sfumato.verifying.renderings import UNVERIFIED_CLAIM
 from sfumato.sanitizers.base import Sanitizer
 
 LABEL = f'<span class="unverified">{UNVERIFIED_CLAIM}</span>'
