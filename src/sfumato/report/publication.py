@@ -268,14 +268,13 @@ def _alone_row(place: int, found: Alone) -> SimpleNamespace:
 def _warnings(found: Iterable[Alone]) -> Iterator[Markup]:
     """Say which attributes tell too many records apart; the figures are in a table."""
     for each in told_apart(found):
-        names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in each.attributes)
-        beside = (
-            Markup(", with <code>{}</code>,").format(each.sensitive) if each.sensitive is not None else ""
-        )
+        known = [*each.attributes, *([] if each.sensitive is None else [each.sensitive])]
+        names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in known)
+        insensitive = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in each.attributes)
         yield Markup(
-            "{}, released as insensitive,{} tell many records apart. Anyone who knows these values of a person, "
-            "or has another release of the same people, can link them."
-        ).format(names, beside)
+            "{} {} named insensitive and released without protection. The values of {} tell many records apart: "
+            "anyone who knows them of a person, or has another release of the same people, can link them."
+        ).format(insensitive, "is" if len(each.attributes) == 1 else "are", names)
 
 
 def _marked_adversaries(told: Sayings) -> Iterator[Against]:
