@@ -42,7 +42,7 @@ REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explo
 
 THOROUGH :=
 
-.PHONY: help bench demo test thorough quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark aim
+.PHONY: help bench demo test thorough quick floors evidence coverage mutants fuzz lint format wheel audit sbom lock clean python browser server spark aim
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -66,6 +66,14 @@ quick: lint ## lint, then run the tests that are soon done
 
 floors: python ## run some tests of every room with the lowest versions that pyproject.toml allows; needs the network
 	$(BIN)/python tools/floors.py $(QUICK) $(REACHED)
+
+# What is published with the newest versions is verified to the byte with the lowest, and so are the golden folders of
+# all formats. The environment is kept as long as pyproject.toml stays as it is.
+FRESH := build/fresh-folders
+evidence: python $(DEVELOPMENT) ## verify published folders with the lowest versions that pyproject.toml allows; needs the network once
+	@rm -rf $(FRESH) && mkdir -p build
+	$(BIN)/python -m tools.golden $(FRESH)
+	SFUMATO_FRESH_FOLDERS=$(FRESH) $(BIN)/python tools/floors.py --keep .venv/floors tests/verifying/test_golden.py -k is_verified
 
 # pyspark is large (480 MB), needs Java, and lies beside the rest: no other test needs it.
 SPARK := .venv/spark

@@ -74,7 +74,15 @@ def _generalized(folder: Path) -> None:
         "privacy-loss": sf.Limit(at_most=3),
     }
     asked = ["privacy-loss", "general-loss", "weighted-k", "journalist-risk", "average-class-size"]
-    sf.publish(release, folder, asked, policy=policy, publication=_PUBLICATION, why="k = 3 is enough", by="A. Steward")
+    sf.publish(
+        release,
+        folder,
+        asked,
+        policy=policy,
+        publication=_PUBLICATION,
+        why="k = 3 is enough",
+        by="A. Steward",
+    )
 
 
 def _suppressed(folder: Path) -> None:
@@ -112,7 +120,9 @@ def _profiles(folder: Path) -> None:
     release = sf.sanitize(visits(), schema(device="insensitive"), sf.LocalRecoding(model), seed=1)
     policy = {"reidentification-risk": sf.Limit(at_most=1 / 3), "k-anonymity": sf.Limit(at_least=3)}
     asked = ["privacy-loss", "utility-loss", "inference"]
-    sf.publish(release, folder, asked, policy=policy, publication=_PUBLICATION, profiles=PROFILES, by="A. Steward")
+    sf.publish(
+        release, folder, asked, policy=policy, publication=_PUBLICATION, profiles=PROFILES, by="A. Steward"
+    )
 
 
 def _signed(folder: Path) -> None:

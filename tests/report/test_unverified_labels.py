@@ -8,14 +8,15 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from tests.report.marks_reader import without_marks
 
 import sfumato as sf
 from sfumato.frontier import Candidate, Frontier
 from sfumato.measures.base import measure
 from sfumato.project.file import Publication
 from sfumato.report.page import report_html
-from sfumato.verifying.renderings import UNVERIFIED_CLAIM
 from sfumato.sanitizers.base import Sanitizer
+from sfumato.verifying.renderings import UNVERIFIED_CLAIM
 
 LABEL = f'<span class="unverified">{UNVERIFIED_CLAIM}</span>'
 STATED = Publication(
@@ -30,7 +31,7 @@ ELEMENT = re.compile(r"<(p|li|dd|caption|th|td|small)\b[^>]*>(?:(?!<\1\b).)*?</\
 
 
 def pages(folder: Path) -> dict[str, str]:
-    return {place.name: place.read_text("utf-8") for place in folder.glob("report*.html")}
+    return {place.name: without_marks(place.read_text("utf-8")) for place in folder.glob("report*.html")}
 
 
 def unlabelled(page: str, statement: str) -> list[str]:

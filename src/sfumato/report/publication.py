@@ -401,7 +401,9 @@ class Sayings:
 
     def _inapplicable(self, measure: str, figures: list[OwnerFigure]) -> Markup:
         if figures:
-            return self.band(figures[0])
+            inapplicable = next((each for each in figures if each.band is None), None)
+            # of figures that are none the worst, which no publisher writes, none is told
+            return Markup("not applicable") if inapplicable is None else self.band(inapplicable)
         (place, _), *_ = (
             (at, each) for at, each in enumerate(self.claims) if each in named(self.claims, measure)
         )
@@ -418,7 +420,7 @@ class Sayings:
                     if label == measure or each.attribute is not None:
                         return pointer("claims", place, "value")
                 if label != measure:
-                    return pointer("cells", "levels", place, attribute or "")
+                    return pointer("cells", "limited", measure)
         raise LookupError(measure)
 
     def number(self, figure: OwnerFigure) -> int:
@@ -451,9 +453,9 @@ class Sayings:
                 parameters: Any = self.manifest.claims[place].parameters
             else:
                 figures = self.of_owner(axis)
-                if not figures:
+                figure = next((each for each in figures if each.worst), None)
+                if figure is None:
                     continue
-                figure = next((each for each in figures if each.worst), figures[0])
                 here = ("unverified", "figures", self.number(figure))
                 told = next(each for each in found if each.attribute == figure.attribute)
                 shown_value, is_checked = self.band(figure), False
@@ -462,7 +464,7 @@ class Sayings:
                 marked_words(told.measure, told.label, parameters, *here),
                 _marked_name(here, told.measure, told.attribute),
                 shown_value,
-                formatting.direction(told.better),
+                mark(pointer(*here, "better"), told.better, formatting.direction(told.better)),
                 is_checked,
             )
 
@@ -495,7 +497,7 @@ class Headline:
     words: Words
     name: Markup
     value: Markup
-    direction: str
+    direction: Markup
     is_checked: bool
 
 

@@ -14,7 +14,6 @@ from sfumato.verifying.folder import CERTIFICATE, MANIFEST, fingerprint
 from sfumato.verifying.pages import compared_words, page_names, stated_words, wording_words
 from sfumato.verifying.renderings import has_numerals
 
-
 _OTHERWISE = "it says something else than what was found now"
 
 
@@ -104,7 +103,7 @@ def _differing_check(
     of_writer = {stated_words(name): compared_words(name) for name in page_names(manifest)}
     lines = {of_writer.get(line, line): "checked" for line in wanted.checked}
     lines |= {line: "not checked" for line in wanted.not_checked if line != wording_words(manifest)}
-    said = {line: "checked" for line in facts.checked} | {line: "not checked" for line in facts.not_checked}
+    said = dict.fromkeys(facts.checked, "checked") | dict.fromkeys(facts.not_checked, "not checked")
     plain = (facts.manifest, facts.checked_by, facts.version, facts.when, facts.fails)
     same = plain == (wanted.manifest, wanted.checked_by, wanted.version, wanted.when, {})
     same = same and len(said) == len(facts.checked) + len(facts.not_checked)

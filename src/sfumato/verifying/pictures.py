@@ -87,7 +87,7 @@ def _check_picture(svg: Element, steps: Mapping[int, float]) -> None:
     if len(panels) != 1 or panels[0].tag != "g" or svg.attributes.get("fill") != "#1b2733":
         raise VerificationFailed("it has not one panel")
     panel = _Panel.of(panels[0])
-    if not (0 <= panel.across[0] and panel.across[1] <= width and 0 <= panel.up[1] and panel.up[0] <= height):
+    if not (panel.across[0] >= 0 and panel.across[1] <= width and panel.up[1] >= 0 and panel.up[0] <= height):
         raise VerificationFailed("its panel is not in it")
     if (panel.across[1] - panel.across[0]) < width / 2 or (panel.up[0] - panel.up[1]) < height / 2:
         raise VerificationFailed("its panel is small")

@@ -68,15 +68,19 @@ def _prose_problem(prose: str, manifest: Manifest) -> str:
     for name in _wanted(manifest):
         if f"`{name}`" not in prose:
             return f"it does not name {name!r}"
+    labelled = _labelled(manifest)
+    names = {layout.person, *layout.attributes} - set(_WORDS)
+    stated_names = [
+        {name for name in names if f"`{name}`" in line} for line in prose.splitlines() if _LABEL in line
+    ]
+    if sorted(map(sorted, stated_names)) != sorted(map(sorted, labelled)):
+        return "a label of an unverified claim is missing, or is that of another statement"
     known = {each for each in leaves(msgspec.to_builtins(manifest)) if isinstance(each, str)}
     known |= {*_WORDS, *_wanted(manifest), *(f".{kind}" for kind in manifest.formats)}
     for name in sorted(known, key=len, reverse=True):
         prose = prose.replace(f"`{name}`", "")
     lines = [line for line in prose.splitlines() if _LABEL in line]
-    labelled = [layout.person, *([True] * any(facts.branches for facts in layout.attributes.values()))]
-    labelled += [True] * any(facts.whole for facts in layout.attributes.values())
-    n_labels = 1 + sum(each is not None for each in labelled)
-    if prose.count(_LABEL) != n_labels or len(lines) != n_labels:
+    if prose.count(_LABEL) != len(labelled) or len(lines) != len(labelled):
         return "a label of an unverified claim is missing, or is there twice"
     prose = prose.replace(_LANGUAGE, "")
     stated = re.findall(r"\d[\d,]*", prose)
@@ -91,6 +95,17 @@ def _prose_problem(prose: str, manifest: Manifest) -> str:
     if any(unicodedata.category(sign)[0] in "MC" and sign != "\n" for sign in prose):
         return "there is a sign in it that nobody sees"
     return ""
+
+
+def _labelled(manifest: Manifest) -> list[set[str]]:
+    """Return the attributes that each labelled statement names; the first one, of the original, names none."""
+    attributes = manifest.layout.attributes.items()
+    named = [
+        {manifest.layout.person} if manifest.layout.person is not None else set(),
+        {name for name, facts in attributes if facts.branches and name not in _WORDS},
+        {name for name, facts in attributes if facts.whole and name not in _WORDS},
+    ]
+    return [set(), *filter(None, named)]
 
 
 def _wanted(manifest: Manifest) -> list[str]:

@@ -144,7 +144,8 @@ def _numbers_by_name(value: Any) -> dict[str, list[float]]:
     def collect(inner: Any, under: str) -> None:
         if isinstance(inner, Mapping):
             for key, each in inner.items():
-                collect(each, key.casefold())
+                # a missing value is a name without a letter
+                collect(each, key.casefold() or under)
         elif isinstance(inner, list):
             for each in inner:
                 collect(each, under)

@@ -7,7 +7,7 @@ are no part of the format.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -138,8 +138,14 @@ class Statements:
                 for place, claim in enumerate(manifest.claims)
                 if claim.attribute is None and claim.measure in MEASURES
             },
-            "policy": {name: self._is_met(limit) for name, limit in manifest.policy.items()},
-            "is_policy_met": all(map(self._is_met, manifest.policy.values())),
+            "policy": {name: self._is_met(name) for name in manifest.policy},
+            "limited": {
+                name: value
+                for name in manifest.policy
+                for place, value in self._limited_claims(name)
+                if place.startswith("/cells/limited/")
+            },
+            "is_policy_met": all(map(self._is_met, manifest.policy)),
             "met": {
                 "claims": {
                     str(place): allows(limit, claim.value)
@@ -241,16 +247,16 @@ class Statements:
         name = shown_limit(self.manifest, told)
         return None if name is None else self.manifest.policy[name]
 
-    def _is_met(self, limit: LimitFacts) -> bool:
-        claims = self._limited_claims(limit)
+    def _is_met(self, name: str) -> bool:
+        claims, limit = self._limited_claims(name), self.manifest.policy[name]
         if claims:
             return all(allows(limit, value) for _, value in claims)
         figures = [each for each in self.manifest.unverified.figures if _speaks(limit, each)]
         return bool(figures) and all(each.met for each in figures)
 
-    def _limited_claims(self, limit: LimitFacts) -> list[tuple[str, Any]]:
+    def _limited_claims(self, name: str) -> list[tuple[str, Any]]:
         """Return the claims that a limit speaks of, each with its value of the attribute that is limited."""
-        found = []
+        found, limit = [], self.manifest.policy[name]
         for place, claim in enumerate(self.manifest.claims):
             if not _speaks(limit, claim) or is_counted_by_owner(self.manifest, claim.measure):
                 continue
@@ -258,7 +264,7 @@ class Statements:
                 found.append((pointer("claims", place, "value"), claim.value))
             else:
                 level = self._level(claim, limit.attribute)
-                found.append((pointer("cells", "levels", place, limit.attribute), level))
+                found.append((pointer("cells", "limited", name), level))
         return found
 
     def _policy_rows(self) -> Iterator[Expected]:
@@ -267,7 +273,7 @@ class Statements:
             if limit.attribute is not None:
                 yield pointer("policy", name, "attribute")
             yield from self._ends(name)
-            claims = [(place,) for place, _ in self._limited_claims(limit)]
+            claims = [(place,) for place, _ in self._limited_claims(name)]
             figures = [
                 (*self._band(place), LABEL)
                 for place, each in enumerate(self.manifest.unverified.figures)
@@ -342,10 +348,13 @@ class Statements:
         """Return what a sentence or a large figure may state: a measure's name and value."""
         rows: list[tuple[list[str], list[str], list[str]]] = []
         for place, claim in enumerate(self.manifest.claims):
-            rows.append((self._name(("claims", place), claim), [pointer("claims", place, "value")], []))
+            name = self._name(("claims", place), claim)
+            better = [] if in_sentence else [pointer("claims", place, "better")]
+            rows.append((name, [pointer("claims", place, "value"), *better], []))
         for place, figure in enumerate(self.manifest.unverified.figures):
             name = self._name(("unverified", "figures", place), figure)
-            rows.append((name, list(self._band(place)), [LABEL]))
+            better = [] if in_sentence else [pointer("unverified", "figures", place, "better")]
+            rows.append((name, [*self._band(place), *better], [LABEL]))
         ordered = [
             (value, name, label) if in_sentence else (name, value, label) for name, value, label in rows
         ]
