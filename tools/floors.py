@@ -1,7 +1,8 @@
 """Install the lowest versions that pyproject.toml allows, extras and all, and run tests with them.
 
-Everything goes into an environment of its own; the network is needed. It is removed afterwards unless ``--keep`` names
-a folder for it: a kept one is used again while pyproject.toml and the Python stay as they are.
+Everything goes into an environment of its own; the network is needed. It is removed afterwards unless
+``--keep`` names a folder for it: a kept one is used again while pyproject.toml and the Python stay as they
+are.
 
     python tools/floors.py [--keep FOLDER] [TEST ...]
 """

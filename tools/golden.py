@@ -1,7 +1,8 @@
-"""Write the golden folders: one small published folder for each type of release, which every later version verifies.
+"""Write the golden folders: one small published folder for each type of release, which every later version
+verifies.
 
-They are kept for good. Run this only when the format changes: the folders of the new format lie beside those of the
-earlier ones. The tables are made up; keys are drawn anew, and only the public one is kept.
+They are kept for good. Run this only when the format changes: the folders of the new format lie beside those
+of the earlier ones. The tables are made up; keys are drawn anew, and only the public one is kept.
 
     python -m tools.golden [FOLDER]
 """

@@ -155,8 +155,8 @@ class TestManifest:
             with pytest.raises(CannotTell) as caught:
                 read_manifest(tmp_path)
             assert str(caught.value) == (
-                f"manifest.json has format {max(READERS) + 1}, and this version of sfumato reads formats up to "
-                f"{max(READERS)}; verify it with {named}"
+                f"manifest.json has format {max(READERS) + 1}, and this version of sfumato reads "
+                f"formats up to {max(READERS)}; verify it with {named}"
             )
             assert caught.value.exit_code == 4
             assert "\n" not in str(caught.value)

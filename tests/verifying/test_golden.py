@@ -63,7 +63,8 @@ def test_the_tool_still_publishes_folders_that_verify(
 
 
 FRESH = os.environ.get("SFUMATO_FRESH_FOLDERS", "")
-"""Where `make evidence` has put folders that this version published with the newest versions of everything."""
+"""Where `make evidence` has put folders that this version published with the newest versions of
+everything."""
 
 
 @pytest.mark.skipif(not FRESH, reason="only `make evidence` publishes with other dependencies")

@@ -434,7 +434,7 @@ def outcomes(folder: Path) -> Counter[str]:
 def test_verify_finds_a_forged_figure_and_nothing_else(folder: Path) -> None:
     forge(folder, "report.html", lambda text: text.replace(">0.2786<", ">0.0786<"))
     found = sf.verify(folder)
-    assert [check.what for check in found.failed][0].startswith("report.html states")
+    assert found.failed[0].what.startswith("report.html states")
     assert found.exit_code == 2
 
 

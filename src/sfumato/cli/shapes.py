@@ -879,8 +879,8 @@ class VerifyShape(Shape):
     Parameters
     ----------
     verified, outcome, checks
-        Whether all holds; ``verified``, ``wrong`` (exit code 2) or ``cannot tell`` (exit code 4, because a later
-        version of sfumato wrote the folder); and each check.
+        Whether all holds; ``verified``, ``wrong`` (exit code 2) or ``cannot tell`` (exit code 4, because a
+        later version of sfumato wrote the folder); and each check.
     """
 
     verified: bool

@@ -48,7 +48,7 @@ def read(name):
 
 
 def members(name, label):
-    \"\"\"List what a cell may stand for: an interval of fractions by a hundred points, a pattern by itself.\"\"\"
+    \"\"\"List what a cell may stand for: of an interval of fractions a hundred points.\"\"\"
     facts = attributes[name]
     if label in facts.get("branches", {}):
         return facts["branches"][label]
@@ -75,7 +75,8 @@ if group is not None and sensitive:
     count, told = "count", {}
     while count in sensitive:
         count += "_"
-    rows = [{each: row[each] for each in [group, *sensitive]} for row in people] if is_one else read("sensitive")
+    kept = [group, *sensitive]
+    rows = [{each: row[each] for each in kept} for row in people] if is_one else read("sensitive")
     for row in rows:
         told.setdefault(row[group], []).append(row)
     sizes = Counter(person[group] for person in people)
@@ -158,7 +159,6 @@ def _about(layout: LayoutFacts) -> str:
 
 def _lines(manifest: Manifest) -> Iterator[str]:
     layout = manifest.layout
-    tables = table_names(layout)
     yield "# How to read this folder\n"
     yield f"{_STANDS_FOR[layout.kind]} {_about(layout)} {_LABEL}\n"
     yield from _data_lines(manifest)

@@ -77,8 +77,8 @@ def counted(value: int) -> str:
 def explained(text: str) -> str:
     """Return an explanation as a page may print it: its numerals are marked as those of an explanation.
 
-    A text with other numerals, which only a plug-in has, is left out: a reader of another version could not tell
-    them from a figure.
+    A text with other numerals, which only a plug-in has, is left out: a reader of another version could not
+    tell them from a figure.
     """
     if not has_numerals(text):
         return text

@@ -272,8 +272,9 @@ def _warnings(found: Iterable[Alone]) -> Iterator[Markup]:
         names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in known)
         insensitive = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in each.attributes)
         yield Markup(
-            "{} {} named insensitive and released without protection. The values of {} tell many records apart: "
-            "anyone who knows them of a person, or has another release of the same people, can link them."
+            "{} {} named insensitive and released without protection. The values of {} tell many records "
+            "apart: anyone who knows them of a person, or has another release of the same people, can link "
+            "them."
         ).format(insensitive, "is" if len(each.attributes) == 1 else "are", names)
 
 
@@ -411,17 +412,19 @@ class Sayings:
 
     def _place_of(self, measure: str, value: float) -> str:
         """Return the pointer to the worst value of a measure, or of its level for one attribute."""
-        attribute = of_one(measure)[1]
-        for label in (measure, of_one(measure)[0]):
-            for place, each in enumerate(self.claims):
-                if each not in named(self.claims, label):
-                    continue
-                if each.value == value and each.attribute in (None, attribute or each.attribute):
-                    if label == measure or each.attribute is not None:
-                        return pointer("claims", place, "value")
-                if label != measure:
-                    return pointer("cells", "limited", measure)
-        raise LookupError(measure)
+        label, attribute = of_one(measure)
+        exact = named(self.claims, measure)
+        for place, each in enumerate(self.claims):
+            if each in exact and each.value == value:
+                return pointer("claims", place, "value")
+        for place, each in enumerate(self.claims):
+            if (
+                each.attribute is not None
+                and each.attribute == attribute
+                and each in named(self.claims, label)
+            ):
+                return pointer("claims", place, "value")
+        return pointer("cells", "limited", measure)
 
     def number(self, figure: OwnerFigure) -> int:
         """Return the place of an owner's figure among all."""

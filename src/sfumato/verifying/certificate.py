@@ -76,8 +76,8 @@ def certificate_check(
     Parameters
     ----------
     version
-        The version of sfumato that runs, by default that of the folder. A certificate of another version may lack
-        checks that it did not have.
+        The version of sfumato that runs, by default that of the folder. A certificate of another version may
+        lack checks that it did not have.
     """
     what = f"{CERTIFICATE} names what was checked and what was not"
     try:

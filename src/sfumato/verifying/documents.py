@@ -320,7 +320,8 @@ def read_manifest(folder: Path) -> Manifest:
         )
     if number not in READERS:
         raise CannotTell(
-            f"{MANIFEST} has format {number}, and this version of sfumato reads formats up to {max(READERS)}; "
+            f"{MANIFEST} has format {number}, and this version of sfumato reads formats up to "
+            f"{max(READERS)}; "
             f"verify it with {_writer(facts)}"
         )
     try:

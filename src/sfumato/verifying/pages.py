@@ -1,8 +1,9 @@
 """Compare what a page states with what manifest and cells give, whichever version of sfumato wrote the page.
 
-Three things are checked. Every figure and every claim of the page carries a mark that names what it shows; the
-marks of each block are those of `Statements`, in their order. The visible text of a mark shows its value. And
-outside of marks stand no numerals, so that no figure is without a mark. The wording itself is not compared.
+Three things are checked. Every figure and every claim of the page carries a mark that names what it shows;
+the marks of each block are those of `Statements`, in their order. The visible text of a mark shows its value.
+And outside of marks stand no numerals, so that no figure is without a mark. The wording itself is not
+compared.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Compare the picture of the class sizes with the cells: its line, its axes, and that nothing else is drawn.
 
-The panel says how values become places. So each point of the line must be where its values belong, each label of
-an axis at its value. Beside the line and the area under it, only straight lines from edge to edge (the grid), and
-lines outside of the panel (its axes), may be drawn: nothing that could be taken for another curve.
+The panel says how values become places. So each point of the line must be where its values belong, each label
+of an axis at its value. Beside the line and the area under it, only straight lines from edge to edge (the
+grid), and lines outside of the panel (its axes), may be drawn: nothing that could be taken for another curve.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compare the page that tells how to read a folder with the manifest, whichever version of sfumato wrote it.
 
-Its programs and its table of cells are among the known ones. Its sentences may read as they like, but they name
-only what the manifest names, state the one number that they should, and label what no reader can check.
+Its programs and its table of cells are among the known ones. Its sentences may read as they like, but they
+name only what the manifest names, state the one number that they should, and label what no reader can check.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from sfumato.verifying.renderings import UNVERIFIED_CLAIM, has_numerals, leaves,
 
 KNOWN_BLOCKS = frozenset(
     {
-        "ec05fa418ed2fe4a32ea88b6492c6590b4b603011b3ecefe16f60225d631c9f9",  # the program in Python, 0.2.0
+        "617d96bab871c7eb0df0e8386bf97fb1b193592f313919e2c1ea8b4a3a1b32b3",  # the program in Python, 0.2.0
         "225779d2e70e0d16557d482f790eb7d7a8d5e0ed36f3fd8d3e6b3cc31aadbe22",  # the program in R, 0.2.0
         "4cbde9063faa298ec4e1be6de2a067edaf4fc9652bab6f801665dd32aab43b35",  # the table of cells, 0.2.0
     }
 )
-"""The SHA-256 of every program, and of every table of cells, that a version of sfumato has put into the page."""
+"""The SHA-256 of every program and table of cells that a version of sfumato has put into the page."""
 _BLOCK = re.compile(
     r"^```(?:python|r)\n(?P<code>.*?)^```$|(?P<table>(?:^\|[^\n]*\n)+)", re.DOTALL | re.MULTILINE
 )
@@ -98,7 +98,7 @@ def _prose_problem(prose: str, manifest: Manifest) -> str:
 
 
 def _labelled(manifest: Manifest) -> list[set[str]]:
-    """Return the attributes that each labelled statement names; the first one, of the original, names none."""
+    """Return the attributes that each labelled statement names; the first names none."""
     attributes = manifest.layout.attributes.items()
     named = [
         {manifest.layout.person} if manifest.layout.person is not None else set(),

@@ -1,7 +1,7 @@
 """Whether a text shows a value: numbers within their printed precision, everything else exactly.
 
-A page may print a value as its version of sfumato likes: 0.0909 or 9.09%, 45222 or 45,222. The text is therefore
-read back instead of being compared with one way to print the value.
+A page may print a value as its version of sfumato likes: 0.0909 or 9.09%, 45222 or 45,222. The text is
+therefore read back instead of being compared with one way to print the value.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def shows_parts(text: str, value: Any) -> bool:
 
 
 def shows_recipe(text: str, value: Mapping[str, Any]) -> bool:
-    """Return whether a text has nothing but names and numbers of a recipe or a model, each number by its name.
+    """Return whether a text has only names and numbers of a recipe or a model, each number by its name.
 
     What is left at its default may be left out, and the order is free.
 
