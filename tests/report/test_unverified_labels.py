@@ -131,13 +131,14 @@ class TestInTheReport:
         assert labelled(page, "counting people")
         assert labelled(page, "Some people have several records")
         assert labelled(page, "of 3 people, some with several")
-        assert f"3 of 3; {UNVERIFIED_CLAIM}" in page
+        assert f"3 of 3; {LABEL}" in page
 
     def test_the_summary_says_which_of_its_figures_cannot_be_checked(self, folders: dict[str, Path]) -> None:
         page = pages(folders["generalized"])["report.html"]
-        assert re.search(rf"lose between [\d.]+% and [\d.]+% \({UNVERIFIED_CLAIM}\)", page)
-        assert f"lower is better; {UNVERIFIED_CLAIM}" in page
-        assert f"of 12; {UNVERIFIED_CLAIM}" in page
+        named = r"\(<code>general-loss</code>\)"
+        assert re.search(rf"between [\d.]+% and [\d.]+% of their information {named} {LABEL}", page)
+        assert f"lower is better; {LABEL}" in page
+        assert f"of 12; {LABEL}" in page
 
     def test_what_a_reader_can_compute_has_no_label(self, folders: dict[str, Path]) -> None:
         page = pages(folders["generalized"])["report.html"]

@@ -69,7 +69,8 @@ def _prose_problem(prose: str, manifest: Manifest) -> str:
         if f"`{name}`" not in prose:
             return f"it does not name {name!r}"
     labelled = _labelled(manifest)
-    names = {layout.person, *layout.attributes} - set(_WORDS)
+    person = [] if layout.person is None else [layout.person]
+    names = {*person, *layout.attributes} - set(_WORDS)
     stated_names = [
         {name for name in names if f"`{name}`" in line} for line in prose.splitlines() if _LABEL in line
     ]
