@@ -150,7 +150,7 @@ def test_each_change_of_a_mark_is_found(page: Page) -> None:
     assert missed == []
 
 
-INSERTED = {
+INSERTED: dict[str, str] = {
     "a script": "<script>alert(1)</script>",
     "a frame": '<iframe src="x"></iframe>',
     "an image": '<img alt="The risk is small">',
@@ -212,7 +212,8 @@ def test_what_has_no_business_on_a_page_is_refused(report: Page, what: str) -> N
     assert report.problem(report.text.replace("<p>This report says", "<p>So this report says")) == ""
 
 
-CHANGED = {
+Edit = tuple[str | re.Pattern[str], str]
+CHANGED: dict[str, Edit] = {
     "another style": ("h1, h2, table", "h1, h3, table"),
     "a text by the style": (".whole { white-space: nowrap; }", '.whole::after { content: "8"; }'),
     "no policy of contents": (
@@ -266,7 +267,7 @@ def test_each_change_of_the_page_is_found(report: Page, what: str) -> None:
 
 
 GRID = '<path d="M100 20L110 30" fill="none" stroke="#d5dbe1" stroke-width="0.6"/>'
-PICTURE = {
+PICTURE: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
     "a point more": (r'data-points="', 'data-points="1,0.01 '),
     "a point less": (r'data-points="\S+ ', 'data-points="'),
     "another size": (r'data-points="(\d+),', lambda found: f'data-points="{int(found[1]) + 1},'),
@@ -333,7 +334,7 @@ def test_each_change_of_the_picture_is_found(report: Page, what: str) -> None:
     assert report.problem(changed)
 
 
-README = {
+README: dict[str, Edit] = {
     "the number": ("has 60 records", "has 61 records"),
     "a second number": ("what was left out", "8 of it, what was left out"),
     "a number in words of another script": ("what was left out", "\u0668 of it, what was left out"),

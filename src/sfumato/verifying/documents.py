@@ -23,7 +23,7 @@ FORMAT = 3
 """The number of the format that `publish` writes: what the files of a folder are called, and hold."""
 _BEFORE_RELEASES = (1, 2)
 _LARGEST = 64 << 20
-_VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}[a-z0-9.+-]{0,20}")
+_VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}[a-z0-9.+-]{0,20}")
 
 
 class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -358,7 +358,7 @@ def release_number(version: str) -> tuple[int, ...]:
     >>> release_number("0.10.1.dev0") > release_number("0.9")
     True
     """
-    found = re.match(r"\d{1,6}(?:\.\d{1,6})*", version)
+    found = re.match(r"[0-9]{1,6}(?:\.[0-9]{1,6})*", version)
     return tuple(map(int, found[0].split("."))) if found else ()
 
 

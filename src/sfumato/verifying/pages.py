@@ -68,8 +68,8 @@ _CONSTANTS = (
     "Article 29 Working Party",
 )
 _PLAIN = re.compile(r"[\n -/:-~]*")
-_CLAUSE = re.compile(r"\(\d\.\d(?:\.\d)?\)")
-_SECTION = re.compile(r"\d{1,2}(?:\.\d)?")
+_CLAUSE = re.compile(r"\([0-9]\.[0-9](?:\.[0-9])?\)")
+_SECTION = re.compile(r"[0-9]{1,2}(?:\.[0-9])?")
 EXPLAINING_NUMERALS = frozenset(
     [
         "0",
@@ -276,7 +276,7 @@ class _Reader:
         if self.page == "iso-27559":
             text = _CLAUSE.sub("", text)
         if explains:
-            text = re.sub(r"\d[\d,]*(?:\.\d+)?(?:e-\d+)?", self._explaining, text)
+            text = re.sub(r"[0-9][0-9,]*(?:\.[0-9]+)?(?:e-[0-9]+)?", self._explaining, text)
         if has_numerals(text):
             raise VerificationFailed(f"a figure has no mark: {_short(text)}")
         odd = next((sign for sign in text if _steers(sign)), None)
@@ -327,9 +327,9 @@ class _Reader:
         """Compare the value beside the text; a text, a list and an object have none, for the text says it."""
         said = element.attributes.get("data-value")
         if isinstance(value, (str, Mapping, list)):
-            # but infinity is written as a text in the manifest, and as a number on the page
-            is_infinite = value in ("Infinity", "-Infinity") and said == json.dumps(value)
-            same = said is None or is_infinite
+            # infinity is a text in the manifest, and on the page a number with its value beside
+            is_number = value in ("Infinity", "-Infinity") and element.text != value
+            same = said == (json.dumps(value) if is_number else None)
         else:
             try:
                 same = said is not None and same_value(read_scalar(said), value)

@@ -18,11 +18,13 @@ BOUNDS = ("at least", "at most", "above", "below")
 """The words before a limit."""
 
 _NUMBER = re.compile(
-    r"(?P<sign>[-\u2212]?)(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<exponent>e[-+\u2212]?\d+)?(?P<share>%?)"
+    r"(?P<sign>[-\u2212]?)(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<exponent>e[-+\u2212]?\d+)?(?P<share>%?)",
+    re.ASCII,
 )
-_GROUPED = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
-# Fewer digits than three could stand for too many values: 0.5 for 0.54.
-_PRECISION = 0.00501
+_GROUPED = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
+# Shares have three digits at least, other numbers four: fewer could stand for too many values, 0.5 for 0.54.
+_SHARE_PRECISION, _PRECISION = 0.00501, 0.000501
+_ALL = 0.9999995
 _ROUNDING = 1e-9
 _ALMOST_ALL = ">99.9%"
 
@@ -59,10 +61,12 @@ def _shows_number(text: str, value: float) -> bool:
     wanted = 100 * value if found["share"] else float(value)
     if isinstance(value, int) and not found["share"] and not found["exponent"]:
         return printed == value
+    if found["share"] and printed == 100 and value < _ALL:
+        return False
+    precision = _SHARE_PRECISION if found["share"] else _PRECISION
     last = 10.0 ** (int(exponent[1:]) - len(digits.partition(".")[2]))
-    # a number of thousands is printed without decimals, a shorter one with three digits at least
     off = abs(printed - wanted)
-    return off <= min(0.5 * last * (1 + _ROUNDING), _PRECISION * abs(wanted)) + _ROUNDING * abs(wanted)
+    return off <= min(0.5 * last * (1 + _ROUNDING), precision * abs(wanted)) + _ROUNDING * abs(wanted)
 
 
 def shows_limit(text: str, value: float) -> str | None:

@@ -120,6 +120,8 @@ class Statements:
         manifest, seen = self.manifest, self.seen
         unverified, n_original = manifest.unverified, max(manifest.layout.n_original, 1)
         people = unverified.people
+        limited = {limit.measure for limit in manifest.policy.values() if limit.attribute is not None}
+        limited &= set(MEASURES)
         return {
             "n_records": seen.n_records,
             "n_suppressed": seen.n_suppressed,
@@ -136,7 +138,8 @@ class Statements:
             "levels": {
                 str(place): {each.name: self._level(claim, each.name) for each in seen.sensitive}
                 for place, claim in enumerate(manifest.claims)
-                if claim.attribute is None and claim.measure in MEASURES
+                # computed only where the page shows it: it takes as long as the claim itself
+                if claim.attribute is None and claim.measure in limited
             },
             "policy": {name: self._is_met(name) for name in manifest.policy},
             "limited": {
