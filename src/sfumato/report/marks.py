@@ -30,13 +30,15 @@ def mark(place: str, value: Any, text: str) -> Markup:
     >>> print(mark("/claims/0/value", 8, "8"))
     <span data-claim="/claims/0/value" data-value="8">8</span>
     """
-    said = "" if _is_said_by_text(value) else f' data-value="{escape(json.dumps(value))}"'
+    said = "" if _is_said_by_text(value, text) else f' data-value="{escape(json.dumps(value))}"'
     return Markup('<span data-claim="{}"{}>{}</span>').format(place, Markup(said), text)
 
 
-def _is_said_by_text(value: Any) -> bool:
-    is_number = value in ("Infinity", "-Infinity") if isinstance(value, str) else False
-    return isinstance(value, (str, Mapping, list)) and not is_number
+def _is_said_by_text(value: Any, text: str) -> bool:
+    # infinity is a text in the manifest, but no page prints it as one
+    if isinstance(value, str) and value in ("Infinity", "-Infinity"):
+        return text == value
+    return isinstance(value, (str, Mapping, list))
 
 
 def marked_text(place: str, value: str | None) -> Markup:
