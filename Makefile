@@ -37,7 +37,7 @@ THOROUGH :=
 # LOAD=2 runs the tests beside two processes that keep the processors busy.
 LOAD := 0
 
-.PHONY: help bench demo test thorough quick floors coverage mutants fuzz lint format wheel audit sbom lock clean python system spark aim
+.PHONY: help bench demo test thorough quick floors evidence coverage mutants fuzz lint format wheel audit sbom lock clean python system spark aim
 .NOTPARALLEL:
 
 help: ## list the targets
@@ -62,6 +62,14 @@ quick: lint ## lint, then run the tests that are soon done
 
 floors: python ## run some tests of every room with the lowest versions that pyproject.toml allows; needs the network
 	$(BIN)/python tools/floors.py $(QUICK) $(REACHED)
+
+# What is published with the newest versions is verified to the byte with the lowest, and so are the golden folders of
+# all formats. The environment is kept as long as pyproject.toml stays as it is.
+FRESH := build/fresh-folders
+evidence: python $(DEVELOPMENT) ## verify published folders with the lowest versions that pyproject.toml allows; needs the network once
+	@rm -rf $(FRESH) && mkdir -p build
+	$(BIN)/python -m tools.golden $(FRESH)
+	SFUMATO_FRESH_FOLDERS=$(FRESH) $(BIN)/python tools/floors.py --keep .venv/floors tests/verifying/test_golden.py -k is_verified
 
 # pyspark is large (480 MB), needs Java, and lies beside the rest: no other test needs it.
 SPARK := .venv/spark

@@ -14,7 +14,8 @@
     ├── PolicyNotMet          exit 2: the release exists but may not be published
     ├── VerificationFailed    exit 2: a published folder is not what its manifest says
     ├── RunsDiffer            exit 2: a reproduction came out otherwise than another one
-    └── Infeasible            exit 3: no release can satisfy what was asked
+    ├── Infeasible            exit 3: no release can satisfy what was asked
+    └── CannotTell            exit 4: a published folder of a format that a later version of sfumato reads
 
 A message is one line and never shows a record's value.
 """
@@ -178,6 +179,12 @@ class Infeasible(SfumatoError):
 
     def __reduce__(self) -> tuple[type[Infeasible], tuple[str, float | None]]:
         return type(self), (str(self), self.reached)
+
+
+class CannotTell(SfumatoError):
+    """A published folder that only a later version of sfumato can read."""
+
+    exit_code = 4
 
 
 @contextmanager

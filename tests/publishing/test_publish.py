@@ -251,14 +251,30 @@ class TestClaims:
             verify(folder)
         assert "\n" not in str(caught.value)
 
-    @pytest.mark.parametrize("other", ["[]", '{"sfumato": "0"}', '{"format": 1}'])
-    def test_a_manifest_of_another_format_is_told_so(
-        self, project: Project, tmp_path: Path, other: str
+    @pytest.mark.parametrize(
+        ("other", "problem"),
+        [
+            ("[]", "names no format"),
+            ('{"sfumato": "0"}', "names no format"),
+            ('{"format": 1}', "has format 1, from before"),
+        ],
+    )
+    def test_a_manifest_of_an_earlier_format_is_told_so(
+        self, project: Project, tmp_path: Path, other: str, problem: str
     ) -> None:
         folder = published(project, AsIs(), tmp_path / "out")
         (folder / "manifest.json").write_text(other, "utf-8")
-        with pytest.raises(VerificationFailed, match="not one of format 3"):
+        with pytest.raises(VerificationFailed, match=problem):
             verify(folder)
+
+    def test_a_manifest_of_a_later_format_leaves_everything_open(
+        self, project: Project, tmp_path: Path
+    ) -> None:
+        folder = published(project, AsIs(), tmp_path / "out")
+        (folder / "manifest.json").write_text('{"format": 99, "sfumato": "9.0.0"}', "utf-8")
+        found = verify(folder)
+        assert (bool(found), found.failed, found.exit_code) == (False, (), 4)
+        assert found.outcome.endswith("verify it with sfumato 9.0.0 or a later version")
 
     def test_a_missing_file_is_named(self, project: Project, tmp_path: Path) -> None:
         folder = published(project, AsIs(), tmp_path / "out")

@@ -10,9 +10,18 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.errors import VerificationFailed
+from sfumato.errors import CannotTell, VerificationFailed
 from sfumato.verifying import documents
-from sfumato.verifying.documents import LimitFacts, canonical, numeral, read_json, read_manifest, written
+from sfumato.verifying.documents import (
+    FORMAT,
+    READERS,
+    LimitFacts,
+    canonical,
+    numeral,
+    read_json,
+    read_manifest,
+    written,
+)
 
 
 def read(folder: Path, text: str | bytes) -> Any:
@@ -124,10 +133,36 @@ class TestManifest:
             read_manifest(folder)
         return str(caught.value)
 
-    def test_another_format_is_not_read(self, published: Any, tmp_path: Path) -> None:
-        for other in (1, 2, 4, "3", None):
-            assert "is not one of format 3" in self.problem(tmp_path, {**published, "format": other})
-        assert "is not one of format 3" in self.problem(tmp_path, [published])
+    def test_a_format_from_before_the_first_release_is_refused_by_name(
+        self, published: Any, tmp_path: Path
+    ) -> None:
+        for other in (1, 2):
+            said = self.problem(tmp_path, {**published, "format": other})
+            assert said.startswith(f"manifest.json has format {other}, from before sfumato 0.2.0; publish")
+
+    def test_what_names_no_format_is_damaged(self, published: Any, tmp_path: Path) -> None:
+        for other in (0, -3, "3", None, True, 3.0):
+            said = self.problem(tmp_path, {**published, "format": other})
+            assert said == "manifest.json is damaged: it names no format"
+        assert "names no format" in self.problem(tmp_path, [published])
+
+    def test_of_a_later_format_the_version_is_named_that_reads_it(
+        self, published: Any, tmp_path: Path
+    ) -> None:
+        later = {**published, "format": max(READERS) + 1}
+        for version, named in (("9.1.2", "sfumato 9.1.2 or a later version"), ("\x1b[2J", "a later version")):
+            (tmp_path / "manifest.json").write_text(json.dumps({**later, "sfumato": version}), "utf-8")
+            with pytest.raises(CannotTell) as caught:
+                read_manifest(tmp_path)
+            assert str(caught.value) == (
+                f"manifest.json has format {max(READERS) + 1}, and this version of sfumato reads "
+                f"formats up to {max(READERS)}; verify it with {named}"
+            )
+            assert caught.value.exit_code == 4
+            assert "\n" not in str(caught.value)
+
+    def test_today_s_format_has_a_reader(self) -> None:
+        assert FORMAT in READERS
 
     def test_a_wrong_type_is_one_line(self, published: Any, tmp_path: Path) -> None:
         for name in published.keys() - {"format"}:

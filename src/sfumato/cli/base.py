@@ -41,7 +41,7 @@ def cli(log_format: Style) -> None:
     and utility; the frontier is all that are.
 
     Exit codes: 0 done, 1 something that was given cannot be used, 2 policy not met or verification failed,
-    3 no release can satisfy what was asked.
+    3 no release can satisfy what was asked, 4 cannot tell: a later version wrote a published folder.
     """
     log_as(log_format)
 

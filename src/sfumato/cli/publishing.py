@@ -17,7 +17,7 @@ from sfumato.exploring.stored import frontier_of
 from sfumato.store.provenance import source_of
 from sfumato.verifying.folder import FORMATS, PROFILES
 
-_MARKS = {"checked": "ok", "fails": "FAIL", "unverified": "unverified"}
+_MARKS = {"checked": "ok", "fails": "FAIL", "unverified": "unverified", "undecided": "cannot tell"}
 
 by_option = click.option("--by", default="", help="Who decided; it goes into the report.")
 sign_option = click.option(
@@ -148,12 +148,13 @@ def publish(
 def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as_json: bool) -> None:
     """Check a published FOLDER from its files alone: that nothing was changed and every figure is right.
 
-    What no reader can check is marked as an unverified claim by the publisher.
+    What no reader can check is marked as an unverified claim by the publisher. Exit codes: 0 verified, 2
+    something is wrong, 4 cannot tell, because a later version of sfumato wrote the folder.
 
     \b
     Example: sfumato verify published --key publisher.pem
     """
-    from sfumato.errors import VerificationFailed
+    from sfumato.errors import CannotTell, VerificationFailed
     from sfumato.publishing.verify import verify as check
     from sfumato.publishing.verify import write_certificate
 
@@ -162,16 +163,27 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
         write_certificate(found, folder, certificate, by=by)
     if as_json:
         listed = [
-            {"what": each.what, "holds": each.holds, "unverified": each.unverified, "problem": each.problem}
+            {
+                "what": each.what,
+                "holds": each.holds,
+                "unverified": each.unverified,
+                "undecided": each.undecided,
+                "problem": each.problem,
+            }
             for each in found
         ]
-        print_json("verify", {"verified": found.holds, "checks": listed})
+        outcomes = {0: "verified", 2: "wrong", 4: "cannot tell"}
+        print_json(
+            "verify", {"verified": found.holds, "outcome": outcomes[found.exit_code], "checks": listed}
+        )
     else:
         for each in found:
             mark = f"{_MARKS[each.outcome]:<10}"
             echo(f"{mark}  {each.what}{': ' * bool(each.problem)}{each.problem}")
     if found.failed:
         raise VerificationFailed(f"{len(found.failed)} of {len(found)} checks of {folder.name} fail")
+    if found.undecided:
+        raise CannotTell(found.outcome)
     if not as_json:
         echo(found.outcome)
 

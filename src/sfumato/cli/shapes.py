@@ -870,11 +870,14 @@ class CheckedShape(Shape):
         What was checked, whether it holds, and what is wrong.
     unverified
         Whether it is an unverified claim by the publisher: nobody can check it from the files.
+    undecided
+        Whether only a later version of sfumato can check it.
     """
 
     what: str
     holds: bool
     unverified: bool
+    undecided: bool
     problem: str
 
 
@@ -883,11 +886,13 @@ class VerifyShape(Shape):
 
     Parameters
     ----------
-    verified, checks
-        Whether all holds (if not, the exit code is 2), and each check.
+    verified, outcome, checks
+        Whether all holds; ``verified``, ``wrong`` (exit code 2) or ``cannot tell`` (exit code 4, because a
+        later version of sfumato wrote the folder); and each check.
     """
 
     verified: bool
+    outcome: str
     checks: list[CheckedShape]
 
 

@@ -88,12 +88,17 @@ def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
 
 
 def warnings_of(found: Iterable[Alone]) -> tuple[str, ...]:
-    """Say which attributes tell too many records apart; what follows from an earlier sentence is not said."""
+    """Say which attributes tell too many records apart."""
+    return tuple(map(_warning, told_apart(found)))
+
+
+def told_apart(found: Iterable[Alone]) -> list[Alone]:
+    """Return what somebody should be warned of, without what follows from something before."""
     said: list[Alone] = []
     for each in found:
         if each.is_much and not any(_follows(each, other) for other in said):
             said.append(each)
-    return tuple(map(_warning, said))
+    return said
 
 
 def _alone(release: Release, attributes: tuple[str, ...], sensitive: str | None) -> Alone:

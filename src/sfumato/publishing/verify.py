@@ -15,23 +15,24 @@ from typing import TYPE_CHECKING
 
 import sfumato
 from sfumato.decision import now
-from sfumato.errors import SfumatoError, UserError
+from sfumato.errors import CannotTell, SfumatoError, UserError
 from sfumato.files import file_beside
 from sfumato.publishing.layout import Layout, as_release
 from sfumato.reading.arrow import read_arrow
 from sfumato.verifying.certificate import certificate_check, certified
 from sfumato.verifying.check import Check, check_folder
-from sfumato.verifying.documents import Manifest, read_manifest, written
+from sfumato.verifying.documents import Manifest, read_manifest, release_number, written
 from sfumato.verifying.folder import read_bytes
+from sfumato.verifying.pages import LARGEST_PAGE, compared_words, page_check, page_names, wording_words
+from sfumato.verifying.records import published
 from sfumato.verifying.signature import read_public_key, signature_checks
+from sfumato.verifying.statements import Statements
 from sfumato.verifying.tables import WrittenTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.release import Release
-
-_LARGEST_REPORT = 256 << 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,13 +52,23 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against any statement."""
-        return not self.failed
+        """Whether nothing speaks against any statement, and every check could be made."""
+        return not self.failed and not self.undecided
 
     @property
     def failed(self) -> tuple[Check, ...]:
         """The checks that do not hold."""
-        return tuple(check for check in self.checks if not check.holds)
+        return tuple(check for check in self.checks if check.outcome == "fails")
+
+    @property
+    def undecided(self) -> tuple[Check, ...]:
+        """The checks that only a later version of sfumato can make."""
+        return tuple(check for check in self.checks if check.undecided)
+
+    @property
+    def exit_code(self) -> int:
+        """What `sfumato verify` ends with: 0 verified, 2 something is wrong, 4 cannot tell."""
+        return 2 if self.failed else 4 if self.undecided else 0
 
     @property
     def unverified(self) -> tuple[Check, ...]:
@@ -66,7 +77,7 @@ class Verification:
 
     @property
     def outcome(self) -> str:
-        """How many checks passed and how many statements are unverified claims, or how many checks fail.
+        """How many checks passed and how many statements are unverified claims, or what came out otherwise.
 
         Examples
         --------
@@ -75,6 +86,8 @@ class Verification:
         """
         if self.failed:
             return f"{len(self.failed):,} of {len(self):,} checks fail"
+        if self.undecided:
+            return f"cannot tell: {self.undecided[0].problem}"
         n_claims = len(self.unverified)
         n_passed = len(self) - n_claims
         return f"{n_passed:,} check{'' if n_passed == 1 else 's'} passed; {n_claims:,} " + (
@@ -116,9 +129,18 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     """
     place = Path(folder)
     trusted = None if key is None else read_public_key(Path(key))
-    manifest = read_manifest(place)
+    try:
+        manifest = read_manifest(place)
+    except CannotTell as reason:
+        known = Check("the folder has a format that this version reads", str(reason), undecided=True)
+        return Verification(place.name, (known,))
     checks = data_checks(place, manifest)
-    certificate = certificate_check(place, manifest, [*checks, *signature_checks(place, manifest, None)])
+    certificate = certificate_check(
+        place,
+        manifest,
+        [*checks, *signature_checks(place, manifest, None)],
+        version=sfumato.__version__,
+    )
     return Verification(place.name, (*checks, *signature_checks(place, manifest, trusted), certificate))
 
 
@@ -182,18 +204,25 @@ def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]
 def _page_checks(
     folder: Path, manifest: Manifest, cells: ReadBack | None, tables: Mapping[str, WrittenTable]
 ) -> Iterator[Check]:
-    """Write the report and its profiles once more from manifest and cells, and compare every byte."""
-    from sfumato.publishing.manifest import layout_of
-    from sfumato.report.profiles import page_names, published_pages
+    """Compare what the report, its profiles and the README state.
 
-    what = {
-        name: f"{name} says what the manifest and the published cells say, and nothing else"
-        for name in page_names(manifest)
-    }
+    Pages of this version are written once more from manifest and cells, and every byte is compared as well.
+    """
+    from sfumato.publishing.manifest import layout_of
+    from sfumato.report.profiles import published_pages
+
+    statements = Statements(
+        manifest,
+        published(tables, manifest.layout),
+        tables,
+        release_number(manifest.sfumato) > release_number(sfumato.__version__),
+    )
+    stated = {name: page_check(folder, name, statements) for name in page_names(manifest)}
     if manifest.sfumato != sfumato.__version__:
-        problem = f"sfumato {sfumato.__version__} cannot tell; verify with the version that wrote it"
-        yield from (Check(said, problem) for said in what.values())
+        yield from stated.values()
+        yield Check(wording_words(manifest), unverified=True)
         return
+    what = {name: compared_words(name) for name in stated}
     try:
         cells = cells or ReadBack.of(tables, layout_of(manifest))
         pages = published_pages(manifest, cells.release)
@@ -201,5 +230,6 @@ def _page_checks(
         yield from (Check(said, f"it cannot be written again: {error}") for said in what.values())
         return
     for name, again in pages.items():
-        same = again.encode() == read_bytes(folder, name, at_most=_LARGEST_REPORT)
-        yield Check(what[name], "" if same else "it says something else")
+        same = again.encode() == read_bytes(folder, name, at_most=LARGEST_PAGE)
+        # what is stated is checked here, too: another version will check nothing else
+        yield Check(what[name], stated[name].problem if same else "it says something else")

@@ -33,8 +33,7 @@ def class_sizes_chart(sizes: Sizes) -> str:
         The number of records of each class.
     """
     steps = class_size_steps(sizes)
-    smallest = round(steps[0][0]) if steps else 0
-    drawing = Drawing(f"Cumulative class sizes; the smallest class has {smallest} records")
+    drawing = Drawing("Cumulative class sizes")
     panel = _panel(drawing, [steps], 165)
     if steps:
         panel.fill_steps(steps, Style(fill=COLOURS[0], opacity=0.12))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from string import Template
 
 from sfumato.formatting import joined
-from sfumato.report.terms import UNVERIFIED_CLAIM
 from sfumato.verifying.documents import LayoutFacts, Manifest
 from sfumato.verifying.folder import PROGRAMS
 from sfumato.verifying.partitions import partitioned_table
 from sfumato.verifying.records import table_names
+from sfumato.verifying.renderings import UNVERIFIED_CLAIM
 
 _LABEL = f"*({UNVERIFIED_CLAIM})*"
 """Put after every statement that no reader can check."""
@@ -33,12 +31,16 @@ _LABELS = """\
 | an empty cell | no value |
 | `*` | any value, or none |
 """
-_PYTHON = Template('''\
+# Both examples are the same in every folder: `verify` knows them, whichever version wrote the page, so that
+# nobody can put another program into it.
+_PYTHON = """\
 import csv, json, re
 from collections import Counter
 
 layout = json.load(open("manifest.json", encoding="utf-8"))["layout"]
-PART = re.compile(r\'"(?:[^"]|"")*"|[\\[(][^\\])]*[\\])]|[^,\\s][^,]*\')
+attributes, group = layout["attributes"], layout["group"]
+name = next(iter(attributes))  # or another one
+PART = re.compile(r'"(?:[^"]|"")*"|[\\[(][^\\])]*[\\])]|[^,\\s][^,]*')
 
 
 def read(name):
@@ -46,15 +48,15 @@ def read(name):
 
 
 def members(name, label):
-    """List what a cell may stand for: an interval of fractions by a hundred points, a pattern by itself."""
-    facts = layout["attributes"][name]
+    \"\"\"List what a cell may stand for: of an interval of fractions a hundred points.\"\"\"
+    facts = attributes[name]
     if label in facts.get("branches", {}):
         return facts["branches"][label]
     if label.endswith(" or missing"):
         return members(name, label[:-11]) + [""]
     if label.startswith("{"):
         parts = PART.findall(label[1:-1])
-        plain = [part[1:-1].replace(\'""\', \'"\') if part[0] == \'"\' else part for part in parts]
+        plain = [part[1:-1].replace('""', '"') if part[0] == '"' else part for part in parts]
         return [each for part in plain for each in ([""] if part == "missing" else members(name, part))]
     if re.fullmatch(r"\\[[^,]+, [^,]+[)\\]]", label):
         low, high = map(float, label[1:-1].split(", "))
@@ -64,10 +66,29 @@ def members(name, label):
     return [label]
 
 
-$records
+is_one = layout["form"] == "one-table"
+people = read("data" if is_one else "quasi-identifiers")
+records = [(person, 1) for person in people]
+sensitive = [each for each in attributes if attributes[each]["role"] == "sensitive"]
+if group is not None and sensitive:
+    # every record of a group may have each sensitive value of it
+    count, told = "count", {}
+    while count in sensitive:
+        count += "_"
+    kept = [group, *sensitive]
+    rows = [{each: row[each] for each in kept} for row in people] if is_one else read("sensitive")
+    for row in rows:
+        told.setdefault(row[group], []).append(row)
+    sizes = Counter(person[group] for person in people)
+    records = [
+        ({**person, **row}, (1 if is_one else int(row[count])) / sizes[person[group]])
+        for person in people
+        for row in told[person[group]]
+    ]
+
 
 def expected(**tests):
-    """Count the records that pass all tests, when all that a cell may stand for is equally likely."""
+    \"\"\"Count the records that pass all tests, when all that a cell may stand for is equally likely.\"\"\"
     total = 0.0
     for record, weight in records:
         for name, test in tests.items():
@@ -77,23 +98,11 @@ def expected(**tests):
     return total
 
 
-values = Counter(member for record, _ in records for member in members($name, record[$name]))
+values = Counter(member for record, _ in records for member in members(name, record[name]))
 for value in sorted(values):
-    print(value or "missing", round(expected(**{$name: value.__eq__}), 2), sep="\\t")
-''')
-_ONE_TABLE = 'records = [(record, 1) for record in read("data")]\n'
-_GROUPS = Template("""\
-# every record of a group may have each sensitive value of it
-people, told, group = $people, {}, $group
-for row in $rows:
-    told.setdefault(row[group], []).append(row)
-sizes = Counter(person[group] for person in people)
-records = [
-    ({**person, **row}, $count / sizes[person[group]]) for person in people for row in told[person[group]]
-]
-""")
-_R = Template(
-    r"""
+    print(value or "missing", round(expected(**{name: value.__eq__}), 2), sep="\\t")
+"""
+_R = r"""
 # reads JSON: numbers, texts, and lists with or without names
 TOKEN <- '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|[][{}:,]|[^][{}:,"\\s]+'
 ESCAPES <- c(b = "\b", f = "\f", n = "\n", r = "\r", t = "\t")
@@ -135,15 +144,19 @@ value <- function() {
   values
 }
 
-facts <- value()[["layout"]][["attributes"]][[$name]]
-data <- read.csv("$file.csv", colClasses = "character", check.names = FALSE, na.strings = character(0),
+layout <- value()[["layout"]]
+name <- names(layout[["attributes"]])[1]  # or another one
+facts <- layout[["attributes"]][[name]]
+apart <- if (facts[["role"]] == "sensitive") "sensitive" else "quasi-identifiers"
+file <- paste0(if (layout[["form"]] == "one-table") "data" else apart, ".csv")
+data <- read.csv(file, colClasses = "character", check.names = FALSE, na.strings = character(0),
                  blank.lines.skip = FALSE, encoding = "UTF-8")
 PART <- '"(?:[^"]|"")*"|[\\[(][^\\])]*[\\])]|[^,\\s][^,]*'
 
 members <- function(label) {
   if (label %in% names(facts[["branches"]])) return(unlist(facts[["branches"]][[label]]))
-  if (endsWith(label, " or missing")) return(c(members(sub(" or missing$$", "", label)), ""))
-  if (grepl("^\\[[^,]+, [^,]+[])]$$", label)) {
+  if (endsWith(label, " or missing")) return(c(members(sub(" or missing$", "", label)), ""))
+  if (grepl("^\\[[^,]+, [^,]+[])]$", label)) {
     ends <- as.numeric(strsplit(substr(label, 2, nchar(label) - 1), ", ")[[1]])
     if (isTRUE(facts[["whole"]])) return(as.character(seq(ends[1], ends[2] - endsWith(label, ")"))))
     return(as.character(ends[1] + diff(ends) * (seq_len(100) - 0.5) / 100))
@@ -159,13 +172,12 @@ members <- function(label) {
   label
 }
 
-lists <- lapply(data[[$name]], members)
+lists <- lapply(data[[name]], members)
 values <- unlist(lists)
 values[values == ""] <- "missing"
 counts <- round(tapply(rep(1 / lengths(lists), lengths(lists)), values, sum), 2)
 cat(paste(names(counts), counts, sep = "\t"), sep = "\n")
 """.lstrip()
-)
 
 
 def readme(manifest: Manifest) -> str:
@@ -188,7 +200,6 @@ def _about(layout: LayoutFacts) -> str:
 
 def _lines(manifest: Manifest) -> Iterator[str]:
     layout = manifest.layout
-    tables = table_names(layout)
     yield "# How to read this folder\n"
     yield f"{_STANDS_FOR[layout.kind]} {_about(layout)} {_LABEL}\n"
     yield from _data_lines(manifest)
@@ -225,10 +236,9 @@ def _lines(manifest: Manifest) -> Iterator[str]:
         f"This counts the records with each value of `{name}`, all that a cell may stand for taken as "
         "equally likely. It needs Python 3.9 and nothing else; run it in this folder.\n"
     )
-    yield f"```python\n{_python(manifest, name)}```\n"
+    yield f"```python\n{_PYTHON}```\n"
     yield "The same in R, which needs no package:\n"
-    held = next(table for table in tables if not _is_of_values(manifest, table, name))
-    yield f"```r\n{_R.substitute(name=_quoted(name), file=held)}```"
+    yield f"```r\n{_R}```"
 
 
 def _data_lines(manifest: Manifest) -> Iterator[str]:
@@ -244,39 +254,3 @@ def _data_lines(manifest: Manifest) -> Iterator[str]:
     for kind, facts in manifest.formats.items():
         renamed = joined(f"`{old}` is called `{new}` there" for old, new in facts.renamed.items())
         yield f"- `.{kind}` holds the same for {PROGRAMS[kind]}{'; ' if renamed else ''}{renamed}."
-
-
-def _is_of_values(manifest: Manifest, table: str, name: str) -> bool:
-    """Return whether a table does not have an attribute."""
-    is_sensitive = manifest.layout.attributes[name].role == "sensitive"
-    return manifest.layout.form == "two-tables" and is_sensitive != (table == "sensitive")
-
-
-def _python(manifest: Manifest, name: str) -> str:
-    return _PYTHON.substitute(records=_records(manifest), name=_quoted(name))
-
-
-def _records(manifest: Manifest) -> str:
-    layout = manifest.layout
-    sensitive = [name for name, facts in layout.attributes.items() if facts.role == "sensitive"]
-    if layout.group is None or not sensitive:
-        return _ONE_TABLE
-    count = "count"
-    while count in sensitive:
-        count += "_"
-    if layout.form == "two-tables":
-        parts = {
-            "people": 'read("quasi-identifiers")',
-            "rows": 'read("sensitive")',
-            "count": f'int(row["{count}"])',
-        }
-    else:
-        kept = ", ".join(map(_quoted, [layout.group, *sensitive]))
-        rows = f"[{{name: row[name] for name in ({kept})}} for row in people]"
-        parts = {"people": 'read("data")', "rows": rows, "count": "1"}
-    return _GROUPS.substitute(parts, group=_quoted(layout.group))
-
-
-def _quoted(name: str) -> str:
-    """Write a name so that Python and R read it."""
-    return json.dumps(name, ensure_ascii=False)

@@ -14,6 +14,7 @@ import numpy as np
 
 import sfumato
 from sfumato import formatting
+from sfumato.arrays import Integers
 from sfumato.columns import Limit
 from sfumato.decision import Decision
 from sfumato.facts import Axis
@@ -29,6 +30,7 @@ from sfumato.release import Release, released
 from sfumato.report import charts, curves, matrix
 from sfumato.report.adversaries import measures_against, scenario_rows
 from sfumato.report.attacks import attack_rows, attacks_left, attacks_tried
+from sfumato.report.marks import counted
 from sfumato.report.markup import html_templates, inline_picture
 from sfumato.report.rows import (
     attribute_rows,
@@ -43,10 +45,11 @@ from sfumato.report.rows import (
     requirement_rows,
     shown,
 )
-from sfumato.report.terms import TERMS, UNVERIFIED_CLAIM
+from sfumato.report.terms import TERMS
 from sfumato.schema import Schema
 from sfumato.table import Table
 from sfumato.verifying.documents import UnverifiedClaims
+from sfumato.verifying.renderings import UNVERIFIED_CLAIM
 
 _EXPLORATION = {
     "context": "Purpose, recipients and context",
@@ -148,6 +151,19 @@ def report_html(
         **unprotected_facts(_insensitive(schema, table, release)),
         "policy": policy_rows(policy, chosen),
     }
+    facts |= {
+        "marked_title": publication.title,
+        "marked_version": sfumato.__version__,
+        "n_attributes": len(schema.attributes),
+        "n_identifying": len(schema.identifying),
+        "is_policy_met": all(row["met"] for row in facts["policy"]),
+        "is_steward_apart": bool(publication.steward)
+        and not (decision and publication.steward == decision.by),
+        "n_released_records": release.n_records if release else 0,
+        "n_suppressed": release.n_suppressed if release else 0,
+        "released_figures": [],
+        "marked_id": chosen.id if chosen else "",
+    }
     if chosen is not None:
         facts |= _publication_facts(frontier, policy, chosen, release, claims)
     return rendered(facts)
@@ -169,6 +185,7 @@ def frame(
         "version": sfumato.__version__,
         "schema": schema,
         "weighted": any(schema[name].weight != 1 for name in schema.released),
+        "is_steward_apart": bool(publication.steward),
     }
 
 
@@ -198,9 +215,11 @@ def _attack_facts(candidates: Sequence[Candidate], release: Release | None) -> d
 
 def recipe_facts(chosen: Candidate) -> dict[str, Any]:
     """Return the recipe as data and in words."""
+    words = recipe_words(chosen)
     return {
         "recipe": json.dumps(json.loads(chosen.recipe.public_json()), indent=2, ensure_ascii=False),
-        "recipe_words": recipe_words(chosen),
+        "recipe_words": words,
+        "recipe_sentence": f"{words[:1].upper()}{words[1:]}",
         "sanitizer_words": formatting.sanitizer_words(chosen.recipe.sanitizer),
     }
 
@@ -343,7 +362,7 @@ def class_facts(release: Release) -> dict[str, Any]:
     sizes = release.classes.sizes
     order = np.sort(sizes)
     median = order[np.searchsorted(np.cumsum(order), release.n_records / 2)] if len(order) else 0
-    below = {size: int(sizes[sizes < size].sum()) / max(release.n_records, 1) for size in (3, 5, 11, 20)}
+    below = shares_below(sizes, release.n_records)
     return {
         "n_classes": len(sizes),
         "smallest": int(order[0]) if len(order) else 0,
@@ -353,6 +372,11 @@ def class_facts(release: Release) -> dict[str, Any]:
         "n_groups": release.groups.n_classes if release.group_of is not None else None,
         "people": None if release.people is None else _people_of_classes(release),
     }
+
+
+def shares_below(sizes: Integers, n_records: int) -> dict[int, float]:
+    """Return which share of the records lies in classes that are smaller than common thresholds."""
+    return {size: int(sizes[sizes < size].sum()) / max(n_records, 1) for size in (3, 5, 11, 20)}
 
 
 def _people_of_classes(release: Release) -> dict[str, int]:
@@ -398,7 +422,7 @@ def unprotected_facts(found: Sequence[Alone]) -> dict[str, Any]:
 # Rendering
 
 
-def _time(written: str) -> str:
+def printed_time(written: str) -> str:
     """Print an ISO time as people write it; anything else as it is."""
     try:
         moment = datetime.fromisoformat(written)
@@ -415,10 +439,10 @@ def rendered(facts: Mapping[str, Any], template: str = "report.html.j2") -> str:
 @cache
 def _templates() -> jinja2.Environment:
     environment = html_templates("sfumato.report")
-    environment.filters["count"] = lambda value: f"{value:,}"
+    environment.filters["count"] = counted
     environment.filters["joined"] = formatting.joined
     environment.filters["recipe"] = recipe_words
-    environment.filters["time"] = _time
+    environment.filters["time"] = printed_time
     environment.globals["roles"] = formatting.ROLES
     environment.globals["unverified_claim"] = UNVERIFIED_CLAIM
     return environment

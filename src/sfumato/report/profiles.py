@@ -7,28 +7,35 @@ cannot know is a marked gap for a person to fill, and no page says that a templa
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
+
+from markupsafe import Markup
 
 from sfumato import formatting, registry
 from sfumato.facts import Guards
-from sfumato.measures.base import worst_value
+from sfumato.measures.base import Measurement, json_value
 from sfumato.release import Release
 from sfumato.report.adversaries import adversary_of
-from sfumato.report.bands import band_words
 from sfumato.report.explained import readme
+from sfumato.report.marks import MarkedCount, MarkedVerdict, mark
 from sfumato.report.page import rendered
-from sfumato.report.publication import TITLES, Sayings, cell_counts, measured_rows, published_facts
+from sfumato.report.publication import (
+    TITLES,
+    Sayings,
+    cell_counts,
+    marked_band,
+    marked_limit,
+    measured_rows,
+    published_facts,
+)
 from sfumato.schema import UNRELEASED
 from sfumato.verifying.documents import Manifest
 from sfumato.verifying.folder import README, REPORT, page_of
+from sfumato.verifying.statements import pointer
 
 _RISK = "reidentification-risk"
 _USUAL, _ONE_IN_ELEVEN = 0.09, 1 / 11
-
-
-def page_names(manifest: Manifest) -> tuple[str, ...]:
-    """Return the pages of a published folder: the report, how to read it all, and one for each profile."""
-    return (REPORT, README, *map(page_of, manifest.profiles))
 
 
 def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
@@ -65,12 +72,16 @@ def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     }
 
 
-def _initial_risk(manifest: Manifest) -> dict[str, str] | None:
+def _initial_risk(manifest: Manifest) -> dict[str, Markup] | None:
     """Return the bands of the risk in the original in words, where a profile asked for them."""
     risk = manifest.unverified.initial
     if risk is None:
         return None
-    return {"worst": band_words(_RISK, risk.worst), "average": band_words(_RISK, risk.average)}
+    here = ("unverified", "initial")
+    return {
+        "worst": marked_band((*here, "worst"), _RISK, risk.worst),
+        "average": marked_band((*here, "average"), _RISK, risk.average),
+    }
 
 
 _GUARDS: tuple[Guards, Guards] = ("identity", "attribute")
@@ -88,16 +99,26 @@ def _is_trial(measure: str) -> bool:
 
 def _risk_facts(told: Sayings) -> dict[str, Any] | None:
     """Return the risk of being found in the published cells; ``None`` where that is not claimed."""
-    claim = next((claim for claim in told.claims if claim.measure == _RISK), None)
+    place, claim = _first(told, _RISK)
     if claim is None or claim.value is None:
         return None
+    at_k, smallest = _first(told, "k-anonymity")
+    here = ("claims", place, "detail")
+    average = float(claim.detail["average"])
+    met, words = _by_usual_threshold(claim.value)
     return {
-        "worst": _risk(claim.value),
-        "average": formatting.value_of(_RISK, float(claim.detail["average"])),
-        "uniques": int(claim.detail["uniques"]),
-        "smallest": int(worst_value(told.claims, "k-anonymity") or 0),
-        "usual": _by_usual_threshold(claim.value),
+        "worst": mark(pointer("claims", place, "value"), json_value(claim.value), _risk(claim.value)),
+        "average": mark(pointer(*here, "average"), average, formatting.value_of(_RISK, average)),
+        "uniques": MarkedCount(int(claim.detail["uniques"]), *here, "uniques"),
+        "smallest": MarkedCount(int((smallest and smallest.value) or 0), "claims", at_k, "value"),
+        "usual": (MarkedVerdict(met, "cells", "usual"), words),
     }
+
+
+def _first(told: Sayings, measure: str) -> tuple[int, Measurement | None]:
+    """Return the first claim of a measure, and its place."""
+    found = ((place, claim) for place, claim in enumerate(told.claims) if claim.measure == measure)
+    return next(found, (0, None))
 
 
 def _risk(value: float) -> str:
@@ -119,13 +140,20 @@ def _thresholds(told: Sayings) -> Iterator[dict[str, Any]]:
     """Return the publisher's own limits on the risk of being found."""
     for name, limit in told.policy.items():
         if name.partition(" ")[0] == _RISK:
-            yield {"limit": formatting.limit_of(name, limit), "met": told.met(name, limit)}
+            facts = told.manifest.policy[name]
+            met = MarkedVerdict(told.met(name, limit), "cells", "policy", name)
+            yield {"limit": marked_limit(name, facts), "met": met}
 
 
 def _variable_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any]]:
     """Say of every attribute of the original what was done to it."""
-    for each in manifest.unverified.attributes:
-        row: dict[str, Any] = {"name": each.name, "role": each.role}
+    for place, each in enumerate(manifest.unverified.attributes):
+        here = ("unverified", "attributes", place)
+        row: dict[str, Any] = {
+            "name": mark(pointer(*here, "name"), each.name, each.name),
+            "role": each.role,
+            "marked_role": partial(mark, pointer(*here, "role"), each.role),
+        }
         if each.role in UNRELEASED:
             yield row | {"technique": "removed", "shares": {}}
             continue
@@ -133,9 +161,14 @@ def _variable_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, A
         exchanged = each.role == "sensitive" and written.group_of is not None
         yield row | {
             "technique": _technique(counts, exchanged),
-            "shares": {}
-            if counts is None
-            else {kind: formatting.share(n / max(written.n_records, 1)) for kind, n in counts.items()},
+            "shares": {
+                kind: mark(
+                    pointer("cells", "attributes", each.name, "of_records", kind),
+                    n / max(written.n_records, 1),
+                    formatting.share(n / max(written.n_records, 1)),
+                )
+                for kind, n in (counts or {}).items()
+            },
         }
 
 

@@ -6,43 +6,70 @@ bands, and neither other candidates' figures nor anything that is counted in the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import numpy as np
+from markupsafe import Markup, escape
 
 from sfumato import formatting, registry
 from sfumato.columns import Limit
-from sfumato.decision import Decision
-from sfumato.facts import Axis, Better, RecordKind
+from sfumato.facts import Axis, Words
 from sfumato.frontier import Candidate
 from sfumato.hierarchy import ROOT
-from sfumato.measures.base import Measurement, measure, named, of_one, why_not, worst_value
-from sfumato.measures.unprotected import alone_by_insensitive
+from sfumato.measures.base import (
+    BY_ATTRIBUTE,
+    Measurement,
+    json_value,
+    measure,
+    named,
+    of_one,
+    why_not,
+    worst_value,
+)
+from sfumato.measures.unprotected import Alone, alone_by_insensitive, told_apart
 from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
 from sfumato.release import Release
-from sfumato.report.adversaries import measures_against, scenario_rows
+from sfumato.report.adversaries import Against, adversary_of, measures_against, scenario_rows
 from sfumato.report.attacks import attacker_of, attacks_left, attacks_tried, is_attack
-from sfumato.report.bands import band_words
+from sfumato.report.marks import (
+    MarkedCount,
+    MarkedVerdict,
+    counted,
+    explained,
+    mark,
+    marked_text,
+    marked_words,
+)
 from sfumato.report.page import (
     SIDES,
     cell_facts,
     frame,
+    printed_time,
     published_sections,
     recipe_facts,
-    released_figure,
-    said,
-    unprotected_facts,
+    shares_below,
 )
-from sfumato.report.rows import asked_words, claim_rows, claimed_row, limit_means
-from sfumato.report.terms import TERMS, UNVERIFIED_CLAIM
+from sfumato.report.rows import asked_words, detail_words, limit_means, shown
+from sfumato.report.terms import TERMS
 from sfumato.schema import UNRELEASED, Attribute, Schema
-from sfumato.verifying.documents import Manifest, OwnerFigure, RequirementFacts, numeral
+from sfumato.verifying.documents import (
+    Band,
+    Claimed,
+    LimitFacts,
+    Manifest,
+    OwnerFigure,
+    RequirementFacts,
+    numeral,
+)
 from sfumato.verifying.folder import PROGRAMS, Profile, page_of
 from sfumato.verifying.levels import MODELS
+from sfumato.verifying.renderings import UNVERIFIED_CLAIM, has_numerals
+from sfumato.verifying.statements import LABEL, is_counted_by_owner, pointer, requirement_of, shown_limit
 
 TITLES: dict[Profile, str] = {
     "ema": "EMA policy 0070 and Health Canada",
@@ -66,50 +93,239 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     """
     told = Sayings(manifest, written)
     unverified, chosen = manifest.unverified, told.chosen
+    n_tried = sum(unverified.tried.values())
+    found_alone = alone_by_insensitive(written)
+    people = unverified.people
     return {
         "owner": False,
         **frame(unverified, told.schema, published_sections()),
+        **_marked_texts(manifest),
         "version": manifest.sfumato,
+        "marked_version": mark("/sfumato", manifest.sfumato, manifest.sfumato),
         "weighted": any(each.weight not in (None, 1) for each in unverified.attributes),
-        "n_records": written.n_original,
-        "n_people": None if manifest.unverified.people is None else manifest.unverified.people.original,
+        "n_records": MarkedCount(manifest.layout.n_original, "layout", "n_original"),
+        "n_people": None
+        if people is None
+        else MarkedCount(people.original, "unverified", "people", "original"),
+        "n_attributes": MarkedCount(len(unverified.attributes), "cells", "n_attributes"),
+        "n_identifying": MarkedCount(len(told.schema.identifying), "cells", "n_identifying"),
+        "n_released": MarkedCount(len(told.schema.released), "cells", "n_released"),
+        "missing_words": mark("/unverified/missing", unverified.missing, MISSING_WORDS[unverified.missing]),
+        "kind_words": mark("/layout/kind", written.kind, written.kind),
         "attributes": list(_attribute_rows(manifest)),
-        "adversaries": measures_against([chosen]),
+        "adversaries": list(_marked_adversaries(told)),
         "attacks": list(_attack_rows(told)),
         "attacks_tried": attacks_tried(told.taken),
-        "attacks_left": attacks_left(told.taken, written.kind),
-        "scenarios": scenario_rows([chosen]),
-        "terms": {term: text for term, text in TERMS.items() if term not in ("knee", "hypervolume")},
-        "n_tried": sum(unverified.tried.values()),
+        "attacks_left": list(_attacks_left(told)),
+        "scenarios": list(_marked_scenarios(told)),
+        "terms": {
+            term: explained(text) for term, text in TERMS.items() if term not in ("knee", "hypervolume")
+        },
+        "n_tried": MarkedCount(n_tried, "cells", "n_tried"),
         "methods": [
-            {"method": name, "candidates": count, "meaning": formatting.sanitizer_words(name)}
-            for name, count in unverified.tried.items()
+            {
+                "method": mark(pointer("cells", "methods", place), name, name),
+                "candidates": MarkedCount(count, "unverified", "tried", name),
+                "meaning": explained(formatting.sanitizer_words(name)),
+            }
+            for place, (name, count) in enumerate(unverified.tried.items())
         ],
         "efficient": unverified.efficient,
+        "efficient_words": mark(
+            "/unverified/efficient", unverified.efficient, EFFICIENT_WORDS[unverified.efficient]
+        ),
         "chosen": chosen,
-        "decision": Decision(**msgspec.to_builtins(manifest.decision)),
         "release": written,
-        "files": {
-            name: facts.sha256
-            for name, facts in manifest.files.items()
-            if name.endswith((".csv", ".parquet", *(f".{kind}" for kind in manifest.formats)))
+        "n_released_records": MarkedCount(written.n_records, "cells", "n_records"),
+        "n_suppressed": MarkedCount(written.n_suppressed, "cells", "n_suppressed"),
+        "files": _marked_files(manifest),
+        "renamed": {
+            PROGRAMS[kind]: {
+                mark(pointer("cells", "renamed", kind, place, 0), old, old): mark(
+                    pointer("cells", "renamed", kind, place, 1), new, new
+                )
+                for place, (old, new) in enumerate(facts.renamed.items())
+            }
+            for kind, facts in manifest.formats.items()
         },
-        "renamed": {PROGRAMS[kind]: facts.renamed for kind, facts in manifest.formats.items()},
-        "signed_by": manifest.signed_by,
-        "parent": manifest.parent,
-        **_summary(told, written),
+        "signed_by": marked_text("/signed_by", manifest.signed_by),
+        "parent": _marked_parent(manifest),
+        **_summary(told),
         "limits": _limits(manifest, told),
-        **unprotected_facts(alone_by_insensitive(written)),
+        "insensitive": [_alone_row(place, each) for place, each in enumerate(found_alone)],
+        "unprotected": list(_warnings(found_alone)),
         "policy": [_policy_row(told, name, limit) for name, limit in told.policy.items()],
-        **recipe_facts(chosen),
+        "policy_verdict": _policy_verdict(all(told.met(name, limit) for name, limit in told.policy.items())),
+        **_recipe_facts(manifest, chosen),
         "measured": {side: list(measured_rows(told, side)) for side in SIDES},
-        "claims": claim_rows(told.claims, chosen),
+        "claims": list(_claim_rows(told)),
         "changes": list(_change_rows(manifest, written)),
         "losses_chart": None,
-        **cell_facts(written),
-        "requirements": [_requirement_row(each) for each in manifest.requirements],
+        **_class_facts(written),
+        "requirements": [_requirement_row(place, each) for place, each in enumerate(manifest.requirements)],
         "profiles": {page_of(profile): TITLES[profile] for profile in manifest.profiles},
     }
+
+
+MISSING_WORDS = {"drop": "dropped", "category": "a category of its own"}
+"""What becomes of missing values."""
+EFFICIENT_WORDS = {True: "efficient", False: "not efficient", None: "cannot be compared"}
+"""Whether another candidate dominates the chosen one."""
+
+
+def _marked_texts(manifest: Manifest) -> dict[str, Any]:
+    """Return what the publisher wrote, each text with its mark."""
+    decision, unverified = manifest.decision, manifest.unverified
+    names = ("purpose", "recipients", "safeguards", "steward", "review_by")
+    return {
+        "title": unverified.title or "A table about people",
+        "marked_title": marked_text("/unverified/title", unverified.title),
+        "publication": SimpleNamespace(
+            **{name: marked_text(f"/unverified/{name}", getattr(unverified, name)) for name in names}
+        ),
+        "decision": SimpleNamespace(
+            why=marked_text("/decision/why", decision.why),
+            by=marked_text("/decision/by", decision.by),
+            when=mark("/decision/when", decision.when, printed_time(decision.when)) if decision.when else "",
+            policy=(),
+        ),
+        "is_steward_apart": bool(unverified.steward) and unverified.steward != decision.by,
+        "marked_id": mark("/decision/candidate", decision.candidate, decision.candidate),
+    }
+
+
+def _marked_files(manifest: Manifest) -> dict[str, Markup]:
+    names = [
+        name
+        for name in manifest.files
+        if name.endswith((".csv", ".parquet", *(f".{kind}" for kind in manifest.formats)))
+    ]
+    return {
+        mark(pointer("cells", "files", place), name, name): mark(
+            pointer("files", name, "sha256"), manifest.files[name].sha256, manifest.files[name].sha256
+        )
+        for place, name in enumerate(names)
+    }
+
+
+def _marked_parent(manifest: Manifest) -> SimpleNamespace | None:
+    if manifest.parent is None:
+        return None
+    parent = manifest.parent
+    return SimpleNamespace(
+        candidate=marked_text("/parent/candidate", parent.candidate),
+        manifest=marked_text("/parent/manifest", parent.manifest),
+        earlier=[
+            marked_text(pointer("parent", "earlier", place), each)
+            for place, each in enumerate(parent.earlier)
+        ],
+    )
+
+
+def _recipe_facts(manifest: Manifest, chosen: Candidate) -> dict[str, Any]:
+    facts = recipe_facts(chosen)
+    recipe = msgspec.to_builtins(manifest.recipe)
+    return facts | {
+        name: mark("/recipe", recipe, str(facts[name])) for name in ("recipe_words", "recipe_sentence")
+    }
+
+
+def _class_facts(written: Release) -> dict[str, Any]:
+    facts = cell_facts(written)
+    classes, here = facts["classes"], ("cells", "classes")
+    sizes = written.classes.sizes
+    below = {
+        size: mark(pointer(*here, "below", size), share, formatting.share(share))
+        for size, share in shares_below(sizes, written.n_records).items()
+    }
+    groups = classes["n_groups"]
+    marked = {
+        "n_classes": MarkedCount(classes["n_classes"], *here, "n"),
+        **{name: MarkedCount(classes[name], *here, name) for name in ("smallest", "median", "largest")},
+        "below": below,
+        "n_groups": None if groups is None else MarkedCount(groups, "cells", "n_groups"),
+    }
+    return facts | {"classes": classes | marked}
+
+
+def _alone_row(place: int, found: Alone) -> SimpleNamespace:
+    """Say how many records are alone with some values."""
+    here = ("cells", "alone", place)
+    count = mark(pointer(*here, "n"), found.n_alone, f"{found.n_alone:,}")
+    of_all = mark(pointer("cells", "n_records"), found.n_records, f"{found.n_records:,}")
+    share = mark(pointer(*here, "share"), found.share, formatting.share(found.share))
+    return SimpleNamespace(
+        attributes=[
+            mark(pointer(*here, "attributes", number), name, name)
+            for number, name in enumerate(found.attributes)
+        ],
+        sensitive=None
+        if found.sensitive is None
+        else mark(pointer(*here, "sensitive"), found.sensitive, found.sensitive),
+        figure=Markup("{} of {} records ({})").format(count, of_all, share),
+    )
+
+
+def _warnings(found: Iterable[Alone]) -> Iterator[Markup]:
+    """Say which attributes tell too many records apart; the figures are in a table."""
+    for each in told_apart(found):
+        known = [*each.attributes, *([] if each.sensitive is None else [each.sensitive])]
+        names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in known)
+        insensitive = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in each.attributes)
+        yield Markup(
+            "{} {} named insensitive and released without protection. The values of {} tell many records "
+            "apart: anyone who knows them of a person, or has another release of the same people, can link "
+            "them."
+        ).format(insensitive, "is" if len(each.attributes) == 1 else "are", names)
+
+
+def _marked_adversaries(told: Sayings) -> Iterator[Against]:
+    """Return the adversaries, with the titles of their measures as a page may print them."""
+    for found in measures_against([told.chosen]):
+        names = dict.fromkeys(
+            each.measure
+            for each in told.chosen.measurements
+            if each.axis == "privacy" and adversary_of(each.measure) == (found.guards, found.attacker)
+        )
+        titles = [explained(formatting.measure_words(name).title) or name.replace("-", " ") for name in names]
+        *front, last = titles or [""]
+        measures = escape(", ").join([*front]) + escape(" and ") + last if front else escape(last)
+        attacker = found.attacker
+        if attacker is not None:
+            attacker = replace(attacker, title=explained(attacker.title), wants=explained(attacker.wants))
+        scenarios = tuple(each for each in _marked_scenarios(told) if each["name"] in _names(found.scenarios))
+        yield replace(found, attacker=attacker, measures=measures, scenarios=scenarios)
+
+
+def _names(scenarios: Iterable[Mapping[str, Any]]) -> set[str]:
+    return {str(each["name"]) for each in scenarios}
+
+
+def _marked_scenarios(told: Sayings) -> Iterator[dict[str, Any]]:
+    """Return the scenarios in words, each figure of them with the mark of the parameters that it is from."""
+    places = [
+        (pointer(*here, "parameters"), each.parameters)
+        for here, each in told.places()
+        if isinstance(each.parameters.get("scenario"), Mapping)
+    ]
+    for row in scenario_rows([told.chosen]):
+        place, parameters = next(
+            (place, parameters)
+            for place, parameters in places
+            if str(parameters["scenario"].get("name", "")) == row["name"]
+        )
+        words = {name: row[name] for name in ("user", "adversary", "folds") if row[name]}
+        yield row | {
+            name: mark(place, parameters, str(text)) if has_numerals(str(text)) else text
+            for name, text in words.items()
+        }
+
+
+def _attacks_left(told: Sayings) -> Iterator[dict[str, Any]]:
+    for row in attacks_left(told.taken, told.written.kind):
+        words = row["words"]
+        title = explained(words.title) or row["name"].replace("-", " ")
+        yield row | {"words": replace(words, title=title, meaning=explained(words.meaning))}
 
 
 @dataclass(frozen=True)
@@ -168,26 +384,98 @@ class Sayings:
         """Return the value of a measure that a reader can compute from the published cells, if any."""
         return None if self.by_owner(measure) else worst_value(self.claims, measure)
 
-    def value(self, measure: str) -> str:
+    def value(self, measure: str) -> Markup:
         """Return the value of a measure: as the published cells give it, or as the owner's band."""
-        claimed = self.claimed_value(measure)
-        if claimed is not None:
-            return formatting.exactly(measure, claimed)
-        is_of_one = of_one(measure)[1] is not None
-        bands = (
-            (figure.measure, figure.band) for figure in self.of_owner(measure) if figure.worst or is_of_one
-        )
-        return band_words(*next(bands, (measure, None)))
+        value = self.claimed_value(measure)
+        if value is None:
+            is_of_one = of_one(measure)[1] is not None
+            figures = self.of_owner(measure)
+            worst = next((each for each in figures if each.worst or is_of_one), None)
+            return self.band(worst) if worst is not None else self._inapplicable(measure, figures)
+        place = self._place_of(measure, value)
+        return mark(place, json_value(value), formatting.exactly(measure, value))
 
-    def marked_value(self, measure: str) -> str:
-        """Return the value of a measure, with a label where no reader can check it."""
-        value = self.value(measure)
-        is_checked = self.claimed_value(measure) is not None or value == "not applicable"
-        return value if is_checked else f"{value} ({UNVERIFIED_CLAIM})"
+    def band(self, figure: OwnerFigure) -> Markup:
+        """Return a figure of the owner as a band, with its marks."""
+        return marked_band(
+            ("unverified", "figures", self.number(figure), "band"), figure.measure, figure.band
+        )
+
+    def _inapplicable(self, measure: str, figures: list[OwnerFigure]) -> Markup:
+        if figures:
+            inapplicable = next((each for each in figures if each.band is None), None)
+            # of figures that are none the worst, which no publisher writes, none is told
+            return Markup("not applicable") if inapplicable is None else self.band(inapplicable)
+        (place, _), *_ = (
+            (at, each) for at, each in enumerate(self.claims) if each in named(self.claims, measure)
+        )
+        return mark(pointer("claims", place, "value"), None, "not applicable")
+
+    def _place_of(self, measure: str, value: float) -> str:
+        """Return the pointer to the worst value of a measure, or of its level for one attribute."""
+        label, attribute = of_one(measure)
+        exact = named(self.claims, measure)
+        for place, each in enumerate(self.claims):
+            if each in exact and each.value == value:
+                return pointer("claims", place, "value")
+        for place, each in enumerate(self.claims):
+            if (
+                each.attribute is not None
+                and each.attribute == attribute
+                and each in named(self.claims, label)
+            ):
+                return pointer("claims", place, "value")
+        return pointer("cells", "limited", measure)
+
+    def number(self, figure: OwnerFigure) -> int:
+        """Return the place of an owner's figure among all."""
+        return next(place for place, each in enumerate(self.manifest.unverified.figures) if each is figure)
+
+    def places(self) -> Iterator[tuple[tuple[str | int, ...], Claimed | OwnerFigure]]:
+        """Yield everything that was measured, with the place in the manifest."""
+        for place, claim in enumerate(self.manifest.claims):
+            yield ("claims", place), claim
+        for place, figure in enumerate(self.manifest.unverified.figures):
+            yield ("unverified", "figures", place), figure
+
+    def headlines(self, axes: Iterable[str]) -> Iterator[Headline]:
+        """Yield what a sentence or a large figure says of these measures."""
+        for axis in axes:
+            found = [each for each in self.chosen.measurements if each.label == axis]
+            found = found or named(self.chosen.measurements, axis)
+            if not found:
+                continue
+            if self.claimed_value(axis) is not None:
+                value = self.claimed_value(axis)
+                place, told = next(
+                    (at, each)
+                    for at, each in enumerate(self.claims)
+                    if each in named(self.claims, axis) and each.value == value
+                )
+                here: tuple[str | int, ...] = ("claims", place)
+                shown_value, is_checked = self.value(axis), True
+                parameters: Any = self.manifest.claims[place].parameters
+            else:
+                figures = self.of_owner(axis)
+                figure = next((each for each in figures if each.worst), None)
+                if figure is None:
+                    continue
+                here = ("unverified", "figures", self.number(figure))
+                told = next(each for each in found if each.attribute == figure.attribute)
+                shown_value, is_checked = self.band(figure), False
+                parameters = figure.parameters
+            yield Headline(
+                marked_words(told.measure, told.label, parameters, *here),
+                _marked_name(here, told.measure, told.attribute),
+                shown_value,
+                mark(pointer(*here, "better"), told.better, formatting.direction(told.better)),
+                is_checked,
+            )
 
     def by_owner(self, measure: str) -> bool:
         """Whether the owner's figure counts people, and a claim of the same name only records."""
-        return self.manifest.unverified.people is not None and bool(self.of_owner(measure))
+        names = {measure, of_one(measure)[0], *(each.measure for each in named(self.claims, measure))}
+        return any(is_counted_by_owner(self.manifest, name) for name in names)
 
     def of_owner(self, measure: str) -> list[OwnerFigure]:
         """Return the owner's figures with this label, or those of the measure of this name."""
@@ -206,6 +494,37 @@ class Sayings:
         return bool(figures) and all(figure.met for figure in figures)
 
 
+@dataclass(frozen=True)
+class Headline:
+    """A measure in a sentence, or in large letters: words, name, value, and whether a reader can check it."""
+
+    words: Words
+    name: Markup
+    value: Markup
+    direction: Markup
+    is_checked: bool
+
+
+def marked_band(here: tuple[str | int, ...], measure: str, band: Band | None) -> Markup:
+    """Print the band of a figure in the unit of its measure, its ends marked."""
+    if band is None:
+        return mark(pointer(*here), None, "not applicable")
+    low, high = (
+        mark(pointer(*here, name), end, formatting.value_of(measure, numeral(end)))
+        for name, end in (("low", band.low), ("high", band.high))
+    )
+    return low if band.low == band.high else Markup("between {} and {}").format(low, high)
+
+
+def _marked_name(here: tuple[str | int, ...], measure: str, attribute: str | None) -> Markup:
+    """Return the name that a program knows a measurement by."""
+    name = Markup("<code>{}</code>").format(mark(pointer(*here, "measure"), measure, measure))
+    if attribute is None:
+        return name
+    about = mark(pointer(*here, "attribute"), attribute, attribute)
+    return Markup("{} of <code>{}</code>").format(name, about)
+
+
 def _by_attribute(claim: Measurement, written: Release) -> Measurement:
     """Add the level of each sensitive attribute to a claim that is the worst of all."""
     if claim.attribute is not None:
@@ -215,39 +534,67 @@ def _by_attribute(claim: Measurement, written: Release) -> Measurement:
     return replace(again, detail={**claim.detail, **again.detail})
 
 
-def _summary(told: Sayings, written: Release) -> dict[str, Any]:
+def _summary(told: Sayings) -> dict[str, Any]:
     """Return the numbers that matter, as sentences and as figures."""
     axes = tuple(told.manifest.unverified.headline)
-    better = {each.label: each.better for each in told.chosen.measurements}
-    figures = [
-        (formatting.measure_words(axis).title, told.value(axis), _hint(told, axis, better[axis]))
-        for axis in axes
-        if axis in better
-    ]
-    label, share, hint = released_figure(written)
-    released = [(label, share, f"{hint}; {UNVERIFIED_CLAIM}")]
-    people = told.manifest.unverified.people
+    sentences = []
+    for each in told.headlines(dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]])):
+        if "not applicable" not in each.value:
+            label = "" if each.is_checked else unverified_label()
+            before, _, after = (each.words.sentence or f"{each.words.title} is {{}}").partition("{}")
+            sentences.append(
+                Markup("{}{}{} ({}){}").format(
+                    *(_sentence_part(before), each.value, _sentence_part(after), each.name, label)
+                )
+            )
+    figures = [(each.words.title, each, each.direction) for each in told.headlines(axes)]
+    return {"figures": figures, "sentences": sentences, "released_figures": list(_released_figures(told))}
+
+
+def _sentence_part(text: str) -> Markup:
+    return escape(explained(text)) if text.strip() else escape(text)
+
+
+def unverified_label() -> Markup:
+    """Return the label of a statement that no reader can check."""
+    return Markup(' <span class="unverified" data-claim="{}">{}</span>').format(LABEL, UNVERIFIED_CLAIM)
+
+
+def _released_figures(told: Sayings) -> Iterator[tuple[str, Markup, Markup]]:
+    """Yield how many records are released, and how many people, in a figure with its name and a hint."""
+    written, people = told.written, told.manifest.unverified.people
+    kept = counted(MarkedCount(written.n_records, "cells", "n_records"))
+    if written.kind == "synthetic":
+        yield "synthetic records", Markup(kept), Markup("they stand for nobody;{}").format(unverified_label())
+    else:
+        share = written.n_records / max(told.manifest.layout.n_original, 1)
+        of_all = counted(MarkedCount(told.manifest.layout.n_original, "layout", "n_original"))
+        hint = Markup("{} of {};{}").format(kept, of_all, unverified_label())
+        yield "records released", mark("/cells/released", share, formatting.share(share)), hint
     if people is not None:
-        share = formatting.share(people.released / people.original)
-        hint = f"{people.released:,} of {people.original:,}; {UNVERIFIED_CLAIM}"
-        released.append(("people released", share, hint))
-    return {"figures": [*figures, *released], "sentences": said(axes, told.marked_value)}
-
-
-def _hint(told: Sayings, axis: str, better: Better) -> str:
-    """Return which values of a measure are better, and that its value cannot be checked, if so."""
-    direction = formatting.direction(better)
-    return direction if told.claimed_value(axis) is not None else f"{direction}; {UNVERIFIED_CLAIM}"
+        share = people.released / max(people.original, 1)
+        parts = (
+            counted(MarkedCount(getattr(people, name), "unverified", "people", name))
+            for name in ("released", "original")
+        )
+        hint = Markup("{} of {};{}").format(*parts, unverified_label())
+        yield "people released", mark("/cells/people", share, formatting.share(share)), hint
 
 
 def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
-    for each in manifest.unverified.attributes:
-        row: dict[str, Any] = {"name": each.name, "role": each.role, "kind": each.kind}
+    for place, each in enumerate(manifest.unverified.attributes):
+        here = ("unverified", "attributes", place)
+        row: dict[str, Any] = {
+            "name": mark(pointer(*here, "name"), each.name, each.name),
+            "role": each.role,
+            "marked_role": mark(pointer(*here, "role"), each.role, each.role),
+        }
         if each.role not in UNRELEASED:
             row |= {
-                "levels": each.levels,
-                "lowest": each.lowest,
-                "weight": formatting.number(each.weight or 0.0),
+                "kind": mark(pointer(*here, "kind"), each.kind, str(each.kind).lower()),
+                "levels": mark(pointer(*here, "levels"), each.levels, str(each.levels)),
+                "lowest": MarkedCount(each.lowest or 0, *here, "lowest"),
+                "weight": mark(pointer(*here, "weight"), each.weight, formatting.number(each.weight or 0.0)),
             }
         yield row
 
@@ -263,7 +610,10 @@ def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
         "kind": manifest.layout.kind,
         "promises": hasattr(registry.find("sanitizer", manifest.recipe.sanitizer), "guarantee"),
         "sampled": any(claim.interval is not None for claim in told.claims),
-        "notes": unverified.notes,
+        "notes": [
+            marked_text(pointer("unverified", "notes", place), note)
+            for place, note in enumerate(unverified.notes)
+        ],
         "intervals": [each.name for each in unverified.attributes if each.ends_at_values],
         "people": unverified.people is not None,
         "pseudonym": manifest.layout.person is not None,
@@ -271,35 +621,102 @@ def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
 
 
 def _policy_row(told: Sayings, name: str, limit: Limit) -> dict[str, Any]:
+    facts = told.manifest.policy[name]
+    here = ("policy", name)
+    parameters = marked_words(facts.measure, _limited_label(name), facts.parameters or {}, *here)
     return {
-        "measure": formatting.measure_words(name).title,
-        "limit": formatting.limit_of(name, limit),
-        "means": limit_means(name, limit),
+        "measure": Markup("{} {}").format(
+            parameters.title, _marked_name(here, facts.measure, facts.attribute)
+        ),
+        "limit": marked_limit(name, facts),
+        "means": explained(limit_means(name, limit)),
         "reached": told.value(name),
-        "met": told.met(name, limit),
-        "unverified": told.claimed_value(name) is None,
+        "met": MarkedVerdict(told.met(name, limit), "cells", "policy", name),
+        "unverified": told.claimed_value(name) is None and bool(told.of_owner(name)),
     }
+
+
+def _policy_verdict(met: bool) -> Markup:
+    return mark("/cells/is_policy_met", met, "met" if met else "not met")
+
+
+def _limited_label(name: str) -> str:
+    return of_one(name)[0]
+
+
+def marked_limit(name: str, limit: LimitFacts) -> Markup:
+    """Print both ends of a limit, each with the words before it."""
+    whole = Limit(
+        at_least=-np.inf if limit.at_least is None else limit.at_least,
+        at_most=np.inf if limit.at_most is None else limit.at_most,
+    )
+    words = formatting.limit_of(limit.measure, whole).split(" and ")
+    ends = [(end, getattr(limit, end)) for end in ("at_least", "at_most")]
+    given = [(end, value) for end, value in ends if value is not None]
+    return Markup(" and ").join(
+        mark(pointer("policy", name, end), value, text)
+        for (end, value), text in zip(given, words, strict=False)
+    )
 
 
 def measured_rows(told: Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
     """Return what is told of one axis: claims as they are, the owner's figures as bands."""
-    for claim in told.claims:
-        if claim.axis == axis and not told.by_owner(claim.label):
-            limit = _limit_on(told, claim.label, claim.measure)
-            yield claimed_row(claim) | {
-                "measure": claim.measure,
-                "limit": formatting.limit_of(claim.measure, limit) if limit else "",
-                "met": limit is not None and limit.allows(claim.value),
-            }
+    for place, claim in enumerate(told.manifest.claims):
+        if claim.axis == axis and not is_counted_by_owner(told.manifest, claim.measure):
+            yield _claimed_row(told, place) | _limit_on(told, claim, "claims", place)
     for label, figures in told.owner.items():
         for figure in figures:
             if figure.axis == axis:
-                limit = _limit_on(told, label, figure.measure)
-                yield _owner_row(label, figure, told.written.kind) | {
-                    "measure": figure.measure,
-                    "limit": formatting.limit_of(figure.measure, limit) if limit else "",
-                    "met": bool(figure.met),
-                }
+                row = _owner_row(told, label, figure)
+                yield row | _limit_on(told, figure, "figures", told.number(figure))
+
+
+def _claimed_row(told: Sayings, place: int) -> dict[str, Any]:
+    """Tell a claim with everything that stands beside its value."""
+    claim, found, here = told.manifest.claims[place], told.claims[place], ("claims", place)
+
+    def value_of(name: str, value: Any) -> Markup:
+        return mark(pointer(*here, name), value, shown(claim.measure, numeral(value)))
+
+    return {
+        "words": marked_words(claim.measure, found.label, claim.parameters, *here),
+        "name": _marked_name(here, claim.measure, claim.attribute),
+        "measure": claim.measure,
+        "attribute": None,
+        "direction": mark(pointer(*here, "better"), claim.better, formatting.direction(claim.better)),
+        "value": mark(pointer(*here, "value"), claim.value, shown(claim.measure, found.value)),
+        "reason": _reason(claim, here),
+        "interval": ""
+        if claim.interval is None
+        else Markup(" to ").join(
+            mark(pointer(*here, "interval", at), end, shown(claim.measure, numeral(end)))
+            for at, end in enumerate(claim.interval)
+        ),
+        "baseline": "" if claim.baseline is None else value_of("baseline", claim.baseline),
+        "notes": list(_marked_notes(told, place)),
+        "by_owner": "",
+    }
+
+
+def _reason(claim: Claimed, here: tuple[str | int, ...]) -> Markup:
+    if claim.value is not None:
+        return Markup()
+    reason = claim.detail.get("reason")
+    return marked_text(pointer(*here, "detail", "reason"), reason if isinstance(reason, str) else None)
+
+
+def _marked_notes(told: Sayings, place: int) -> Iterator[tuple[str, Markup]]:
+    """Yield each number that stands beside a claim, with what it is."""
+    claim, found = told.manifest.claims[place], told.claims[place]
+    names = [name for name in found.detail if name not in ("reason", BY_ATTRIBUTE)]
+    levels = found.detail.get(BY_ATTRIBUTE, {})
+    words = detail_words(found)
+    for name, (title, text) in zip(names, words, strict=False):
+        value = claim.detail[name]
+        yield explained(title) or name, mark(pointer("claims", place, "detail", name), value, text)
+    for (name, level), (_, text) in zip(levels.items(), words[len(names) :], strict=True):
+        where = Markup("of <code>{}</code>").format(name)
+        yield where, mark(pointer("cells", "levels", place, name), json_value(level), text)
 
 
 def _attack_rows(told: Sayings) -> Iterator[dict[str, Any]]:
@@ -307,30 +724,41 @@ def _attack_rows(told: Sayings) -> Iterator[dict[str, Any]]:
     for row in measured_rows(told, "privacy"):
         if is_attack(row["measure"]):
             asked = registry.look_up("measure", row["measure"])
-            reason = row["reason"] or why_not(asked, told.written.kind)
-            yield row | {"attacker": attacker_of(row["measure"]), "rates": {}, "reason": reason}
+            reason = row["reason"] or explained(why_not(asked, told.written.kind))
+            yield row | {"attacker": explained(attacker_of(row["measure"])), "rates": {}, "reason": reason}
 
 
-def _limit_on(told: Sayings, label: str, measure: str) -> Limit | None:
-    """Return the limit on a measurement: by its label, or by its measure where no label has that name."""
-    if label in told.policy:
-        return told.policy[label]
-    labels = {*(claim.label for claim in told.claims), *told.owner}
-    return told.policy.get(measure) if measure not in labels else None
+def _limit_on(told: Sayings, found: Claimed | OwnerFigure, kind: str, place: int) -> dict[str, Any]:
+    """Return the limit that a row shows, and whether it is met."""
+    name = shown_limit(told.manifest, found)
+    if name is None:
+        return {"limit": "", "met": False}
+    if isinstance(found, Claimed):
+        value = None if found.value is None else numeral(found.value)
+        met = told.policy[name].allows(value)
+    else:
+        met = bool(found.met)
+    return {
+        "limit": marked_limit(name, told.manifest.policy[name]),
+        "met": MarkedVerdict(met, "cells", "met", kind, place),
+    }
 
 
-def _owner_row(label: str, figure: OwnerFigure, kind: RecordKind) -> dict[str, Any]:
+def _owner_row(told: Sayings, label: str, figure: OwnerFigure) -> dict[str, Any]:
     asked = registry.find("measure", figure.measure)
     is_told = figure.band is not None
     how = (
         "promised by the method" if getattr(asked, "is_promised", False) else "the owner's figure, as a band"
     )
+    here = ("unverified", "figures", told.number(figure))
     return {
-        "words": formatting.measure_words(label),
-        "attribute": figure.attribute,
-        "direction": formatting.direction(figure.better),
-        "value": band_words(figure.measure, figure.band),
-        "reason": "" if is_told or asked is None else why_not(asked, kind),
+        "words": marked_words(figure.measure, label, figure.parameters, *here),
+        "name": _marked_name(here, figure.measure, figure.attribute),
+        "measure": figure.measure,
+        "attribute": None,
+        "direction": mark(pointer(*here, "better"), figure.better, formatting.direction(figure.better)),
+        "value": told.band(figure),
+        "reason": "" if is_told or asked is None else explained(why_not(asked, told.written.kind)),
         "interval": "",
         "baseline": "",
         "notes": [],
@@ -338,16 +766,42 @@ def _owner_row(label: str, figure: OwnerFigure, kind: RecordKind) -> dict[str, A
     }
 
 
-def _requirement_row(requirement: RequirementFacts) -> dict[str, Any]:
+def _claim_rows(told: Sayings) -> Iterator[dict[str, Any]]:
+    """Set each claim beside what the recipe asked for."""
+    for place, claim in enumerate(told.manifest.claims):
+        row = _claimed_row(told, place)
+        asked = requirement_of(told.manifest, claim)
+        yield row | {"asked": "" if asked is None else _marked_asked(told.manifest, asked)}
+
+
+def _marked_asked(manifest: Manifest, place: int) -> Markup:
+    requirement = manifest.requirements[place]
+    (name,) = requirement.model
+    asked = asked_words(registry.find("model", name), requirement.limit)
+    if asked[:1].isdigit():
+        # of a model that is not installed here
+        asked = f"at least {asked}"
+    return mark(pointer("requirements", place, "limit"), requirement.limit, asked)
+
+
+def _requirement_row(place: int, requirement: RequirementFacts) -> dict[str, Any]:
     """Say of a model what was asked, what the published cells reach, and by whose distribution it holds.
 
     No reader can check a model of a plug-in, nor one that rests on records that are not published.
     """
     ((name, parameters),) = requirement.model.items()
+    here = ("requirements", place)
+    asked = asked_words(registry.find("model", name), requirement.limit)
     return {
-        "model": formatting.model_in_words(name, parameters),
-        "asked": asked_words(registry.find("model", name), requirement.limit),
-        "reached": formatting.number(numeral(requirement.reached), 6),
+        "model": mark(
+            pointer(*here, "model"), requirement.model, formatting.model_in_words(name, parameters)
+        ),
+        "asked": mark(pointer(*here, "limit"), requirement.limit, asked),
+        "reached": mark(
+            pointer(*here, "reached"),
+            requirement.reached,
+            formatting.number(numeral(requirement.reached), 6),
+        ),
         "prior": requirement.prior,
         "counted": requirement.counted,
         "unverified": requirement.prior == "original" or name not in MODELS,
@@ -357,16 +811,28 @@ def _requirement_row(requirement: RequirementFacts) -> dict[str, Any]:
 def _change_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any]]:
     """Say for each attribute how many of its cells are exact, an unverified claim, or withheld."""
     for name in written.schema.released:
+        here, role = ("cells", "attributes", name), written.schema[name].role
         row: dict[str, Any] = {
-            "name": name,
-            "role": written.schema[name].role,
-            "distinct": len(written.cells[name].occurring),
+            "name": marked_attribute(manifest, name),
+            "role": mark(pointer("layout", "attributes", name, "role"), role, role),
+            "distinct": MarkedCount(len(written.cells[name].occurring), *here, "distinct"),
         }
         counts = cell_counts(manifest, written, name)
         if counts is not None:
             counts = counts | {"withheld": counts["withheld"] + written.n_suppressed}
-            row |= {kind: formatting.share(count / written.n_original) for kind, count in counts.items()}
+            shares = {kind: count / max(written.n_original, 1) for kind, count in counts.items()}
+            row |= {
+                kind: mark(pointer(*here, "of_original", kind), share, formatting.share(share))
+                for kind, share in shares.items()
+            }
+            row["is_withheld"] = shares["withheld"] == 1
         yield row
+
+
+def marked_attribute(manifest: Manifest, name: str) -> Markup:
+    """Return the name of an attribute with its mark."""
+    names = [each.name for each in manifest.unverified.attributes]
+    return mark(pointer("unverified", "attributes", names.index(name), "name"), name, name)
 
 
 def cell_counts(manifest: Manifest, written: Release, name: str) -> dict[str, int] | None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-UNVERIFIED_CLAIM = "unverified claim by the publisher"
-"""The label of every statement in a published folder that no reader can check from its files."""
-
 TERMS = {
     "record": "One row of the table: what it says of one person.",
     "quasi-identifier": "An attribute that others may know of a person, such as age or place. One alone "

@@ -9,8 +9,12 @@ import msgspec
 
 from sfumato.errors import VerificationFailed
 from sfumato.verifying.check import Check
-from sfumato.verifying.documents import Manifest, read_json
+from sfumato.verifying.documents import Manifest, read_json, release_number
 from sfumato.verifying.folder import CERTIFICATE, MANIFEST, fingerprint
+from sfumato.verifying.pages import compared_words, page_names, stated_words, wording_words
+from sfumato.verifying.renderings import has_numerals
+
+_OTHERWISE = "it says something else than what was found now"
 
 
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -29,7 +33,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     checked
         What was computed once more and found to hold.
     not_checked
-        The unverified claims: what no reader can check.
+        The unverified claims, which no reader can check, and what only a later version can check.
     fails
         What does not hold, and what was found instead.
     """
@@ -51,8 +55,8 @@ def certified(folder: Path, checks: Sequence[Check], *, by: str, version: str, w
         version=version,
         when=when,
         checked=[each.what for each in checks if each.outcome == "checked"],
-        not_checked=[each.what for each in checks if each.outcome == "unverified"],
-        fails={each.what: each.problem for each in checks if not each.holds},
+        not_checked=[each.what for each in checks if each.outcome in ("unverified", "undecided")],
+        fails={each.what: each.problem for each in checks if each.outcome == "fails"},
     )
 
 
@@ -64,8 +68,17 @@ def publisher_s(folder: Path, manifest: Manifest, checks: Sequence[Check]) -> Ce
     )
 
 
-def certificate_check(folder: Path, manifest: Manifest, checks: Sequence[Check]) -> Check:
-    """Compare the publisher's certificate with what was found just now."""
+def certificate_check(
+    folder: Path, manifest: Manifest, checks: Sequence[Check], *, version: str = ""
+) -> Check:
+    """Compare the publisher's certificate with what was found just now.
+
+    Parameters
+    ----------
+    version
+        The version of sfumato that runs, by default that of the folder. A certificate of another version may
+        lack checks that it did not have.
+    """
     what = f"{CERTIFICATE} names what was checked and what was not"
     try:
         facts = msgspec.convert(read_json(folder, CERTIFICATE), Certificate, strict=True)
@@ -73,5 +86,36 @@ def certificate_check(folder: Path, manifest: Manifest, checks: Sequence[Check])
         return Check(what, "it is damaged")
     except VerificationFailed as error:
         return Check(what, str(error))
-    same = facts == publisher_s(folder, manifest, checks)
-    return Check(what, "" if same else "it says something else than what was found now")
+    wanted = publisher_s(folder, manifest, checks)
+    if version not in ("", manifest.sfumato):
+        return _differing_check(what, facts, wanted, manifest, version)
+    return Check(what, "" if facts == wanted else _OTHERWISE)
+
+
+def _differing_check(
+    what: str, facts: Certificate, wanted: Certificate, manifest: Manifest, version: str
+) -> Check:
+    """Compare a certificate of another version, line by line.
+
+    The lines of a format stay as they are. A later version may have more checks without a numeral, which an
+    earlier certificate lacks; a line that is not known can be true only of a later version.
+    """
+    of_writer = {stated_words(name): compared_words(name) for name in page_names(manifest)}
+    lines = {of_writer.get(line, line): "checked" for line in wanted.checked}
+    lines |= {line: "not checked" for line in wanted.not_checked if line != wording_words(manifest)}
+    said = dict.fromkeys(facts.checked, "checked") | dict.fromkeys(facts.not_checked, "not checked")
+    plain = (facts.manifest, facts.checked_by, facts.version, facts.when, facts.fails)
+    same = plain == (wanted.manifest, wanted.checked_by, wanted.version, wanted.when, {})
+    same = same and len(said) == len(facts.checked) + len(facts.not_checked)
+    same = same and all(said.get(line) == how for line, how in lines.items() if has_numerals(line))
+    same = same and all(lines[line] == how for line, how in said.items() if line in lines)
+    if not same or wanted.fails:
+        return Check(what, _OTHERWISE)
+    unknown = [line for line in said if line not in lines]
+    if not unknown:
+        return Check(what)
+    is_later = release_number(manifest.sfumato) > release_number(version)
+    problem = (
+        f"sfumato {manifest.sfumato} checked what this version does not know" if is_later else _OTHERWISE
+    )
+    return Check(what, problem, undecided=is_later)

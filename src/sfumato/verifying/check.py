@@ -66,11 +66,14 @@ class Check:
         What was found instead, where it does not hold.
     unverified
         Whether it is an unverified claim: nobody can check it from the files.
+    undecided
+        Whether only a later version of sfumato can check it; the problem says why.
     """
 
     what: str
     problem: str = ""
     unverified: bool = False
+    undecided: bool = False
 
     @property
     def holds(self) -> bool:
@@ -79,7 +82,9 @@ class Check:
 
     @property
     def outcome(self) -> str:
-        """``checked``, ``fails`` or ``unverified``."""
+        """``checked``, ``fails``, ``unverified`` or ``undecided``."""
+        if self.undecided:
+            return "undecided"
         return "fails" if self.problem else "unverified" if self.unverified else "checked"
 
 

@@ -9,16 +9,21 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
-from sfumato.errors import VerificationFailed
+from sfumato.errors import CannotTell, VerificationFailed
 from sfumato.verifying.folder import MANIFEST, Format, Profile, read_bytes
 
 FORMAT = 3
+"""The number of the format that `publish` writes: what the files of a folder are called, and hold."""
+_BEFORE_RELEASES = (1, 2)
 _LARGEST = 64 << 20
+_VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}[a-z0-9.+-]{0,20}")
 
 
 class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -306,15 +311,55 @@ def read_manifest(folder: Path) -> Manifest:
             f"{folder.name or folder} has no {MANIFEST}; give a folder that `sfumato publish` wrote"
         )
     facts = read_json(folder, MANIFEST)
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+    number = facts.get("format") if isinstance(facts, dict) else None
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise VerificationFailed(f"{MANIFEST} is damaged: it names no format")
+    if number in _BEFORE_RELEASES:
         raise VerificationFailed(
-            f"{MANIFEST} is not one of format {FORMAT}; verify it with the version of sfumato that wrote it, "
-            "or publish the release again"
+            f"{MANIFEST} has format {number}, from before sfumato 0.2.0; publish the release again"
+        )
+    if number not in READERS:
+        raise CannotTell(
+            f"{MANIFEST} has format {number}, and this version of sfumato reads formats up to "
+            f"{max(READERS)}; "
+            f"verify it with {_writer(facts)}"
         )
     try:
-        return msgspec.convert(facts, Manifest, strict=True)
+        return READERS[number](facts)
     except msgspec.ValidationError as error:
         raise VerificationFailed(f"{MANIFEST} is damaged: {_one_line(error)}") from None
+
+
+def _writer(facts: dict[str, Any]) -> str:
+    """Name the version that wrote a manifest, if it is written as versions are."""
+    version = facts.get("sfumato")
+    if isinstance(version, str) and _VERSION.fullmatch(version):
+        return f"sfumato {version} or a later version"
+    return "a later version"
+
+
+def _format_3(facts: dict[str, Any]) -> Manifest:
+    return msgspec.convert(facts, Manifest, strict=True)
+
+
+READERS: dict[int, Callable[[dict[str, Any]], Manifest]] = {3: _format_3}
+"""For each format that was ever published, what takes its manifest as one of today. None is ever removed.
+
+A new format gets a reader of its own, here and for its pages (`sfumato.verifying.statements`), and new golden
+folders (`tests/golden`); those of the earlier formats stay.
+"""
+
+
+def release_number(version: str) -> tuple[int, ...]:
+    """Return the numbers that a version begins with, for finding out which of two is later.
+
+    Examples
+    --------
+    >>> release_number("0.10.1.dev0") > release_number("0.9")
+    True
+    """
+    found = re.match(r"[0-9]{1,6}(?:\.[0-9]{1,6})*", version)
+    return tuple(map(int, found[0].split("."))) if found else ()
 
 
 def read_json(folder: Path, name: str) -> Any:
@@ -327,6 +372,18 @@ def read_json(folder: Path, name: str) -> Any:
         return found
     except (ValueError, RecursionError):
         raise VerificationFailed(f"{name} is damaged: it is not the JSON that `publish` writes") from None
+
+
+def read_scalar(written: str) -> float | str | bool | None:
+    """Read a number, a truth value or ``null`` as JSON writes it; a `ValueError` for everything else."""
+    found = json.loads(written, parse_constant=_refuse)
+    if isinstance(found, (dict, list)):
+        raise ValueError("more than one value")
+    return cast("float | str | bool | None", found)
+
+
+def _refuse(written: str) -> None:
+    raise ValueError(f"{written} is no JSON")
 
 
 def written(document: msgspec.Struct | dict[str, Any]) -> str:

@@ -193,7 +193,10 @@ def _verified(path: Path) -> tuple[list[tuple[str, str, bool]], str]:
     from sfumato.publishing.verify import verify
 
     try:
-        return [(check.what, check.problem, check.unverified) for check in verify(path)], ""
+        found = verify(path)
+        if found.undecided and not found.failed:
+            return [], found.outcome
+        return [(check.what, check.problem, check.unverified) for check in found], ""
     except SfumatoError as error:
         return [], str(error)
     except RecursionError:

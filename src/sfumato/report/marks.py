@@ -1,0 +1,120 @@
+"""Marks: what a program reads from a published page, whichever version of sfumato wrote it.
+
+A mark names the place of the manifest, or the figure of the cells, that an element shows, as a JSON pointer.
+`verify` compares it with the manifest and the cells, and the visible text with its value. See
+`sfumato.verifying.pages` for what is compared.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from sfumato import formatting
+from sfumato.facts import Words
+from sfumato.verifying.pages import EXPLAINING_NUMERALS
+from sfumato.verifying.renderings import has_numerals
+from sfumato.verifying.statements import pointer
+
+
+def mark(place: str, value: Any, text: str) -> Markup:
+    """Return a text as an element that says what it shows; a text and an object need no value beside.
+
+    Examples
+    --------
+    >>> print(mark("/claims/0/value", 8, "8"))
+    <span data-claim="/claims/0/value" data-value="8">8</span>
+    """
+    said = "" if _is_said_by_text(value, text) else f' data-value="{escape(json.dumps(value))}"'
+    return Markup('<span data-claim="{}"{}>{}</span>').format(place, Markup(said), text)
+
+
+def _is_said_by_text(value: Any, text: str) -> bool:
+    # infinity is a text in the manifest, but no page prints it as one
+    if isinstance(value, str) and value in ("Infinity", "-Infinity"):
+        return text == value
+    return isinstance(value, (str, Mapping, list))
+
+
+def marked_text(place: str, value: str | None) -> Markup:
+    """Return a text of the publisher with its mark; an empty one has none."""
+    return mark(place, value, value) if value else Markup()
+
+
+class MarkedCount(int):
+    """A count that knows which mark it carries; it is printed by the filter ``count``."""
+
+    place: str
+
+    def __new__(cls, count: int, *place: str | int) -> MarkedCount:
+        """Take a count, and the parts of the pointer to it."""
+        made = super().__new__(cls, count)
+        made.place = pointer(*place)
+        return made
+
+
+class MarkedVerdict(int):
+    """Whether something is met, with the mark that it carries."""
+
+    place: str
+
+    def __new__(cls, met: bool, *place: str | int) -> MarkedVerdict:
+        """Take a verdict, and the parts of the pointer to it."""
+        made = super().__new__(cls, met)
+        made.place = pointer(*place)
+        return made
+
+
+def counted(value: int) -> str:
+    """Print a count with separators, and with its mark where it has one."""
+    shown = f"{value:,}"
+    return mark(value.place, int(value), shown) if isinstance(value, MarkedCount) else shown
+
+
+def explained(text: str) -> str:
+    """Return an explanation as a page may print it: its numerals are marked as those of an explanation.
+
+    A text with other numerals, which only a plug-in has, is left out: a reader of another version could not
+    tell them from a figure.
+    """
+    if not has_numerals(text):
+        return text
+    rest = re.sub(r"\d[\d,]*(?:\.\d+)?(?:e-\d+)?", _known_numeral, text)
+    return "" if has_numerals(rest) else Markup("<span data-explains>{}</span>").format(text)
+
+
+def _known_numeral(found: re.Match[str]) -> str:
+    return "" if found[0].rstrip(",") in EXPLAINING_NUMERALS else found[0]
+
+
+def marked_words(measure: str, label: str, parameters: Any, *here: str | int) -> Words:
+    """Return the words of a measurement for a published page, its parameters marked.
+
+    Parameters
+    ----------
+    measure, label
+        The measure, and the measure with its parameters in one word each.
+    parameters
+        The parameters as the manifest has them.
+    here
+        The parts of the pointer to the measurement.
+    """
+    words = formatting.measure_words(label)
+    plain = formatting.measure_words(measure)
+    title = explained(plain.title) or measure.replace("-", " ")
+    rest = words.title.removeprefix(plain.title).strip(" ()")
+    if rest:
+        title = Markup("{} ({})").format(title, mark(pointer(*here, "parameters"), parameters, rest))
+    return replace(
+        words,
+        title=title,
+        meaning=explained(words.meaning),
+        reading=explained(words.reading),
+        range=explained(words.range),
+        baseline=explained(words.baseline) or "baseline",
+    )

@@ -1,0 +1,424 @@
+"""Compare what a page states with what manifest and cells give, whichever version of sfumato wrote the page.
+
+Three things are checked. Every figure and every claim of the page carries a mark that names what it shows;
+the marks of each block are those of `Statements`, in their order. The visible text of a mark shows its value.
+And outside of marks stand no numerals, so that no figure is without a mark. The wording itself is not
+compared.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import VerificationFailed
+from sfumato.verifying.check import Check
+from sfumato.verifying.documents import Manifest, read_scalar
+from sfumato.verifying.folder import README, REPORT, page_of, read_bytes
+from sfumato.verifying.markup import Element, UnknownStyleSheet, read_page
+from sfumato.verifying.pictures import picture_problem
+from sfumato.verifying.readme import readme_problem
+from sfumato.verifying.renderings import (
+    UNVERIFIED_CLAIM,
+    has_numerals,
+    leaves,
+    same_value,
+    shows,
+    shows_limit,
+    shows_recipe,
+    shows_time,
+)
+from sfumato.verifying.statements import (
+    CLASS_SIZES,
+    GAPS,
+    LABEL,
+    RECIPE,
+    AnyOf,
+    Expected,
+    Statements,
+    look_up,
+)
+
+LARGEST_PAGE = 256 << 20
+# Numerals that belong to the wording, with the words that they belong to.
+_CONSTANTS = (
+    "95% confidence",
+    "95% interval",
+    "SHA-256",
+    "Ed25519",
+    "fewer than 3, 5, 11 and 20 records",
+    "0.09 (9%)",
+    "one in eleven, 0.0909, which 0.09 stands for; a little above 0.09 by its digits",
+    "policy 0070",
+    "EMA/90915/2016",
+    "45 CFR 164.514(b)(1)",
+    "section 164.514(b)(2)(i)",
+    "ISO/IEC 27559:2022",
+    "ISO/IEC 27559",
+    "NIST SP 800-188",
+    "SP 800-188",
+    "SP 800-226",
+    "Opinion 05/2014",
+    "WP216",
+    "Article 29 Working Party",
+)
+_PLAIN = re.compile(r"[\n -/:-~]*")
+_CLAUSE = re.compile(r"\([0-9]\.[0-9](?:\.[0-9])?\)")
+_SECTION = re.compile(r"[0-9]{1,2}(?:\.[0-9])?")
+EXPLAINING_NUMERALS = frozenset(
+    [
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "9.09",
+        "10",
+        "11",
+        "17",
+        "18.5",
+        "19",
+        "20",
+        "25",
+        "30",
+        "40",
+        "43",
+        "49",
+        "50",
+        "75",
+        "90",
+        "95",
+        "99",
+        "100",
+        "256",
+        "934",
+        "1,000",
+        "1000",
+        "15,081",
+        "0.69",
+        "0.693",
+        "1e-15",
+        "800",
+        "226",
+    ]
+)
+"""The numerals that may stand where the page explains a measure or a word; no figure stands there."""
+_LABEL_ATTRIBUTES = {"class": "unverified", "data-claim": LABEL}
+_COMMANDS = frozenset(
+    {
+        "sfumato verify",
+        "sfumato verify FOLDER",
+        "sfumato verify FOLDER --key KEY",
+        "certificate.json",
+        "minimality-risk",
+        "wp216",
+    }
+)
+_ROLES = {
+    "identifying": {"identifying", "direct identifier"},
+    "withheld": {"withheld", "not released"},
+    "quasi-identifying": {"quasi-identifying", "quasi-identifier", "indirect identifier (quasi-identifier)"},
+    "sensitive": {"sensitive", "no identifier (sensitive)"},
+    "insensitive": {"insensitive", "no identifier (insensitive)"},
+}
+_EFFICIENT = {True: "efficient", False: "not efficient", None: "cannot be compared"}
+_MISSING = {"drop": "dropped", "category": "a category of its own"}
+_USUAL = {
+    True: {"at most 0.09", "one in eleven, 0.0909, which 0.09 stands for; a little above 0.09 by its digits"},
+    False: {"more than 0.09"},
+}
+# What may stand anywhere: the recipe in words, and what tells a measure from others of its name.
+_ANYWHERE = re.compile(r"^/recipe$|/parameters(/|$)|^/cells/levels/")
+
+
+def page_names(manifest: Manifest) -> tuple[str, ...]:
+    """Return the pages of a published folder: the report, how to read it all, and one for each profile."""
+    return (REPORT, README, *map(page_of, manifest.profiles))
+
+
+def compared_words(name: str) -> str:
+    """Say that every byte of a page was compared."""
+    return f"{name} says what the manifest and the published cells say, and nothing else"
+
+
+def stated_words(name: str) -> str:
+    """Say that the figures and claims of a page were compared, and not its wording."""
+    return f"{name} states what the manifest and the published cells give, and no other figure"
+
+
+def wording_words(manifest: Manifest) -> str:
+    """Say that the wording of another version was not compared."""
+    return f"sfumato {manifest.sfumato} wrote the wording around the claims, which was not compared"
+
+
+def page_check(folder: Path, name: str, statements: Statements) -> Check:
+    """Compare what a page states, whichever version of sfumato wrote it."""
+    what = stated_words(name)
+    try:
+        return Check(what, page_problem(name, read_bytes(folder, name, at_most=LARGEST_PAGE), statements))
+    except UnknownStyleSheet as unknown:
+        return Check(what, str(unknown), undecided=statements.is_from_later_version)
+    except VerificationFailed as error:
+        return Check(what, str(error))
+
+
+def page_problem(name: str, written: bytes, statements: Statements) -> str:
+    """Say what a page states otherwise than manifest and cells do; an empty text where it states the same.
+
+    Raises
+    ------
+    UnknownStyleSheet
+        If the page looks as no version that is known here made it look.
+    """
+    try:
+        text = written.decode("utf-8")
+        if name == README:
+            return readme_problem(text, statements.manifest)
+        page = name.removeprefix("report-").removesuffix(".html")
+        _Reader(page, statements).read(read_page(text))
+    except UnknownStyleSheet:
+        raise
+    except UnicodeDecodeError:
+        return "it is not text in UTF-8"
+    except VerificationFailed as error:
+        return str(error)
+    return ""
+
+
+@dataclass
+class _Reader:
+    """Reads one page, and collects the marks of each block."""
+
+    page: str
+    statements: Statements
+    marks: dict[str, list[str]] = field(default_factory=dict)
+    block: str = ""
+    n_gaps: int = 0
+
+    def read(self, root: Element) -> None:
+        """Compare the page; a `VerificationFailed` says where it differs."""
+        self._names = {each for each in leaves(self.statements.document) if isinstance(each, str)} | _COMMANDS
+        html = root.children[0]
+        head_and_body = [each for each in html.children if not isinstance(each, str)]  # type: ignore[union-attr]
+        if [each.tag for each in head_and_body] != ["head", "body"]:
+            raise VerificationFailed("it has no head, or no body")
+        head, body = head_and_body
+        self._read_head(head)
+        self.n_gaps = sum(each.attributes.get("class") == "gap" for each in body.inside())
+        self._read_element(body, explains=False)
+        expected = self.statements.blocks(self.page)
+        if set(self.marks) != set(expected):
+            odd = sorted(set(self.marks) ^ set(expected))[0]
+            raise VerificationFailed(f"it has no section {odd!r}, or another one")
+        for block, wanted in expected.items():
+            _compare(block, self.marks[block], wanted)
+
+    def _read_head(self, head: Element) -> None:
+        metas = [
+            each.attributes for each in head.children if not isinstance(each, str) and each.tag == "meta"
+        ]
+        versions = [each["content"] for each in metas if each.get("name") == "generator"]
+        if len(metas) != 6 or len({tuple(each.items()) for each in metas}) != 6:
+            raise VerificationFailed("its head is not one that sfumato writes")
+        if versions != [f"sfumato {self.statements.manifest.sfumato}"]:
+            raise VerificationFailed("it is not of the version that the manifest names")
+        tags = [each.tag for each in head.children if not isinstance(each, str)]
+        if sorted(tags) != ["meta"] * 6 + ["style", "title"]:
+            raise VerificationFailed("its head is not one that sfumato writes")
+        title = next(each for each in head.children if not isinstance(each, str) and each.tag == "title")
+        wanted = self.statements.manifest.unverified.title or "A table about people"
+        if not title.text.startswith(f"{wanted}: "):
+            raise VerificationFailed("its title is another one")
+        self._check_wording(title.text.removeprefix(wanted), explains=False)
+
+    def _read_element(self, element: Element, *, explains: bool) -> None:
+        if "data-block" in element.attributes:
+            if self.block or element.attributes["data-block"] in self.marks:
+                raise VerificationFailed("a section is there twice, or within another one")
+            self.block = element.attributes["data-block"]
+            self.marks[self.block] = []
+        for name in ("aria-label", "data-label"):
+            self._check_wording(element.attributes.get(name, ""), explains=False)
+        if element.tag == "svg":
+            self._read_picture(element)
+        elif "data-claim" in element.attributes:
+            self._read_mark(element)
+        elif "data-value" in element.attributes:
+            raise VerificationFailed("a value is marked that is no claim")
+        else:
+            self._read_children(element, explains=explains or "data-explains" in element.attributes)
+        if "data-block" in element.attributes:
+            self.block = ""
+
+    def _read_children(self, element: Element, *, explains: bool) -> None:
+        is_number = element.tag == "span" and element.attributes.get("class") == "number"
+        for child in element.children:
+            if not isinstance(child, str):
+                self._read_element(child, explains=explains)
+            elif element.tag == "code" and not explains:
+                if child.strip() and element.text.strip() not in self._names:
+                    raise VerificationFailed(f"it names {_short(element.text)}, which the manifest does not")
+            elif not (is_number and _SECTION.fullmatch(child)):
+                self._check_wording(child, explains=explains)
+
+    def _check_wording(self, text: str, *, explains: bool) -> None:
+        if _PLAIN.fullmatch(text):
+            return
+        for known in _CONSTANTS:
+            text = text.replace(known, "")
+        if self.page == "iso-27559":
+            text = _CLAUSE.sub("", text)
+        if explains:
+            text = re.sub(r"[0-9][0-9,]*(?:\.[0-9]+)?(?:e-[0-9]+)?", self._explaining, text)
+        if has_numerals(text):
+            raise VerificationFailed(f"a figure has no mark: {_short(text)}")
+        odd = next((sign for sign in text if _steers(sign)), None)
+        if odd is not None:
+            raise VerificationFailed(f"there is a sign in its wording that nobody sees: U+{ord(odd):04X}")
+
+    @staticmethod
+    def _explaining(found: re.Match[str]) -> str:
+        return "" if found[0].rstrip(",") in EXPLAINING_NUMERALS else found[0]
+
+    # Marks
+
+    def _read_mark(self, element: Element) -> None:
+        place = element.attributes["data-claim"]
+        if not self.block:
+            raise VerificationFailed("a figure stands outside of all sections")
+        if any(not isinstance(child, str) for child in element.children):
+            raise VerificationFailed(f"there are elements within the figure {_short(place)}")
+        if place == LABEL:
+            if element.text != UNVERIFIED_CLAIM or dict(element.attributes) != _LABEL_ATTRIBUTES:
+                raise VerificationFailed("the label of an unverified claim says something else")
+        elif place == GAPS:
+            self._compare_value(element, self.n_gaps, place)
+            if not shows(element.text, self.n_gaps):
+                raise VerificationFailed("the number of places to be filled in is another one")
+        elif place == RECIPE:
+            if not _is_recipe(element.text, self.statements.document["recipe"]):
+                raise VerificationFailed("its recipe is another one")
+        else:
+            self._read_claim(element, place)
+        self.marks[self.block].append(place)
+
+    def _read_claim(self, element: Element, place: str) -> None:
+        try:
+            value = look_up(self.statements.document, place)
+        except (LookupError, ValueError):
+            raise VerificationFailed(f"it states {_short(place)}, which the manifest does not") from None
+        self._compare_value(element, value, place)
+        if not _is_shown(element.text, value, place):
+            raise VerificationFailed(f"it shows {_short(element.text)} where {_short(place)} is meant")
+        if "verdict" in element.attributes.get("class", "").split():
+            looks = element.attributes["class"] == f"verdict {'met' if value else 'broken'}"
+            if not looks:
+                raise VerificationFailed("a verdict looks like the other one")
+
+    @staticmethod
+    def _compare_value(element: Element, value: Any, place: str) -> None:
+        """Compare the value beside the text; a text, a list and an object have none, for the text says it."""
+        said = element.attributes.get("data-value")
+        if isinstance(value, (str, Mapping, list)):
+            # infinity is a text in the manifest, and on the page a number with its value beside
+            is_number = value in ("Infinity", "-Infinity") and element.text != value
+            same = said == (json.dumps(value) if is_number else None)
+        else:
+            try:
+                same = said is not None and same_value(read_scalar(said), value)
+            except ValueError:
+                same = False
+        if not same:
+            raise VerificationFailed(f"{_short(place)} is said to be {_short(said or 'nothing')}")
+
+    def _read_picture(self, svg: Element) -> None:
+        if not self.block:
+            raise VerificationFailed("a picture stands outside of all sections")
+        problem = picture_problem(svg, self.statements.class_steps)
+        if problem:
+            raise VerificationFailed(problem)
+        self.marks[self.block].append(CLASS_SIZES)
+
+
+def _is_shown(text: str, value: Any, place: str) -> bool:
+    """Return whether the text of a mark shows its value, in the words that such a place has."""
+    last = place.rpartition("/")[2]
+    if place == "/decision/when":
+        return shows_time(text, value)
+    if place == "/unverified/efficient":
+        return text == _EFFICIENT[value]
+    if place == "/unverified/missing":
+        return text == _MISSING[value]
+    if place == "/cells/usual":
+        return value is not None and text in _USUAL[value]
+    if last == "role":
+        return text in _ROLES[value]
+    if last == "better":
+        return text == f"{value} is better"
+    if place.startswith("/policy/") and last in ("at_least", "at_most"):
+        return shows_limit(text, value) == last.replace("_", " ")
+    if place.startswith("/requirements/") and last == "limit":
+        return shows_limit(text, value) is not None
+    if place == "/recipe":
+        return text.casefold().startswith(value["sanitizer"].casefold()) and shows_recipe(text, value)
+    if last == "model":
+        return text.startswith(next(iter(value))) and shows_recipe(text, value)
+    return shows(text, value)
+
+
+def _is_recipe(text: str, recipe: Any) -> bool:
+    try:
+        return bool(json.loads(text) == recipe)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _compare(block: str, stated: Sequence[str], wanted: Iterable[Expected]) -> None:
+    """Compare the marks of a block with the expected ones, in their order."""
+    found = [place for place in stated if not _ANYWHERE.search(place)]
+    at = 0
+    for expected in wanted:
+        if isinstance(expected, AnyOf):
+            at = _skip_rows(block, found, at, expected)
+        elif found[at : at + 1] == [expected]:
+            at += 1
+        else:
+            there = found[at] if at < len(found) else "nothing"
+            raise VerificationFailed(
+                f"section {block!r} states {_short(there)} where {_short(expected)} belongs"
+            )
+    if at < len(found):
+        raise VerificationFailed(f"section {block!r} states {_short(found[at])} where nothing more belongs")
+
+
+def _skip_rows(block: str, found: Sequence[str], at: int, rows: AnyOf) -> int:
+    n_rows, left = 0, list(rows.rows)
+    while n_rows != rows.most:
+        place = next(
+            (at_row for at_row, row in enumerate(left) if tuple(found[at : at + len(row)]) == row), None
+        )
+        if place is None:
+            break
+        at, n_rows = at + len(left[place]), n_rows + 1
+        # each row once; in their order, where they have one
+        left = left[place + 1 :] if rows.ordered else [*left[:place], *left[place + 1 :]]
+    if n_rows < rows.least:
+        raise VerificationFailed(f"section {block!r} lacks a figure")
+    return at
+
+
+def _steers(sign: str) -> bool:
+    """Return whether a sign in the wording could hide, turn or strike through what stands beside it."""
+    return sign != "\n" and unicodedata.category(sign)[0] in "MC"
+
+
+def _short(text: str) -> str:
+    shown = text if text.isprintable() else text.encode("unicode_escape").decode()
+    return repr(shown if len(shown) <= 60 else f"{shown[:59]}…")

@@ -1,0 +1,121 @@
+"""Compare the page that tells how to read a folder with the manifest, whichever version of sfumato wrote it.
+
+Its programs and its table of cells are among the known ones. Its sentences may read as they like, but they
+name only what the manifest names, state the one number that they should, and label what no reader can check.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+import msgspec
+
+from sfumato.errors import VerificationFailed
+from sfumato.verifying.documents import Manifest
+from sfumato.verifying.folder import MANIFEST, REPORT
+from sfumato.verifying.partitions import partitioned_table
+from sfumato.verifying.records import table_names
+from sfumato.verifying.renderings import UNVERIFIED_CLAIM, has_numerals, leaves, shows
+
+KNOWN_BLOCKS = frozenset(
+    {
+        "617d96bab871c7eb0df0e8386bf97fb1b193592f313919e2c1ea8b4a3a1b32b3",  # the program in Python, 0.2.0
+        "1cdc5eb230a8c1b9c3366ffe81df3a437a208d632e58b9b3d07d9cde85042da3",  # the program in R, 0.2.0
+        "4cbde9063faa298ec4e1be6de2a067edaf4fc9652bab6f801665dd32aab43b35",  # the table of cells, 0.2.0
+    }
+)
+"""The SHA-256 of every program and table of cells that a version of sfumato has put into the page."""
+_BLOCK = re.compile(
+    r"^```(?:python|r)\n(?P<code>.*?)^```$|(?P<table>(?:^\|[^\n]*\n)+)", re.DOTALL | re.MULTILINE
+)
+_LABEL = f"*({UNVERIFIED_CLAIM})*"
+_WORDS = (
+    "sfumato verify FOLDER",
+    "sfumato query FOLDER QUERY",
+    "layout",
+    "attributes",
+    "branches",
+    ".parquet",
+    MANIFEST,
+    REPORT,
+)
+_LANGUAGE = "Python 3.9"
+_N_BLOCKS = 3
+
+
+def readme_problem(text: str, manifest: Manifest) -> str:
+    """Say what the page states otherwise than the manifest does; an empty text where it states the same."""
+    blocks = list(_BLOCK.finditer(text))
+    if any(_digest(found["code"] or found["table"]) not in KNOWN_BLOCKS for found in blocks):
+        return "it has a program or a table that is not known"
+    if len(blocks) != _N_BLOCKS:
+        return "it lacks a program or the table of cells, or has one twice"
+    prose = _BLOCK.sub("\n", text)
+    try:
+        return _prose_problem(prose, manifest)
+    except VerificationFailed as error:
+        return str(error)
+
+
+def _digest(block: str) -> str:
+    return hashlib.sha256(block.encode()).hexdigest()
+
+
+def _prose_problem(prose: str, manifest: Manifest) -> str:
+    layout = manifest.layout
+    for name in _wanted(manifest):
+        if f"`{name}`" not in prose:
+            return f"it does not name {name!r}"
+    labelled = _labelled(manifest)
+    person = [] if layout.person is None else [layout.person]
+    names = {*person, *layout.attributes} - set(_WORDS)
+    stated_names = [
+        {name for name in names if f"`{name}`" in line} for line in prose.splitlines() if _LABEL in line
+    ]
+    if sorted(map(sorted, stated_names)) != sorted(map(sorted, labelled)):
+        return "a label of an unverified claim is missing, or is that of another statement"
+    known = {each for each in leaves(msgspec.to_builtins(manifest)) if isinstance(each, str)}
+    known |= {*_WORDS, *_wanted(manifest), *(f".{kind}" for kind in manifest.formats)}
+    for name in sorted(known, key=len, reverse=True):
+        prose = prose.replace(f"`{name}`", "")
+    lines = [line for line in prose.splitlines() if _LABEL in line]
+    if prose.count(_LABEL) != len(labelled) or len(lines) != len(labelled):
+        return "a label of an unverified claim is missing, or is there twice"
+    prose = prose.replace(_LANGUAGE, "")
+    stated = re.findall(r"\d[\d,]*", prose)
+    if len(stated) != 1 or not shows(stated[0].rstrip(","), layout.n_original):
+        return "it states another number than that of the records of the original"
+    if not any(re.search(r"\d", line) for line in lines):
+        return "the number of records of the original has no label"
+    if has_numerals(re.sub(r"\d", "", prose)):
+        return "it states a number that it should not"
+    if re.search(r"[`<>\[\]]|://|!\[", prose):
+        return "it has markup, a link or a name that it should not have"
+    if any(unicodedata.category(sign)[0] in "MC" and sign != "\n" for sign in prose):
+        return "there is a sign in it that nobody sees"
+    return ""
+
+
+def _labelled(manifest: Manifest) -> list[set[str]]:
+    """Return the attributes that each labelled statement names; the first names none."""
+    attributes = manifest.layout.attributes.items()
+    named = [
+        {manifest.layout.person} if manifest.layout.person is not None else set(),
+        {name for name, facts in attributes if facts.branches and name not in _WORDS},
+        {name for name, facts in attributes if facts.whole and name not in _WORDS},
+    ]
+    return [set(), *filter(None, named)]
+
+
+def _wanted(manifest: Manifest) -> list[str]:
+    """Return the names that the page must name."""
+    layout, parted = manifest.layout, partitioned_table(manifest)
+    names = [f"{name}.csv" for name in table_names(layout)]
+    names += [each for each in (layout.group, layout.person) if each is not None]
+    names += [name for name, facts in layout.attributes.items() if facts.branches or facts.whole]
+    names += [f"{parted}/", manifest.partition_by or ""] if parted is not None else []
+    for facts in manifest.formats.values():
+        names += [*facts.renamed, *facts.renamed.values()]
+    return names
