@@ -64,7 +64,7 @@ def relations(table: Table, numbers: Mapping[str, Floats | None] | None = None) 
     >>> [(each.column, each.other, each.how) for each in relations(table)]
     [('word', 'grade', 'same'), ('grade', 'word', 'same')]
     """
-    names, groups = tuple(table.columns), _Groups.of(table)
+    names, groups = tuple(table.columns), _ColumnGroups.of(table)
     followers: list[list[int]] = []
     for place, group in enumerate(groups.of_column):
         if place and place % _COLUMNS_A_LINE == 0:
@@ -111,7 +111,7 @@ def given_away(table: Table, column: str, other: str) -> float:
 
 
 @dataclass(frozen=True)
-class _Groups:
+class _ColumnGroups:
     """The columns of a table in groups that say the same: one value of each for one of another.
 
     A column follows from another if equal values of the other always come with equal values of it. A table
@@ -133,7 +133,7 @@ class _Groups:
     """How many bits a row tells by each group."""
 
     @classmethod
-    def of(cls, table: Table) -> _Groups:
+    def of(cls, table: Table) -> _ColumnGroups:
         group_of: dict[bytes, int] = {}
         members: list[list[int]] = []
         codes: list[Codes] = []
