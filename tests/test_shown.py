@@ -173,7 +173,7 @@ class TestPictures:
             assert ElementTree.fromstring(picture._repr_svg_()).tag == "{http://www.w3.org/2000/svg}svg"
             assert SECRET not in picture.svg
         assert "4 candidate releases, 4 of them efficient" in repr(frontier.plot())
-        assert "smallest class has 2 records" in releases[2].plot().description
+        assert releases[2].plot().description == "Cumulative class sizes"
 
     def test_what_is_chosen_and_what_a_policy_forbids_is_drawn(self, frontier: sf.Frontier) -> None:
         plain = frontier.plot()

@@ -306,7 +306,7 @@ class TestWorth:
         [
             (Adversary(), [1, 0, 0, 1, 0, 0]),
             (Adversary(reduction="nearer"), [1, 1, 0, 0, 1, 1]),
-            (Adversary(reduction="nearer", c=75), [1, 0, 0, 1, 1, 0]),
+            (Adversary(reduction="nearer", c=75), [1, 0, 0, 0, 1, 0]),
             (Adversary(reduction="distance"), [1, 0.5, 0, 0, 0, 0.5]),
             (Adversary(reduction="predicted > released and predicted = true"), [0, 0, 0, 1, 1, 0]),
             (Adversary(reduction=lambda predicted, released, true: true - released), [5] * 6),

@@ -67,9 +67,15 @@ from sfumato.verifying.documents import (
     numeral,
 )
 from sfumato.verifying.folder import PROGRAMS, Profile, page_of
-from sfumato.verifying.levels import MODELS
 from sfumato.verifying.renderings import UNVERIFIED_CLAIM, has_numerals
-from sfumato.verifying.statements import LABEL, is_counted_by_owner, pointer, requirement_of, shown_limit
+from sfumato.verifying.statements import (
+    LABEL,
+    cannot_be_checked,
+    is_counted_by_owner,
+    pointer,
+    requirement_of,
+    shown_limit,
+)
 
 TITLES: dict[Profile, str] = {
     "ema": "EMA policy 0070 and Health Canada",
@@ -785,10 +791,7 @@ def _marked_asked(manifest: Manifest, place: int) -> Markup:
 
 
 def _requirement_row(place: int, requirement: RequirementFacts) -> dict[str, Any]:
-    """Say of a model what was asked, what the published cells reach, and by whose distribution it holds.
-
-    No reader can check a model of a plug-in, nor one that rests on records that are not published.
-    """
+    """Say of a model what was asked, what the published cells reach, and by whose distribution it holds."""
     ((name, parameters),) = requirement.model.items()
     here = ("requirements", place)
     asked = asked_words(registry.find("model", name), requirement.limit)
@@ -804,7 +807,7 @@ def _requirement_row(place: int, requirement: RequirementFacts) -> dict[str, Any
         ),
         "prior": requirement.prior,
         "counted": requirement.counted,
-        "unverified": requirement.prior == "original" or name not in MODELS,
+        "unverified": cannot_be_checked(requirement),
     }
 
 

@@ -15,8 +15,17 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from sfumato.verifying.documents import Band, Claimed, LimitFacts, Manifest, OwnerFigure, numeral
+from sfumato.verifying.documents import (
+    Band,
+    Claimed,
+    LimitFacts,
+    Manifest,
+    OwnerFigure,
+    RequirementFacts,
+    numeral,
+)
 from sfumato.verifying.figures import MEASURES, claimable
+from sfumato.verifying.levels import MODELS
 from sfumato.verifying.records import PublicView, table_names
 from sfumato.verifying.tables import WrittenTable, numbered, summed
 
@@ -368,7 +377,7 @@ class Statements:
         for place, each in enumerate(self.manifest.requirements):
             yield pointer("requirements", place, "model")
             yield pointer("requirements", place, "limit")
-            if each.prior == "original":
+            if cannot_be_checked(each):
                 yield LABEL
             yield pointer("requirements", place, "reached")
 
@@ -689,8 +698,10 @@ class Statements:
         }
 
     def _models_in_line(self) -> Iterator[str]:
-        for place in range(len(self.manifest.requirements)):
+        for place, each in enumerate(self.manifest.requirements):
             yield from (pointer("requirements", place, name) for name in ("model", "limit", "reached"))
+            if cannot_be_checked(each):
+                yield LABEL
 
 
 GAPS = "gaps"
@@ -710,6 +721,11 @@ _CLASS_FIELDS = (
     CLASS_SIZES,
     *(pointer("cells", "classes", "below", str(small)) for small in _SMALL),
 )
+
+
+def cannot_be_checked(requirement: RequirementFacts) -> bool:
+    """Return whether a model is a plug-in's, or holds by records that are not published."""
+    return requirement.prior == "original" or not MODELS.keys() >= requirement.model.keys()
 
 
 def requirement_of(manifest: Manifest, claim: Claimed) -> int | None:
