@@ -110,7 +110,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def outcome(capsys: pytest.CaptureFixture[str], place: Path, *arguments: str) -> int:
-    """Run a command: it prints at most one line, after a warning, and no value; if it fails it leaves nothing."""
+    """Run a command: it prints one line at most, after a warning, and no value. A failure leaves nothing."""
     before = set(place.rglob("*"))
     code = run(list(arguments))
     said = capsys.readouterr()
