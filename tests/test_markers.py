@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import json
 import os
@@ -10,6 +11,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -250,25 +252,25 @@ def test_what_was_made_withholds_what_it_should(place: Place, ran: list[Ran]) ->
 def test_the_seed_and_the_secret_are_in_nothing_that_is_published(place: Place, ran: list[Ran]) -> None:
     assert ran
     (store,) = (place.home / "project").glob("people.sqlite")
-    with sqlite3.connect(store) as base:
-        cells = {
-            cell
-            for (table,) in base.execute("select name from sqlite_master where type = 'table'").fetchall()
-            for row in base.execute(f'select * from "{table}"').fetchall()
-            for cell in row
-        }
-    recipes = [json.loads(cell) for cell in cells if isinstance(cell, str) and '"seed"' in cell]
-    seeds = {str(recipe["seed"]) for recipe in recipes if isinstance(recipe, dict) and recipe.get("seed")}
-    secrets = {cell for cell in cells if isinstance(cell, bytes) and len(cell) >= 16}
-    assert seeds | secrets
-    for path, content in everything(place):
-        if path.parent.name == "published":
-            assert not [seed for seed in seeds if seed.encode() in content], path.name
-            assert not [each for each in secrets if each in content or each.hex().encode() in content], (
-                path.name
-            )
+    with closing(sqlite3.connect(store)) as base:
+        facts = dict(base.execute("select name, value from fact").fetchall())
+        recipes = [json.loads(recipe) for (recipe,) in base.execute("select recipe from candidate")]
+    seeds = {int(facts["seed"]), *(recipe["seed"] for recipe in recipes)}
+    assert recipes
+    assert min(seeds) > 2**32, "a short number may be anywhere by chance"
+    secret = bytes.fromhex(facts["secret"])
+    assert len(secret) == 32
+    hidden = {form.encode() for seed in seeds for form in (str(seed), f"{seed:x}")}
+    hidden |= {secret, secret.hex().encode(), secret.hex().upper().encode(), base64.b64encode(secret)}
+    published = [
+        (path.name, content) for path, content in everything(place) if path.parent.name == "published"
+    ]
+    assert len(published) > 5
+    assert [name for name, content in published if any(each in content for each in hidden)] == []
+    assert [each.arguments for each in ran if secret.hex() in each.said] == []
+    # the owner's own JSON has the recipes with their seeds
     quiet = [each for each in ran if "--json" not in each.arguments]
-    assert not [each.arguments for each in quiet if any(seed in each.said for seed in seeds)]
+    assert not [each.arguments for each in quiet if any(str(seed) in each.said for seed in seeds)]
 
 
 def test_what_tells_of_the_original_is_the_owner_s_alone(place: Place, ran: list[Ran]) -> None:
@@ -312,7 +314,8 @@ def test_nothing_is_written_outside_of_what_was_named(place: Place, ran: list[Ra
     assert ran
     # libraries may keep fonts and the like in the cache; the tests above search it for values
     allowed = {"project", "cache"}
-    outside = [path for path in place.home.rglob("*") if path.is_file() and not allowed & {*path.parts}]
+    written_here = [path.relative_to(place.home) for path in place.home.rglob("*") if path.is_file()]
+    outside = [path for path in written_here if path.parts[0] not in allowed]
     assert outside == []
     named = {
         "people.csv",

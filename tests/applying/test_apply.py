@@ -20,6 +20,7 @@ from sfumato import (
     KAnonymity,
     Mondrian,
     ProbabilisticDiversity,
+    Recipe,
     Release,
     Sanitizer,
     Schema,
@@ -117,6 +118,9 @@ def test_a_model_must_hold_alone_and_together() -> None:
     assert not holds(together([second, first]), model)
     assert failing(second, [], model).sum() == 0
     assert failing(second, [first], model).all()
+    asked = FullDomain({"age": 2, "sex": 1}, model, suppression=0.0)
+    with pytest.raises(PolicyNotMet, match="every one of the 4 new records"):
+        apply(replace(first, recipe=Recipe.of(asked)), new, limit=1.0)
 
 
 def test_records_are_left_out_until_nothing_fails_any_more() -> None:

@@ -456,6 +456,35 @@ def test_a_database_that_changes_while_it_is_read_is_refused_without_its_values(
     assert raised.value.__context__ is None
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("kind", ["sqlite", "duck"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM people RETURNING age",
+        "SELECT age FROM people) AS a; DELETE FROM people; SELECT * FROM (SELECT 1 AS age",
+        "SELECT age FROM people); DELETE FROM people; SELECT * FROM (SELECT 1 AS age",
+        "SELECT age FROM people); COMMIT; DROP TABLE people; --",
+        "SELECT 1 AS age); COPY people TO 'written'; SELECT * FROM (SELECT 1 AS age",
+        "SELECT 1 AS age); ATTACH 'written' AS a; CREATE TABLE a.b (c INT); SELECT * FROM (SELECT 1 AS age",
+        "SELECT * FROM read_csv('other.csv')",
+    ],
+)
+def test_a_query_on_a_file_can_only_read(
+    kind: str, engine: str, query: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And only that file; a query may try to end ours and begin another one."""
+    path: Path = request.getfixturevalue(kind)
+    monkeypatch.chdir(path.parent)
+    Path("other.csv").write_text("age\n31\n")
+    before = path.read_bytes()
+    with pytest.raises(DataError):
+        engine_named(engine).reduce(source_at(path, query=query))
+    assert path.read_bytes() == before
+    assert not Path("written").exists()
+    assert holds_everybody(by_both(path, table="people"))
+
+
 def test_a_query_may_end_with_a_comment(sqlite: Path) -> None:
     assert holds_everybody(by_both(sqlite, query="SELECT * FROM people -- all of them"))
 

@@ -66,11 +66,17 @@ def test_the_folder_has_seals_and_no_answer(made: Challenge) -> None:
     assert {(row["target"], row["question"]) for row in sealed} == opened.keys()
     for row in sealed:
         assert row["commitment"] == commitment(**opened[row["target"], row["question"]])
-    texts = "".join(p.read_text("utf-8") for p in made.folder.glob("*.*"))
-    assert not any(each["salt"] in texts for each in opened.values())
+    content = b"".join(p.read_bytes() for p in made.folder.rglob("*") if p.is_file())
+    assert not any(each["salt"].encode() in content for each in opened.values())
     assert len({each["salt"] for each in opened.values()}) == len(opened)
     assert stat.S_IMODE(made.answers.stat().st_mode) == 0o600
-    assert "illness" not in (made.folder / "targets.csv").read_text("utf-8")
+    # targets are told by what is known of them, and not in the order of who was in the data
+    (first, *_) = targets = rows(made.folder / "targets.csv")
+    assert [*first] == ["target", *made.known]
+    assert "illness" not in made.known
+    was_in = [opened[row["target"], "in-the-data"]["answer"] == "yes" for row in targets]
+    assert was_in not in (sorted(was_in), sorted(was_in, reverse=True))
+    assert not {"answer", "salt"} & {*sealed[0]}
 
 
 def scored(made: Challenge, guesses: list[tuple[str, str, str]]) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import VerificationFailed
+from sfumato.verifying import folder as folder_module
 from sfumato.verifying.folder import (
     FORMATS,
     PROFILES,
@@ -20,6 +22,9 @@ from sfumato.verifying.folder import (
     page_of,
     read_bytes,
 )
+
+PATHS_OPEN_BY = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "memory_map", "OSFile"}
+"""Methods of paths, and functions of libraries, that open a file by its name."""
 
 
 @pytest.fixture
@@ -122,6 +127,22 @@ def test_nothing_behind_a_link_is_read(folder: Path, name: str) -> None:
     problem = "could not lie in the folder" if name.endswith("..") else f"^{name} lies behind a link$"
     with pytest.raises(VerificationFailed, match=problem), opened(folder, name):
         pass
+
+
+def test_only_this_module_opens_files_of_the_folder() -> None:
+    """Every other one is handed an open file, or its content; the one more opens the key that is given."""
+    openers = {"open", "os.open", "io.open", "codecs.open", "gzip.open"}
+    found = {
+        (module.name, ast.unparse(node.func))
+        for module in Path(folder_module.__file__).parent.glob("*.py")
+        for node in ast.walk(ast.parse(module.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        and (
+            ast.unparse(node.func) in openers
+            or (isinstance(node.func, ast.Attribute) and node.func.attr in PATHS_OPEN_BY)
+        )
+    }
+    assert found == {("folder.py", "os.open"), ("folder.py", "open"), ("signature.py", "path.open")}
 
 
 def test_every_format_is_a_program_s() -> None:

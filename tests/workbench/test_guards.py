@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from sfumato.cli import run
 from sfumato.errors import UserError
 from sfumato.workbench import guards, server
 from sfumato.workbench.addresses import slug
@@ -33,6 +34,17 @@ def test_nobody_comes_in_without_the_token(stranger: TestClient) -> None:
         assert response.status_code == 403
         assert "terminal" in response.text
         assert "people" not in response.text
+
+
+def test_every_page_is_behind_the_token(app: Starlette, ready: Callable[..., Any]) -> None:
+    ready("/projects/people/data")  # most pages are loaded when somebody has come in
+    stranger = visitor(app)
+    pages = [route for route in app.routes if isinstance(route, Route)]
+    assert len(pages) > 20
+    for route in pages:
+        address = str(app.url_path_for(route.name, **dict.fromkeys(route.param_convertors, "1")))
+        for method in route.methods or ():
+            assert stranger.request(method, address).status_code == 403, (method, route.path)
 
 
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN + "x", TOKEN[:-1], "\u00e9"])
@@ -290,10 +302,21 @@ def test_a_file_of_the_folder_is_never_served(ready: Callable[..., Any]) -> None
 # Where it listens
 
 
-def test_it_listens_on_this_machine_only() -> None:
-    with server._bound("127.0.0.1", 0) as listening:
-        assert listening.getsockname()[0] == "127.0.0.1"
-        assert listening.getsockname()[1] > 0
+@pytest.mark.parametrize("options", [[], ["--port", "0"]])
+def test_it_listens_on_this_machine_only(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, options: list[str]
+) -> None:
+    """The command as it is usually typed, up to the sockets that it would answer."""
+    names = []
+
+    def look(self: object, sockets: list[socket.socket]) -> None:
+        names.extend(each.getsockname() for each in sockets)
+
+    monkeypatch.setattr("uvicorn.Server.run", look)
+    assert run(["workbench", str(folder), "--no-browser", *options]) == 0
+    ((host, port),) = names
+    assert host == "127.0.0.1"
+    assert port > 0
 
 
 def run_served(monkeypatch: pytest.MonkeyPatch, folder: Path, **options: Any) -> tuple[list[str], list[str]]:
