@@ -307,7 +307,7 @@ def test_it_listens_on_this_machine_only(
     monkeypatch: pytest.MonkeyPatch, folder: Path, options: list[str]
 ) -> None:
     """The command as it is usually typed, up to the sockets that it would answer."""
-    names = []
+    names: list[tuple[str, int]] = []
 
     def look(self: object, sockets: list[socket.socket]) -> None:
         names.extend(each.getsockname() for each in sockets)
