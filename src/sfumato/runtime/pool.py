@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from sfumato.errors import MethodFailed, ParameterError, SfumatoError, UserError
 from sfumato.runtime import machine
@@ -28,6 +28,7 @@ from sfumato.runtime.processes import (
     Ended,
     Inbox,
     ParentProcess,
+    Started,
     interrupts_held_back,
     start,
 )
@@ -101,36 +102,12 @@ class Lost:
     seconds: float = 0.0
 
 
-# what a worker says
-
-
 @dataclass(frozen=True)
-class _Ready: ...
+class _Report:
+    """What a worker says, beside the exceptions of ours that it raises."""
 
-
-@dataclass(frozen=True)
-class _Says:
-    words: str
-
-
-@dataclass(frozen=True)
-class _IsAt:
-    method: str
-
-
-@dataclass(frozen=True)
-class _Pauses:
-    begins: bool
-
-
-@dataclass(frozen=True)
-class _Did:
-    result: Any
-
-
-@dataclass(frozen=True)
-class _Raised:
-    error: SfumatoError
+    kind: Literal["ready", "says", "is at", "pauses", "did"]
+    content: Any = None
 
 
 class Reporter:
@@ -141,15 +118,15 @@ class Reporter:
 
     def say(self, words: str) -> None:
         """Say how far the work has come."""
-        self._parent.send(_Says(words))
+        self._parent.send(_Report("says", words))
 
     def is_at(self, method: str) -> None:
         """Say which method is at work: it is named if the worker dies."""
-        self._parent.send(_IsAt(method))
+        self._parent.send(_Report("is at", method))
 
     def pause(self, begins: bool) -> None:
         """Stop the clock of this piece of work, or let it go on."""
-        self._parent.send(_Pauses(begins))
+        self._parent.send(_Report("pauses", begins))
 
 
 Prepare = Callable[[Reporter], AbstractContextManager[Callable[[Any], Any]]]
@@ -219,8 +196,12 @@ def run_in_workers(
             _stop_beyond(list(workers.values()), limits)
             workers = {child: worker for child, worker in workers.items() if not child.has_ended}
     finally:
-        for worker in workers.values():
-            worker.dismiss()
+        with interrupts_held_back():  # a second Ctrl-C would leave some at work
+            for worker in workers.values():
+                if worker.is_idle:
+                    worker.child.dismiss()
+                else:
+                    worker.child.kill()
         for worker in workers.values():
             worker.child.end(PATIENCE if worker.is_idle else 0.0)
 
@@ -230,11 +211,11 @@ def _fill(workers: dict[Child, _Worker], wanted: int, preload: str, inbox: Inbox
     if len(workers) < wanted:
         with interrupts_held_back():
             for _ in range(wanted - len(workers)):
-                child = start(_serve, preload=preload, runs_main=True, quiet=False, inbox=inbox)
+                child = start(_serve, preload=preload, runs_main=True, inbox=inbox)
                 workers[child] = _Worker(child)
 
 
-def _heard(inbox: Inbox) -> Iterator[tuple[Child, bytes | bytearray | None]]:
+def _heard(inbox: Inbox) -> Iterator[tuple[Child, Any]]:
     """Yield what workers have said, if anything comes in a moment."""
     seconds = _MOMENT
     with suppress(queue.Empty):
@@ -293,41 +274,36 @@ class _Worker:
         self.child.send(piece)
 
     def take_in(
-        self, message: bytes | bytearray | None, prepared: bytes, listener: Callable[[str], None]
+        self, message: Any, prepared: bytes, listener: Callable[[str], None]
     ) -> Iterator[tuple[Any, Any]]:
         """Take in what it said; yield its piece with the result if it is finished or lost."""
         if self.child.has_ended:
             return
-        was_known = self.child.pid
-        try:
-            if message is None:
-                raise Ended
-            said = self.child.understood(message)
-        except Ended:
-            self.child.end()
-            yield from self._lost()
-            return
-        if not was_known:
-            # only now: a process that dies at its start must not be waited for
-            self.child.send_pickled(prepared)
-        else:
-            yield from self._react(said, listener)
-
-    def _react(self, said: Any, listener: Callable[[str], None]) -> Iterator[tuple[Any, Any]]:
-        match said:
-            case _Ready():
+        match message:
+            case Started():
+                # only now: a process that dies at its start must not be waited for
+                self.child.send_pickled(prepared)
+            case _Report("ready"):
                 self.is_ready = True
-            case _Says(words):
+            case _Report("says", words):
                 listener(words)
-            case _IsAt(method):
+            case _Report("is at", method):
                 self.method = method
-            case _Pauses(begins):
+            case _Report("pauses", begins):
                 self._pause(begins)
-            case _Raised(error):
-                raise error
-            case _Did(result):
-                piece, self.piece = self.piece, None
-                yield piece, result
+            case _Report("did", result):
+                yield self._take_piece(), result
+            case SfumatoError():
+                raise message
+            case Garbled() if self.is_busy:
+                yield self._take_piece(), Lost(f"it raises {message.kind}")
+            case Ended():
+                self.child.end()
+                yield from self._lost()
+
+    def _take_piece(self) -> Any:
+        piece, self.piece = self.piece, None
+        return piece
 
     def _pause(self, begins: bool) -> None:
         now = time.monotonic()
@@ -358,18 +334,13 @@ class _Worker:
         if self.n_without_memory == _OFTEN:
             self.child.give_up()
 
-    def dismiss(self) -> None:
-        """Let it go if it waits for work, else kill it."""
-        if self.is_idle:
-            self.child.dismiss()
-        else:
-            self.child.kill()
-
 
 def _ending(code: int | None) -> str:
+    if code is None:
+        return "its process ended, perhaps for lack of memory; go on with fewer --workers"
     if code == -_KILLED:
         return "its process was killed (signal 9), perhaps for lack of memory; go on with fewer --workers"
-    if code is not None and code < 0:
+    if code < 0:
         return f"its process crashed (signal {-code}); leave the method out or repair it"
     return f"its process ended by itself, with code {code}; leave the method out or repair it"
 
@@ -379,23 +350,24 @@ def _serve(parent: ParentProcess) -> None:
     with suppress(EOFError, OSError):
         prepare: Prepare = parent.receive()
         with prepare(Reporter(parent)) as work:
-            parent.send(_Ready())
+            parent.send(_Report("ready"))
             while True:
-                parent.send_pickled(_answer(parent, work))
+                _answer(parent, work)
 
 
-def _answer(parent: ParentProcess, work: Callable[[Any], Any]) -> bytes:
+def _answer(parent: ParentProcess, work: Callable[[Any], Any]) -> None:
     """Do the next piece of work; `EOFError` where there is none any more."""
     try:
         piece = parent.receive()
     except Garbled as error:
-        return pickled(_Did(Lost(f"it raises {error.kind}")))
+        parent.send(_Report("did", Lost(f"it raises {error.kind}")))
+        return
     try:
-        return pickled(_Did(work(piece)))
+        parent.send(_Report("did", work(piece)))
     except MethodFailed as error:
-        return pickled(_Did(Lost(str(error))))
+        parent.send(_Report("did", Lost(str(error))))
     except SfumatoError as error:
-        return pickled(_Raised(error))
+        parent.send(error)
     except Exception as error:
         # its words may show a value
-        return pickled(_Did(Lost(f"it raises {type(error).__name__}")))
+        parent.send(_Report("did", Lost(f"it raises {type(error).__name__}")))

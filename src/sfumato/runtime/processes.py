@@ -13,20 +13,19 @@ What is guaranteed
 
 Why that is right
     - Python is started with ``-P``, so it puts no folder of its own on ``sys.path``, and with a
-      ``PYTHONPATH`` that has absolute folders only. So not even ``sitecustomize``, which runs before our
-      first line, is looked for in the current folder. ``PYTHONSAFEPATH`` says the same to what a library
-      starts in turn. The package itself is loaded from the very files that the parent runs; a child needs
-      no folder on its path for that. The folders that the parent has added, such as that of a user's
-      script, come in the first message: `runtime.import_path` says which.
-    - On Linux, workers are forked from a *template*, a child that has imported what they all need. It is
-      started like any other child, has one thread (a fork copies one), and knows nothing of the data.
-      Other systems' own libraries may not bear a fork: there every child is started.
-    - A child listens to its parent in a thread. When its parent has gone, the system closes the pipe, and
-      the child ends at once (`ParentProcess.when_left` may ask for something else). Our ends of the pipes are
-      closed on ``exec``, so nobody else holds them open.
+      ``PYTHONPATH`` of absolute folders only, so not even ``sitecustomize`` comes from the current folder.
+      ``PYTHONSAFEPATH`` says the same to what a library starts in turn. The package is loaded from the very
+      files that the parent runs. The folders that the parent has added, such as that of a user's script, come
+      in the first message: `runtime.import_path` says which.
+    - On Linux, workers are forked from a *template*, a child that has imported what they all need, has one
+      thread (a fork copies one), and knows nothing of the data. Other systems' own libraries may not bear a
+      fork: there every child is started.
+    - A child listens to its parent in a thread. When its parent has gone, the system closes the pipe, and the
+      child ends as soon as that thread runs; compiled code that holds the interpreter delays it. Our ends of
+      the pipes are closed on ``exec``, so only a copy of the parent that somebody forks holds them, too.
     - A child inherits Ctrl-C blocked, and ignores it in its first line.
-    - The template reaps a worker only when its parent asks how it ended, so that no number of a process is
-      ever used for another one.
+    - Only the template waits for a worker, when its parent kills it: until then no other process gets its
+      number. Where the template has died, the parent hangs up, and the worker ends by that.
 
 What it costs
     A start takes Python's own time and that of what is imported: 0.1 s for a reader of files, 1 s for a
@@ -66,13 +65,14 @@ from sfumato.runtime.messages import Garbled, MessagePipes, pickled, unpickled
 PATIENCE = 5.0
 """How many seconds a child has to end by itself."""
 START_LIMIT = 300.0
-"""How many seconds a child may take to start, on however busy a machine."""
+"""How many seconds a child may take to start, on however busy a machine, before its time is counted."""
 _SECONDS_TO_READ, _BYTES_IN_A_SECOND = 60, 100_000
 """Seconds of a processor that reading any file may take, and of how many bytes more each further one is."""
 
 _GUARD = 'begin its work under `if __name__ == "__main__":`'
 
 Killed = Callable[[], "int | None"]
+"""Kills a process, and returns how it ended: its exit code, or minus the number of a signal, if known."""
 Serve = Callable[["ParentProcess"], None]
 """What a child does: it answers its parent, and then returns. It is a function of a module."""
 
@@ -85,11 +85,13 @@ spec = spec_from_file_location("sfumato", place + "/__init__.py", submodule_sear
 sys.modules["sfumato"] = package = module_from_spec(spec)
 spec.loader.exec_module(package)
 from sfumato.runtime import processes
-processes.main(sys.argv[2:])
+processes.main(*sys.argv[2:])
 """
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 
 _CAN_FORK = sys.platform.startswith("linux")
+_SHOWN = subprocess.DEVNULL if sys.__stderr__ is None else None
+"""Where errors are shown; a process without a standard error may have given its number to another file."""
 _is_child = _runs_main = False
 _path_at_start = list(sys.path)
 
@@ -103,54 +105,42 @@ def is_child() -> bool:
 class _Start:
     """The first message to a child, before it imports anything: what it needs to understand others."""
 
+    environment: dict[str, str]
     folders: list[str]
-    environment: dict[str, str] | None
+    arguments: list[str]
     main: str | None
     is_module: bool
-    arguments: list[str]
     serve: bytes
 
 
 @dataclass(frozen=True)
-class _Started:
-    """The first message of a child: its number, and why it cannot begin, if so."""
-
-    process: int
-    trouble: str = ""
-
-
-@dataclass(frozen=True)
 class _Folders:
-    """Where to look for modules from now on."""
+    """A message to a child: where to look for modules from now on."""
 
     folders: list[str]
 
 
+_DISMISSAL = b""
+"""The last message to a child, which asks it to end by itself."""
+
+
 @dataclass(frozen=True)
-class _Dismissal:
-    """The last message to a child."""
+class Started:
+    """The first message of a child: its number."""
+
+    process: int
 
 
 class Ended(Exception):
-    """Raised where a child has ended, in whatever way, instead of saying something."""
+    """What is heard last of a child; raised where it has ended instead of saying something."""
 
 
-Inbox = queue.SimpleQueue[tuple["Child", "bytes | bytearray | None"]]
-"""What children have said, as it came; nothing at the end of one."""
+Inbox = queue.SimpleQueue[tuple["Child", Any]]
+"""What children have said; `Garbled` for what cannot be understood."""
 
 
 class Child:
-    """A process that was started here.
-
-    Parameters
-    ----------
-    killed
-        Kills it, and returns how it ended: its exit code, or minus the number of a signal.
-    connection
-        To speak with it.
-    inbox
-        Where what it says is put; by default in one of its own.
-    """
+    """A process that was started here, as its parent sees it."""
 
     def __init__(self, killed: Killed, connection: MessagePipes, inbox: Inbox | None = None) -> None:
         self.owner = os.getpid()
@@ -161,72 +151,67 @@ class Child:
         """What it was given to keep, in the words of whoever gave it."""
         self._killed, self._connection = killed, connection
         self._inbox: Inbox = queue.SimpleQueue() if inbox is None else inbox
+        self._may_work = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
-        with suppress(EOFError, OSError, ValueError):
+        message: Any
+        # the last of these is raised where a message is larger than the memory
+        with suppress(EOFError, OSError, ValueError, MemoryError):
             while True:
-                self._inbox.put((self, self._connection.receive_pickled()))
-        self._inbox.put((self, None))
+                try:
+                    message = unpickled(self._connection.receive_pickled())
+                except Garbled as error:
+                    message = error
+                if isinstance(message, Started):
+                    self.pid = message.process
+                    self._may_work.set()
+                self._inbox.put((self, message))
+        self.give_up()
+
+    def give_up(self) -> None:
+        """Take it to have ended."""
+        self._may_work.set()
+        self._inbox.put((self, Ended()))
 
     def send(self, message: object) -> None:
         """Send a message; a child that has ended does not hear it, which `receive` will say."""
         self.send_pickled(pickled(message))
 
     def send_pickled(self, message: bytes) -> None:
-        """Send a message that was pickled before."""
+        """Send a message that was pickled before, for several children to whom the same is said."""
         with suppress(OSError, ValueError):
             self._connection.send_pickled(message)
 
-    def send_folders(self) -> None:
-        """Say where this process looks for modules now; it may have changed since the child was started."""
-        self.send(_Folders(folders_to_hand_on()))
-
     def receive(self, seconds: float | None = None) -> Any:
-        """Wait for the next message.
+        """Wait for the next message; what it sends of our own exceptions is raised.
 
         Raises
         ------
         Ended
-            If the child has ended.
+            If the child has ended, or says what cannot be understood.
         TimeoutError
             If it says nothing in so many seconds.
         UserError
             If it cannot import what it was started for.
         """
-        while True:
+        message: Any = Started(0)
+        while isinstance(message, Started):
             try:
                 _, message = self._inbox.get(timeout=None if seconds is None else max(seconds, 0.0))
             except queue.Empty:
                 raise TimeoutError from None
-            if message is None:
-                self._inbox.put((self, None))
-                raise Ended
-            said = self.understood(message)
-            if not isinstance(said, _Started):
-                return said
-
-    def understood(self, message: bytes | bytearray) -> Any:
-        """Return a message that was put into an inbox; one that says nothing to anybody is `None`."""
-        try:
-            said = unpickled(message)
-        except Garbled:
-            raise Ended from None
-        if isinstance(said, _Started):
-            self.pid = said.process
-            if said.trouble:
-                raise UserError(said.trouble)
-        return said
+        if isinstance(message, SfumatoError):
+            raise message
+        if isinstance(message, Ended | Garbled):
+            self.give_up()  # so that it is heard again when somebody asks again
+            raise Ended
+        return message
 
     def wait_until_started(self) -> None:
-        """Wait until it has imported what it needs."""
-        while not self.pid:
-            _, message = self._inbox.get(timeout=START_LIMIT)
-            if message is None:
-                self._inbox.put((self, None))
-                return
-            self.understood(message)
+        """Wait until it has imported what it needs, or has ended."""
+        self._may_work.wait(START_LIMIT)
 
     @property
     def is_alive(self) -> bool:
@@ -235,17 +220,16 @@ class Child:
 
     def dismiss(self) -> None:
         """Ask it to end by itself."""
-        self.send(_Dismissal())
-
-    def give_up(self) -> None:
-        """Take it to have ended, though nothing says so."""
-        self._inbox.put((self, None))
+        self.send_pickled(_DISMISSAL)
 
     def kill(self) -> None:
         """Kill it, unless it has ended, and remember how it ended."""
-        if not self.is_killed and self.owner == os.getpid():  # and this is no copy of its parent
+        if self.is_killed or self.owner != os.getpid():  # this may be a copy of its parent
+            return
+        with interrupts_held_back():
             self.is_killed = True
             self.exit_code = self._killed()
+            self._connection.hang_up()
 
     def end(self, patience: float = 0.0) -> None:
         """End it, after so many seconds at the latest, and close the pipes."""
@@ -264,12 +248,11 @@ def start(
     *,
     preload: str = "",
     runs_main: bool = False,
-    quiet: bool = True,
     new_session: bool = False,
     environment: dict[str, str] | None = None,
     inbox: Inbox | None = None,
 ) -> Child:
-    """Start a process.
+    """Start a process. What it prints goes to standard error, so that it is no message.
 
     Parameters
     ----------
@@ -278,10 +261,8 @@ def start(
     preload
         A module that is imported only once for many processes, where these can be forked.
     runs_main
-        Whether it runs the user's script first, so that methods that are defined there are known.
-    quiet
-        Whether what it writes to standard error is thrown away: what libraries write may show a value.
-        What it prints goes to standard error in any case.
+        Whether it runs the user's script first, so that methods that are defined there are known. Only then
+        its standard error is shown: what libraries write there may show a value.
     new_session
         Whether it is alone in its session, and hears nothing from the terminal.
     environment
@@ -300,27 +281,15 @@ def start(
     if _runs_main:
         raise UserError(f"workers run the script, too, which would start workers again; {_GUARD}")
     variables = {**environment_of_children(), **(environment or {})}
-    is_forked = bool(preload) and _CAN_FORK
-    first = _Start(
-        folders_to_hand_on(),
-        variables if is_forked else None,
-        *(main_of_user() if runs_main else (None, False)),
-        sys.argv,
-        pickled(serve),
-    )
-    child = None
-    try:
-        with interrupts_held_back():
-            if is_forked:
-                killed, connection = _template_of(preload).fork()
-            else:
-                killed, connection = _opened(quiet, new_session, variables)
-            child = Child(killed, connection, inbox)
+    main, is_module = main_of_user() if runs_main else (None, False)
+    first = _Start(variables, folders_to_hand_on(), sys.argv, main, is_module, pickled(serve))
+    with interrupts_held_back():
+        if preload and _CAN_FORK:
+            killed, connection = _template_of(preload).fork()
+        else:
+            killed, connection = _opened(variables, shows_errors=runs_main, new_session=new_session)
+        child = Child(killed, connection, inbox)
         child.send(first)
-    except BaseException:
-        if child is not None:
-            child.end()
-        raise
     return child
 
 
@@ -332,16 +301,20 @@ def echo(parent: ParentProcess) -> None:
 
 
 def _command(*arguments: str) -> list[str]:
-    return [sys.executable, "-P", "-c", _FIRST_LINES, _PACKAGE, *arguments]
+    # what this process was told to ignore, its children ignore, too
+    ignored = ["-E"] * sys.flags.ignore_environment + ["-s"] * sys.flags.no_user_site
+    return [sys.executable, "-P", *ignored, "-c", _FIRST_LINES, _PACKAGE, *arguments]
 
 
-def _opened(quiet: bool, new_session: bool, environment: dict[str, str]) -> tuple[Killed, MessagePipes]:
+def _opened(
+    environment: dict[str, str], *, shows_errors: bool, new_session: bool
+) -> tuple[Killed, MessagePipes]:
     """Start Python from its beginning."""
     process = subprocess.Popen(
-        _command("serve"),
+        _command(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL if quiet else None,
+        stderr=_SHOWN if shows_errors else subprocess.DEVNULL,
         bufsize=0,
         start_new_session=new_session,
         env=environment,
@@ -357,18 +330,14 @@ def _opened(quiet: bool, new_session: bool, environment: dict[str, str]) -> tupl
 # --- workers that are forked ---
 
 _REQUEST = struct.Struct("!cQ")
-_FORK, _END = b"f", b"e"
-_ANSWER = struct.Struct("!Qq")
+"""To fork a process that has a number of ours, or to kill the one that has it."""
+_FORK, _KILL = b"f", b"k"
+_EXIT_CODE = struct.Struct("!q")
+"""The answer to the latter."""
 
 
 class _Template:
-    """The process that workers are forked from, as its parent sees it. Linux only.
-
-    Parameters
-    ----------
-    preload
-        What it imports.
-    """
+    """The process that workers are forked from, as its parent sees it. Linux only."""
 
     def __init__(self, preload: str) -> None:
         self.owner, self.preload, self._n_forked = os.getpid(), preload, 0
@@ -377,10 +346,10 @@ class _Template:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                _command("template", preload, str(theirs.fileno())),
-                stdin=subprocess.DEVNULL,
+                _command(preload),
+                stdin=theirs,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
+                stderr=_SHOWN,
                 env=environment_of_children(),
             )
 
@@ -392,36 +361,32 @@ class _Template:
         """Ask for a process; it begins when the template has imported everything."""
         their_input, our_output = os.pipe()
         our_input, their_output = os.pipe()
-        # the folder of this moment, also where somebody has removed it
-        folder = os.open(".", os.O_PATH | os.O_CLOEXEC)
-        try:
-            with self._lock:
-                self._n_forked += 1
-                number = self._n_forked
-                with suppress(OSError):  # the template has just died: the pipes say so
-                    request = _REQUEST.pack(_FORK, number)
-                    socket.send_fds(self._socket, [request], [their_input, their_output, folder])
-        finally:
-            for each in (their_input, their_output, folder):
-                os.close(each)
+        # the folder of this moment, also where somebody has removed it, or one may not enter it
+        folder = os.open("/proc/self/cwd", os.O_PATH | os.O_CLOEXEC)
+        with self._lock:
+            self._n_forked += 1
+            number = self._n_forked
+            with suppress(OSError):  # the template has just died: the pipes say so
+                request = _REQUEST.pack(_FORK, number)
+                socket.send_fds(self._socket, [request], [their_input, their_output, folder])
+        for each in (their_input, their_output, folder):
+            os.close(each)
         connection = MessagePipes(os.fdopen(our_input, "rb", 0), os.fdopen(our_output, "wb", 0))
-        return partial(self.killed, number), connection
+        return partial(self._killed, number), connection
 
-    def killed(self, number: int) -> int | None:
-        """Kill a process that was forked, and return how it ended, if the template lives."""
-        with self._lock, suppress(OSError, struct.error):
-            self._socket.send(_REQUEST.pack(_END, number))
-            while True:  # whoever asked before may have been interrupted, and left an answer here
-                answered, code = _ANSWER.unpack(self._socket.recv(_ANSWER.size))
-                if answered == number:
-                    return int(code)
+    def _killed(self, number: int) -> int | None:
+        with self._lock, suppress(OSError, struct.error):  # the template has died: nobody knows
+            self._socket.send(_REQUEST.pack(_KILL, number))
+            return int(_EXIT_CODE.unpack(self._socket.recv(_EXIT_CODE.size))[0])
         return None
 
     def stop(self) -> None:
         """Let it end before this process, which then answers for its time."""
-        self._socket.close()
         if self.owner == os.getpid():
+            with suppress(OSError):  # closing alone would not do where a copy of this process holds it, too
+                self._socket.shutdown(socket.SHUT_RDWR)
             self._process.wait()
+        self._socket.close()
 
 
 _template: _Template | None = None
@@ -458,8 +423,12 @@ def _fork_on_request(preload: str, requests: socket.socket) -> None:
         if not packet:
             return
         request, number = _REQUEST.unpack(packet)
-        if request == _END:
-            requests.send(_ANSWER.pack(number, _exit_code(pids.pop(number, 0))))
+        if request == _KILL:
+            code = 255
+            if pid := pids.pop(number, 0):  # it may have ended; its number is its own until it is waited for
+                os.kill(pid, signal.SIGKILL)
+                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            requests.send(_EXIT_CODE.pack(code))
             continue
         with suppress(OSError):  # there is no room for another process: its pipes are closed, and say so
             pid = os.fork()
@@ -468,14 +437,6 @@ def _fork_on_request(preload: str, requests: socket.socket) -> None:
             pids[number] = pid
         for each in pipes:
             os.close(each)
-
-
-def _exit_code(pid: int) -> int:
-    """Kill a process, unless it has ended before, and return its exit code; minus a signal's number."""
-    if not pid:
-        return 255
-    os.kill(pid, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def _serve_forked(requests: socket.socket, reading: int, writing: int, folder: int) -> None:
@@ -506,18 +467,17 @@ class ParentProcess:
 
     def __init__(self, connection: MessagePipes) -> None:
         self._connection = connection
-        self._inbox: queue.SimpleQueue[bytes | bytearray | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[bytes | bytearray] = queue.SimpleQueue()
         self._when_left: Callable[[], None] = lambda: os._exit(1)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        last = pickled(_Dismissal())
         try:
-            while (message := self._connection.receive_pickled()) != last:
+            while message := self._connection.receive_pickled():
                 self._inbox.put(message)
-        except (EOFError, OSError):
+        except (EOFError, OSError, MemoryError):
             self._when_left()
-        self._inbox.put(None)
+        self._inbox.put(_DISMISSAL)
 
     def when_left(self, do: Callable[[], None]) -> None:
         """Do something else than to end at once when the parent has gone; then it has nothing more to say."""
@@ -525,25 +485,21 @@ class ParentProcess:
 
     def receive(self) -> Any:
         """Wait for the next message; `EOFError` where there is none any more."""
-        while (message := self._inbox.get()) is not None:
-            said = unpickled(message)
-            if not isinstance(said, _Folders):
-                return said
-            _look_in(said.folders)
-        self._inbox.put(None)
+        while message := self._inbox.get():
+            received = unpickled(message)
+            if not isinstance(received, _Folders):
+                return received
+            _look_in(received.folders)
+        self._inbox.put(_DISMISSAL)
         raise EOFError
 
     def send(self, message: object) -> None:
         """Say something; `OSError` where the parent has gone."""
         self._connection.send(message)
 
-    def send_pickled(self, message: bytes) -> None:
-        """Say something that was pickled before."""
-        self._connection.send_pickled(message)
 
-
-def main(arguments: list[str]) -> None:
-    """Be a child, or the template of some."""
+def main(preload: str = "") -> None:
+    """Be a child, or the template of some that has imported a module."""
     global _is_child
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
@@ -551,37 +507,43 @@ def main(arguments: list[str]) -> None:
     _is_child = True
     reading, writing = os.dup(0), os.dup(1)
     # what a library asks or prints is none of our messages
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    with suppress(OSError):  # nobody listens there
-        os.dup2(2, 1)
-    if arguments[0] == "template":
-        _, preload, number = arguments
-        with socket.socket(fileno=int(number)) as requests:
-            _fork_on_request(preload, requests)
-        return
-    sys.exit(_serve(reading, writing))
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    if not preload:
+        sys.exit(_serve(reading, writing))
+    # whoever asked last may have gone before the answer
+    with socket.socket(fileno=reading) as requests, suppress(ConnectionError):
+        _fork_on_request(preload, requests)
 
 
 def _serve(reading: int, writing: int) -> int:
     # closed by the system alone: a parent that sees the end of the pipe ends what has not ended yet
     pipes = os.fdopen(reading, "rb", 0, closefd=False), os.fdopen(writing, "wb", 0, closefd=False)
     parent = ParentProcess(MessagePipes(*pipes))
-    first = parent.receive()
     try:
-        serve = _prepared(first)
-    except (Garbled, SfumatoError) as error:
-        parent.send(_Started(os.getpid(), _trouble(error, first)))
+        serve = _prepared(parent.receive())
+    except SfumatoError as error:
+        parent.send(error)
         return 1
-    parent.send(_Started(os.getpid()))
+    except Garbled as error:
+        what = f"the module {error.name!r}" if error.name else "what it is to do"
+        parent.send(
+            UserError(
+                f"a worker cannot import {what}: workers do not look into the current folder; install the "
+                "module, or name its folder in PYTHONPATH by an absolute path"
+            )
+        )
+        return 1
+    parent.send(Started(os.getpid()))
     serve(parent)
     return 0
 
 
 def _prepared(first: _Start) -> Serve:
     """Make this process like its parent: environment, path, script. Return what it is to do."""
-    if first.environment is not None:
-        os.environ.clear()
-        os.environ.update(first.environment)
+    os.environ.clear()
+    os.environ.update(first.environment)
     _look_in(first.folders)
     sys.argv[:] = first.arguments
     if first.main is not None:
@@ -623,18 +585,6 @@ def _look_in(folders: list[str]) -> None:
     sys.path[:] = list(dict.fromkeys([*folders, *_path_at_start]))
 
 
-def _trouble(error: Exception, first: _Start) -> str:
-    """Say why a child cannot begin."""
-    if isinstance(error, SfumatoError):
-        return str(error)
-    name = getattr(error, "name", None)
-    what = f"the module {name!r}" if name else "what it is to do"
-    return (
-        f"a worker cannot import {what}: workers do not look into the current folder; install the module, or "
-        "name its folder in PYTHONPATH by an absolute path"
-    )
-
-
 # --- ways to use a child ---
 
 _idle: dict[Serve, list[Child]] = {}
@@ -649,7 +599,7 @@ def borrowed(serve: Serve, environment: dict[str, str] | None = None) -> Generat
     child = _waiting(serve) or start(serve, environment=environment)
     try:
         child.wait_until_started()
-        child.send_folders()
+        child.send(_Folders(folders_to_hand_on()))
         yield child
     except BaseException:
         child.end()
@@ -745,29 +695,24 @@ def open_browser(address: str) -> None:
 
 @contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back while children are started.
+    """Hold Ctrl-C back while children are started or killed, so that none is forgotten half-way.
 
-    They inherit the blocked signal, so that they never see one themselves. Another thread of this process
-    may still catch one; it is remembered and raised again at the end, when every child that was started is
-    known.
+    Children inherit the blocked signal, so that they never see one themselves. Another thread of this process
+    may still catch one; it is remembered and raised again at the end.
     """
     arrived: list[int] = []
-    is_main = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, lambda number, _: arrived.append(number)) if is_main else None
-    blocked = _block_interrupts()
+    usual = blocked = None
+    # only the main thread may handle signals, and only a handler of Python's can be put back
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not None:
+        usual = signal.signal(signal.SIGINT, lambda number, _: arrived.append(number))
+    if hasattr(signal, "pthread_sigmask"):
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         if blocked is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        if is_main:
-            signal.signal(signal.SIGINT, handler)
-        for number in arrived[:1]:
-            signal.raise_signal(number)
-
-
-def _block_interrupts() -> set[int | signal.Signals] | None:
-    """Block Ctrl-C in this thread where the system can, and return what was blocked before."""
-    if not hasattr(signal, "pthread_sigmask"):
-        return None
-    return signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        if usual is not None:
+            signal.signal(signal.SIGINT, usual)
+        if arrived:
+            signal.raise_signal(signal.SIGINT)
