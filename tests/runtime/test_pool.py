@@ -96,7 +96,7 @@ class NoProcess:
     """Stands for a child whose clock is looked at, and who is never spoken to."""
 
     def __init__(self) -> None:
-        self.is_killed = False
+        self.is_killed = self.has_ended = False
 
     def send(self, message: object) -> None:
         pass
@@ -147,6 +147,14 @@ def test_it_may_be_compiled_more_than_once(clock: Clock, worker: Any) -> None:
     assert looked_at(worker) == ""
     clock.now += 1.1
     assert looked_at(worker) != ""
+
+
+def test_one_that_was_stopped_just_when_it_had_finished_is_given_nothing_more(worker: Any) -> None:
+    """It is about to end; what it were given would be lost for a reason that is not its own."""
+    worker.is_ready = True
+    worker.stop("it took longer than 10 seconds")
+    assert list(worker.take_in(pool._Report("did", "result"), b"", print)) == [("work", "result")]
+    assert not worker.is_idle
 
 
 @pytest.fixture

@@ -267,7 +267,7 @@ class _Worker:
 
     @property
     def is_idle(self) -> bool:
-        return self.is_ready and not self.is_busy
+        return self.is_ready and not self.is_busy and not self.stopped
 
     def give(self, piece: Any) -> None:
         self.piece, self.method, self.began = piece, "", time.monotonic()
@@ -299,7 +299,15 @@ class _Worker:
                 yield self._take_piece(), Lost(f"it raises {message.kind}")
             case Ended():
                 self.child.end()
-                yield from self._lost()
+                if not self.is_ready:
+                    raise UserError(
+                        "a worker was killed before it began, perhaps for lack of memory; what was stored is "
+                        "kept, go on with fewer --workers"
+                    )
+                if self.is_busy:
+                    at = f"{self.method} was given up: " if self.method else ""
+                    reason = f"{at}{self.stopped or _ending(self.child.exit_code)}"
+                    yield self._take_piece(), Lost(reason, time.monotonic() - self.began)
 
     def _take_piece(self) -> Any:
         piece, self.piece = self.piece, None
@@ -310,17 +318,6 @@ class _Worker:
         if self.paused_since is not None:
             self.began += now - self.paused_since
         self.paused_since = now if begins else None
-
-    def _lost(self) -> Iterator[tuple[Any, Lost]]:
-        if not self.is_ready:
-            raise UserError(
-                "a worker was killed before it began, perhaps for lack of memory; what was stored is kept, "
-                "go on with fewer --workers"
-            )
-        if self.is_busy:
-            at = f"{self.method} was given up: " if self.method else ""
-            reason = f"{at}{self.stopped or _ending(self.child.exit_code)}"
-            yield self.piece, Lost(reason, time.monotonic() - self.began)
 
     def stop(self, reason: str) -> None:
         """Kill it; that it was lost, and why, is heard next."""

@@ -615,12 +615,10 @@ def _waiting(serve: Serve) -> Child | None:
     with _lock:
         children = _idle.get(serve, [])
         while children:
-            child = children.pop()
-            # a child of the process that this one was forked from is not ours to ask, nor to end
-            if child.owner == os.getpid():
-                if child.is_alive:
-                    return child
-                child.end()
+            # those of the process that this one was forked from do not live here
+            if (child := children.pop()).is_alive:
+                return child
+            child.end()
     return None
 
 
