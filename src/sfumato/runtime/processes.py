@@ -347,7 +347,7 @@ class _Template:
         with theirs:
             self._process = subprocess.Popen(
                 _command(preload),
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=_SHOWN,
                 env=environment_of_children(),
