@@ -53,10 +53,10 @@ def _entry(entry: dict[str, Any]) -> str:
     parts = [f"## `{entry['name']}`", documentation.strip()]
     if entry["parameters"]:
         rows = [
-            f"| `{p['name']}` | `{p['default']}` | {_meaning(entry, p['name'])} |"
+            f"| `{p['name']}` | `{p['default']}` | {p['bounds']} | {_meaning(entry, p['name'])} |"
             for p in entry["parameters"]
         ]
-        parts.append("\n".join(["| parameter | default | meaning |", "|---|---|---|", *rows]))
+        parts.append("\n".join(["| parameter | default | allowed | meaning |", "|---|---|---|---|", *rows]))
     if entry["facts"]:
         parts.append(
             "Facts: " + ", ".join(f"{name} = {value}" for name, value in entry["facts"].items()) + "."

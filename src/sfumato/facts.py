@@ -1,4 +1,4 @@
-"""What a method says of itself: what it looks at, words for a reader, and what its parameters name.
+"""What a method says of itself: what it looks at, words for a reader, what its parameters name and may be.
 
 A fact stands on the class that it speaks of, so that a plug-in gets the same words, forms and report as
 what comes with sfumato.
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from numbers import Real
+from typing import Annotated, Any, Literal, get_args
+
+from sfumato.errors import ParameterError
 
 Axis = Literal["privacy", "utility"]
 Better = Literal["lower", "higher"]
@@ -21,6 +24,8 @@ Recodes = Literal["values", "classes"]
 """What a released value depends on: the attribute's own ``values`` alone, or the record's whole class."""
 Unit = Literal["number", "share"]
 """A ``share`` is printed in percent, a ``number`` as it is."""
+_MOST_SPELLED = 10**15
+"""A number above which a message does not spell it."""
 
 
 @dataclass(frozen=True)
@@ -114,22 +119,116 @@ class Names:
     what: Literal["file", "attribute", "measure", "sanitizer", "miner"]
 
 
+class Bound:
+    """What a number may be; its text says so in words that follow *must be*."""
+
+    def allows(self, value: float) -> bool:
+        """Return whether a number keeps the bound; what is no number keeps none."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class AtMost:
-    """Marks a parameter, or every number inside it, by the most that it may be given.
+class AtLeast(Bound):
+    """Marks a parameter, or every number inside it, by the smallest number that it may be given."""
 
-    What takes time or memory in proportion to a parameter is bounded far above any use, so that a slip of the
+    least: float
+
+    def allows(self, value: float) -> bool:
+        """Return whether a number keeps the bound."""
+        return value >= self.least
+
+    def __str__(self) -> str:
+        return f"at least {shown(self.least)}"
+
+
+@dataclass(frozen=True)
+class Above(Bound):
+    """Marks a parameter, or every number inside it, by a number that it must exceed."""
+
+    above: float
+
+    def allows(self, value: float) -> bool:
+        """Return whether a number keeps the bound."""
+        return value > self.above
+
+    def __str__(self) -> str:
+        return f"above {shown(self.above)}"
+
+
+@dataclass(frozen=True)
+class AtMost(Bound):
+    """Marks a parameter, or every number inside it, by the largest number that it may be given.
+
+    A parameter that costs time or memory in proportion is bounded far above any use, so that a slip of the
     finger ends in a line and not in a program that runs for years or takes the whole memory.
-
-    Parameters
-    ----------
-    most
-        The largest number that is allowed; what is no number is not.
     """
 
     most: float
 
+    def allows(self, value: float) -> bool:
+        """Return whether a number keeps the bound."""
+        return value <= self.most
 
+    def __str__(self) -> str:
+        return f"at most {shown(self.most)}"
+
+
+@dataclass(frozen=True)
+class Below(Bound):
+    """Marks a parameter, or every number inside it, by a number that it must stay under."""
+
+    below: float
+
+    def allows(self, value: float) -> bool:
+        """Return whether a number keeps the bound."""
+        return value < self.below
+
+    def __str__(self) -> str:
+        return f"below {shown(self.below)}"
+
+
+@dataclass(frozen=True)
+class Between(Bound):
+    """Marks a parameter, or every number inside it, by two ends that a message names together.
+
+    Parameters
+    ----------
+    least, most
+        The smallest and the largest number.
+    what
+        What such a number is, with its article: ``a share``.
+    is_open
+        Whether the number must be above the smallest.
+    """
+
+    least: float
+    most: float
+    what: str
+    is_open: bool = False
+
+    def allows(self, value: float) -> bool:
+        """Return whether a number keeps the bound."""
+        return self.least <= value <= self.most and not (self.is_open and value == self.least)
+
+    def __str__(self) -> str:
+        if self.is_open:
+            return f"{self.what} above {shown(self.least)} and at most {shown(self.most)}"
+        return f"{self.what} between {shown(self.least)} and {shown(self.most)}"
+
+
+_LARGEST = 1e300
+"""What no bounded number exceeds, to either side: what is computed with a larger one is infinite."""
+
+RecordCount = Annotated[int, AtLeast(1), AtMost(10**12)]
+"""The size of a class or group; no table has more records."""
+PopulationSize = Annotated[int, AtLeast(1), AtMost(10**10)]
+"""The size of a population; fewer people live."""
+Seed = Annotated[int, AtLeast(0), AtMost(2**128 - 1)]
+"""A seed, up to the largest that the system draws."""
+Share = Annotated[float, Between(0, 1, "a share")]
+PositiveShare = Annotated[float, Between(0, 1, "a share", is_open=True)]
+Probability = Annotated[float, Between(0, 1, "a probability")]
+RiskThreshold = Annotated[float, Between(0, 1, "a risk")]
 FileName = Annotated[str, Names("file")]
 """A file, looked for beside the project file."""
 AttributeName = Annotated[str, Names("attribute")]
@@ -141,3 +240,80 @@ MinerName = Annotated[str, Names("miner")]
 def own(cls: type[Any] | None, fact: str) -> Any:
     """Return what a class declares itself; a class that is derived from it may mean something else."""
     return None if cls is None else vars(cls).get(fact)
+
+
+def bounds_in(hint: Any) -> tuple[Bound, ...]:
+    """Return the bounds of the numbers of a type.
+
+    Examples
+    --------
+    >>> [str(bound) for bound in bounds_in(tuple[Annotated[int, AtLeast(1), AtMost(1_000)], ...])]
+    ['at least 1', 'at most 1,000']
+    """
+    marks = tuple(mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Bound))
+    return marks + tuple(bound for inner in get_args(hint) for bound in bounds_in(inner))
+
+
+def check_bound(name: str, hint: Any, value: Any) -> None:
+    """Raise `ParameterError` when a number is not what its type allows: too small, too large or no number.
+
+    Where a type bounds the numbers of a list or of a table, each of them is checked.
+
+    Examples
+    --------
+    >>> check_bound("k", RecordCount, 5)
+    >>> check_bound("k", RecordCount, 1e300)
+    Traceback (most recent call last):
+    sfumato.errors.ParameterError: k must be at most 1,000,000,000,000, not 1e+300
+    """
+    marks = getattr(hint, "__metadata__", ())
+    inner = () if marks else get_args(hint)
+    if marks:
+        _check_number(name, value, marks, whole=hint.__origin__ is int)
+    elif isinstance(value, Mapping) and len(inner) == 2:
+        for key, each in value.items():
+            check_bound(f"{name}.{key}", inner[1], each)
+    elif isinstance(value, (list, tuple)) and inner:
+        for each in value:
+            check_bound(name, inner[0], each)
+    elif value is not None and type(None) in inner:
+        for each in inner:
+            check_bound(name, each, value)
+
+
+def _check_number(name: str, value: Any, marks: tuple[Any, ...], *, whole: bool) -> None:
+    bounds = [mark for mark in marks if isinstance(mark, Bound)]
+    if not bounds:
+        return
+    if not _is_number(value):
+        raise ParameterError(f"{name} must be a number, not {shown(value)}")
+    if not -_LARGEST <= value <= _LARGEST:
+        bounds += [AtLeast(-_LARGEST), AtMost(_LARGEST)]
+    for bound in bounds:
+        if not bound.allows(value):
+            raise ParameterError(f"{name} must be {bound}, not {shown(value)}")
+    if whole and value != int(value):
+        raise ParameterError(f"{name} must be a whole number, not {shown(value)}")
+
+
+def _is_number(value: Any) -> bool:
+    # an abstract class is asked last: that takes longer than all the rest
+    return isinstance(value, (int, float, Real))
+
+
+def shown(value: Any) -> str:
+    """Print what was given for a number, in few digits.
+
+    Examples
+    --------
+    >>> shown(2.50), shown(10**30), shown("5")
+    ('2.5', '1e+30', 'str')
+    """
+    if not _is_number(value):
+        return type(value).__name__
+    if abs(value) <= _MOST_SPELLED and value == int(value):
+        return f"{int(value):,}"
+    try:
+        return f"{float(value):g}"
+    except OverflowError:
+        return "a number of more than 300 digits"

@@ -133,5 +133,5 @@ class TestAlphaKAnonymity:
     def test_alpha_is_a_share(self, alpha: float) -> None:
         with pytest.raises(ParameterError, match="alpha must be a share"):
             AlphaKAnonymity(alpha)
-        with pytest.raises(ParameterError, match="alpha must be a share"):
+        with pytest.raises(ParameterError, match=r"alphas\.flu must be a share"):
             AlphaKAnonymity(0.5, alphas={"flu": alpha})

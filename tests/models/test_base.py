@@ -232,6 +232,8 @@ def test_the_least_that_makes_sense_is_allowed(model: Any, given: dict[str, Any]
         (RecursiveDiversity, {"c": 0.0}),
         (RecursiveDiversity, {"c": math.nan}),
         (RecursiveDiversity, {"l": 0}),
+        (RecursiveDiversity, {"l": 1.5}),
+        (DistinctDiversity, {"l": 2.5}),
         (SafetyOrder, {"d1": 0}),
         (SafetyOrder, {"d2": 0}),
         (AlphaKAnonymity, {"alpha": 0.0}),
@@ -251,6 +253,6 @@ def test_the_least_that_makes_sense_is_allowed(model: Any, given: dict[str, Any]
     ],
 )
 def test_less_is_refused_by_its_name(model: Any, given: dict[str, Any]) -> None:
-    name = "alpha" if "alphas" in given else next(iter(given))
+    name = r"alphas\.\w" if "alphas" in given else next(iter(given))
     with pytest.raises(ParameterError, match=f"^{name} must be "):
         model(**given)

@@ -318,8 +318,6 @@ def test_models_know_their_share() -> None:
         (ProbabilisticDiversity(2.5), 3),
         (EntropyDiversity(2.5), 3),
         (RecursiveDiversity(3, 2), 2),
-        (RecursiveDiversity(3, 1.5), 2),  # type: ignore[arg-type]
-        (DistinctDiversity(2.5), 3),  # type: ignore[arg-type]
         (TCloseness(0.2), 1),
     ],
 )

@@ -15,9 +15,9 @@ from sfumato.applying.taking import NO_CLASS, Taken, take
 from sfumato.applying.together import failing
 from sfumato.arrays import Integers
 from sfumato.errors import PolicyNotMet
+from sfumato.facts import Share, check_bound
 from sfumato.publishing.publish import publish
 from sfumato.release import Earlier, Release, without_rows
-from sfumato.sanitizers.base import check_share
 from sfumato.table import Records, Table
 
 USUAL_LIMIT = 0.05
@@ -142,7 +142,7 @@ def applied(
 ) -> Applied:
     """Apply a recoding and say what became of the records; see `apply`."""
     most = limit if limit is not None else recoding.suppression or USUAL_LIMIT
-    check_share("limit", most)
+    check_bound("limit", Share, most)
     table = records if isinstance(records, Table) else Table.from_arrow(records)
     taken = take(recoding, table)
     before = (recoding.release, *earlier)

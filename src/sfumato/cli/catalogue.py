@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from sfumato import registry
 from sfumato.errors import ParameterError, suggestion
@@ -29,12 +29,19 @@ def entry(name: str) -> dict[str, Any]:
 def _entry(kind: registry.Kind, name: str) -> dict[str, Any]:
     cls = registry.look_up(kind, name)
     documentation = inspect.getdoc(cls) or ""
+    bounds, types = registry.bounds_of(cls), get_type_hints(cls)
     return {
         "name": name,
         "kind": kind,
         "summary": " ".join(documentation.split("\n\n")[0].split()),
         "parameters": [
-            {"name": key, "type": str(field.type), "default": _default(field)}
+            {
+                "name": key,
+                # the bounds are told in words, next to the type
+                "type": inspect.formatannotation(types[field.name]) if key in bounds else str(field.type),
+                "default": _default(field),
+                "bounds": bounds.get(key, ""),
+            }
             for key, field in registry.parameters_of(cls).items()
         ],
         "facts": {

@@ -576,11 +576,14 @@ class ParameterShape(Shape):
     ----------
     name, type, default
         Its name, its type, and what it is where nothing is said.
+    bounds
+        What its numbers may be, in words; empty if no bound is declared.
     """
 
     name: str
     type: str
     default: str
+    bounds: str
 
 
 class MethodShape(Shape):

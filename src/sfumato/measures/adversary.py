@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from sfumato.classes import SensitiveCounts
-from sfumato.facts import Detail, Words
+from sfumato.facts import AtLeast, Detail, Words
 from sfumato.measures.base import Measurement, SensitiveMeasure
 from sfumato.measures.percentiles import percentile
 from sfumato.models.disclosure import lacks_values, largest_quotients
@@ -19,7 +19,6 @@ from sfumato.models.distances import (
     require_order,
     total_variation,
 )
-from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -57,7 +56,7 @@ class PrivacyLoss(SensitiveMeasure):
     'privacy-loss distance=hellinger'
     """
 
-    threshold: float = 0.1
+    threshold: Annotated[float, AtLeast(0)] = 0.1
     distance: DistanceName = "js"
 
     words: ClassVar[Words] = Words(
@@ -76,9 +75,6 @@ class PrivacyLoss(SensitiveMeasure):
             "share-at-risk": Detail("records above the threshold", "share"),
         },
     )
-
-    def __post_init__(self) -> None:
-        check_number("threshold", self.threshold, least=0)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""

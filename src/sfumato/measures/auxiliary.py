@@ -21,7 +21,9 @@ from sfumato.facts import (
     Detail,
     FileName,
     Guards,
+    RecordCount,
     RecordKind,
+    Seed,
     Words,
 )
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
@@ -30,7 +32,6 @@ from sfumato.measures.census import Fitted, fitted
 from sfumato.measures.groups import Group
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import MOST_RECORDS, MOST_SEED, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import Table
@@ -88,8 +89,8 @@ class AuxiliaryGain(Measure):
     auxiliary: FileName | None = None
     control: FileName | None = None
     known: tuple[AttributeName, ...] = ()
-    people: int = 1000
-    seed: int = 0
+    people: RecordCount = 1000
+    seed: Seed = 0
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
@@ -109,10 +110,6 @@ class AuxiliaryGain(Measure):
             "with-fitting-record": Detail("people with a fitting record"),
         },
     )
-
-    def __post_init__(self) -> None:
-        check_number("people", self.people, least=1, most=MOST_RECORDS, whole=True)
-        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
         """Refuse a group: the list says who is attacked."""

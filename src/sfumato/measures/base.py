@@ -146,6 +146,9 @@ class Measure(ABC):
     needs: ClassVar[Needs] = "original"
     judges: ClassVar[tuple[RecordKind, ...]] = ("people",)
 
+    def __post_init__(self) -> None:
+        registry.check_bounds(self)
+
     @abstractmethod
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the measurements, one for each sensitive attribute where the measure speaks of one."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import ParameterError
+from sfumato.facts import RecordCount, check_bound
 from sfumato.measures.base import Measure, Measurement, json_value, measure, measure_group, worst_value
 from sfumato.measures.groups import groups_of
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.release import Release
 from sfumato.shown import Picture, as_pandas, listed
 
@@ -140,7 +140,7 @@ def measure_by(
     >>> list(found.sizes), found.worst("general-loss") in found.sizes
     (['Female', 'Male'], True)
     """
-    check_number("smallest", smallest, least=1, most=MOST_RECORDS, whole=True)
+    check_bound("smallest", RecordCount, smallest)
     asked = list(measures)
     try:
         groups = list(groups_of(release, attribute, smallest))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Booleans, Integers
 from sfumato.classes import EquivalenceClasses, count_classes
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
+from sfumato.facts import AtLeast, Attacker, Axis, Better, Detail, Guards, Needs, RecordCount, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows
 from sfumato.measures.base import IdentityMeasure, Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
-from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Earlier, Release
 
@@ -59,7 +58,7 @@ class CompositionK(IdentityMeasure):
     3.0
     """
 
-    k: int = 5
+    k: RecordCount = 5
 
     better: ClassVar[Better] = "higher"
     needs: ClassVar[Needs] = "records"
@@ -79,9 +78,6 @@ class CompositionK(IdentityMeasure):
             "share-estimated": _ESTIMATED,
         },
     )
-
-    def __post_init__(self) -> None:
-        check_number("k", self.k, least=1, most=MOST_RECORDS, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the smallest company."""
@@ -122,7 +118,7 @@ class CompositionLoss(Measure):
     True
     """
 
-    threshold: float = 0.1
+    threshold: Annotated[float, AtLeast(0)] = 0.1
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
@@ -146,9 +142,6 @@ class CompositionLoss(Measure):
             "share-estimated": _ESTIMATED,
         },
     )
-
-    def __post_init__(self) -> None:
-        check_number("threshold", self.threshold, least=0)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.classes import SensitiveCounts, count_sensitive
-from sfumato.facts import Axis, Better, Detail, Guards, Needs, Words
+from sfumato.facts import AtLeast, AtMost, Axis, Better, Detail, Guards, Needs, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, value_counts
 from sfumato.kernels.people import people_in_order
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.distances import jensen_shannon
-from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -61,7 +60,8 @@ class QuasiIdentifierContribution(Measure):
     ('age', 0.5)
     """
 
-    permutations: int = 200
+    # those who verify what was published check at most so many
+    permutations: Annotated[int, AtLeast(1), AtMost(100_000)] = 200
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
@@ -85,10 +85,6 @@ class QuasiIdentifierContribution(Measure):
             "mean-privacy-loss-without": Detail("mean privacy loss if withheld", "number"),
         },
     )
-
-    def __post_init__(self) -> None:
-        # so many are checked by those who verify what was published
-        check_number("permutations", self.permutations, least=1, most=100_000, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the largest part."""

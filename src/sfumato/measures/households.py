@@ -8,12 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.facts import Attacker, Detail, Needs, Words
+from sfumato.facts import Attacker, Detail, Needs, RiskThreshold, Words
 from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.census import survey_classes
 from sfumato.measures.population import individual_risks
 from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.reidentification import check_threshold
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -49,7 +48,7 @@ class HouseholdRisk(IdentityMeasure):
     0.75
     """
 
-    threshold: float = 0.2
+    threshold: RiskThreshold = 0.2
 
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = Attacker(
@@ -71,9 +70,6 @@ class HouseholdRisk(IdentityMeasure):
             "households": Detail("households with a released record", "number"),
         },
     )
-
-    def __post_init__(self) -> None:
-        check_threshold(self.threshold)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the risk of the household that is easiest to find."""

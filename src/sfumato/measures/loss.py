@@ -10,11 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.cells import Cells
-from sfumato.facts import Axis, Better, Detail, Needs, RecordKind, Words
+from sfumato.facts import Axis, Better, Detail, Needs, RecordCount, RecordKind, Words
 from sfumato.hierarchy import ROOT
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -215,7 +214,7 @@ class AverageClassSize(_QuasiIdentifierLoss):
     [3.0, 1.0]
     """
 
-    k: int = 1
+    k: RecordCount = 1
 
     needs: ClassVar[Needs] = "release"
     words: ClassVar[Words] = Words(
@@ -225,9 +224,6 @@ class AverageClassSize(_QuasiIdentifierLoss):
         "be.",
         "above 0",
     )
-
-    def __post_init__(self) -> None:
-        check_number("k", self.k, least=1, most=MOST_RECORDS, whole=True)
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return released records / classes / k."""

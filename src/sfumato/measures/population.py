@@ -8,15 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.facts import Attacker, Detail, Needs, Words
+from sfumato.facts import Attacker, Detail, Needs, PopulationSize, RiskThreshold, Words
 from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.census import survey_classes
 from sfumato.measures.reasons import NotApplicable
 from sfumato.measures.reidentification import (
     JournalistRisk,
     check_population_size,
-    check_size,
-    check_threshold,
     people_of_size,
     risk_detail,
 )
@@ -63,8 +61,8 @@ class IndividualRisk(IdentityMeasure):
     0.0465
     """
 
-    population_size: int | None = None
-    threshold: float = 0.2
+    population_size: PopulationSize | None = None
+    threshold: RiskThreshold = 0.2
 
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = JournalistRisk.against
@@ -84,10 +82,6 @@ class IndividualRisk(IdentityMeasure):
             "expected": Detail("records matched rightly, expected", "number"),
         },
     )
-
-    def __post_init__(self) -> None:
-        check_size(self.population_size)
-        check_threshold(self.threshold)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the risk of the record that is easiest to find."""
@@ -172,7 +166,7 @@ class PopulationUniqueness(IdentityMeasure):
     0.0
     """
 
-    population_size: int | None = None
+    population_size: PopulationSize | None = None
     method: Estimator = "dankar"
 
     needs: ClassVar[Needs] = "records"
@@ -193,9 +187,6 @@ class PopulationUniqueness(IdentityMeasure):
             "model": Detail("estimated by the model"),
         },
     )
-
-    def __post_init__(self) -> None:
-        check_size(self.population_size)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the estimated share of population uniques."""

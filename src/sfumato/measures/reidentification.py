@@ -9,11 +9,10 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.errors import ParameterError
-from sfumato.facts import Attacker, Better, Detail, FileName, Needs, Words
+from sfumato.facts import Attacker, Better, Detail, FileName, Needs, PopulationSize, RiskThreshold, Words
 from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.percentiles import percentile
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import MOST_PEOPLE, check_number, shown
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -42,7 +41,7 @@ class ReidentificationRisk(IdentityMeasure):
     0.2
     """
 
-    threshold: float = 0.2
+    threshold: RiskThreshold = 0.2
 
     words: ClassVar[Words] = Words(
         "re-identification risk",
@@ -61,9 +60,6 @@ class ReidentificationRisk(IdentityMeasure):
         },
     )
 
-    def __post_init__(self) -> None:
-        check_threshold(self.threshold)
-
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the risk of the record that is easiest to find."""
         people = release.classes.people
@@ -77,12 +73,12 @@ class _PopulationRisk(IdentityMeasure):
     """A risk that depends on how many people of a population look like a record."""
 
     population: FileName | None = None
-    population_size: int | None = None
+    population_size: PopulationSize | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.population is not None and self.population_size is not None:
             raise ParameterError("give population or population-size, not both: a table tells its size")
-        check_size(self.population_size)
         # the population is not published, and the published labels alone do not tell which values they hold
         object.__setattr__(self, "needs", "release" if self.population is None else "original")
 
@@ -168,7 +164,7 @@ class JournalistRisk(_AgainstPopulation):
     0.0033333333333333335
     """
 
-    threshold: float = 0.2
+    threshold: RiskThreshold = 0.2
 
     against: ClassVar[Attacker] = Attacker(
         "The journalist",
@@ -191,10 +187,6 @@ class JournalistRisk(_AgainstPopulation):
             "smallest": Detail("smallest class of the population", "number"),
         },
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_threshold(self.threshold)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the risk of the record that is easiest to find."""
@@ -407,15 +399,3 @@ def _weights_where(release: Release, chosen: Booleans) -> int:
     if release.people is None:
         return int(release.classes.sizes[chosen].sum())
     return len(np.unique(release.people.person_of[chosen[release.classes.class_of]]))
-
-
-def check_size(size: int | None) -> None:
-    """Refuse a size that no population has."""
-    if size is not None:
-        check_number("population-size", size, least=1, most=MOST_PEOPLE, whole=True)
-
-
-def check_threshold(threshold: float) -> None:
-    """Refuse a threshold that is no risk."""
-    if not 0 <= threshold <= 1:
-        raise ParameterError(f"threshold must be a risk between 0 and 1, not {shown(threshold)}")

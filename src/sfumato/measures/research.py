@@ -6,15 +6,25 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Floats
 from sfumato.caching import remembered
-from sfumato.errors import ParameterError
-from sfumato.facts import EVERY_KIND, Axis, Better, Detail, RecordKind, Words
+from sfumato.facts import (
+    EVERY_KIND,
+    AtLeast,
+    AtMost,
+    Axis,
+    Better,
+    Detail,
+    PositiveShare,
+    RecordKind,
+    Seed,
+    Words,
+)
 from sfumato.kernels.estimating import divergences
 from sfumato.kernels.grouping import sum_by_group, value_counts
 from sfumato.measures.base import Measure, Measurement
@@ -32,7 +42,6 @@ from sfumato.measures.estimation.reconstruction import (
 )
 from sfumato.measures.percentiles import NORMAL_95
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import MOST_SEED, check_number, shown
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.table import Table
@@ -129,7 +138,7 @@ class UtilityLoss(_ResearchLoss):
     True
     """
 
-    minimum_support: float = 0.05
+    minimum_support: PositiveShare = 0.05
     reconstruction: Reconstruction = "uniform"
 
     words: ClassVar[Words] = Words(
@@ -148,12 +157,6 @@ class UtilityLoss(_ResearchLoss):
         },
     )
     version: ClassVar[int] = 2
-
-    def __post_init__(self) -> None:
-        if not 0 < self.minimum_support <= 1:
-            raise ParameterError(
-                f"minimum-support must be a share above 0 and up to 1, not {shown(self.minimum_support)}"
-            )
 
     def of_attributes(
         self, release: Release, table: Table, names: Sequence[str | None]
@@ -253,10 +256,10 @@ class QueryError(_LossByAttribute):
     0.0
     """
 
-    queries: int = 1000
-    dimensions: int = 2
-    selectivity: float = 0.05
-    seed: int = 0
+    queries: Annotated[int, AtLeast(1), AtMost(1_000_000)] = 1000
+    dimensions: Annotated[int, AtLeast(1), AtMost(1_000)] = 2
+    selectivity: PositiveShare = 0.05
+    seed: Seed = 0
     reconstruction: Reconstruction = "uniform"
     rule: SelectivityRule = "joint"
 
@@ -272,18 +275,6 @@ class QueryError(_LossByAttribute):
             "redrawn": Detail("queries drawn again"),
         },
     )
-
-    def __post_init__(self) -> None:
-        for name, least, most in (
-            ("queries", 1, 1_000_000),
-            ("dimensions", 1, 1_000),
-            ("seed", 0, MOST_SEED),
-        ):
-            check_number(name, getattr(self, name), least=least, most=most, whole=True)
-        if not 0 < self.selectivity <= 1:
-            raise ParameterError(
-                f"selectivity must be a share above 0 and up to 1, not {shown(self.selectivity)}"
-            )
 
     def of_attribute(self, release: Release, table: Table, name: str | None) -> Measurement:
         """Return the mean error, with the median in the detail."""

@@ -11,12 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.facts import Attacker, Detail, Needs, Words
+from sfumato.facts import Attacker, Detail, Needs, RecordCount, Words
 from sfumato.kernels.grouping import rows_by_group
 from sfumato.kernels.people import count_candidates
 from sfumato.measures.base import IdentityMeasure, Measurement
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 from sfumato.table import People
@@ -57,7 +56,7 @@ class TraceRisk(IdentityMeasure):
     'trace-risk'
     """
 
-    known: int | None = None
+    known: RecordCount | None = None
 
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = Attacker(
@@ -81,10 +80,6 @@ class TraceRisk(IdentityMeasure):
             "share-alone": Detail("people whom their records single out"),
         },
     )
-
-    def __post_init__(self) -> None:
-        if self.known is not None:
-            check_number("known", self.known, least=1, most=MOST_RECORDS, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the mean chance over the people with a released record."""

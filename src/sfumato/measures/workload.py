@@ -5,12 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import Annotated, ClassVar, get_args
 
 from sfumato import registry
 from sfumato.caching import kept
 from sfumato.errors import DataError, ParameterError
-from sfumato.facts import AttributeName, Axis, Better, Detail, MinerName, RecordKind, Words
+from sfumato.facts import (
+    Above,
+    AtLeast,
+    AtMost,
+    AttributeName,
+    Axis,
+    Better,
+    Detail,
+    MinerName,
+    RecordKind,
+    Seed,
+    Words,
+)
 from sfumato.measures.adversary import AccuracyGain
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.mining import sums_key
@@ -19,7 +31,6 @@ from sfumato.measures.reasons import NotApplicable
 from sfumato.miners.base import CellsAs
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
-from sfumato.models.parameters import MOST_SEED, check_number
 from sfumato.registry import register
 from sfumato.release import Release, released
 from sfumato.schema import Schema
@@ -71,9 +82,9 @@ class WorkloadUtility(Measure):
 
     target: AttributeName = ""
     miners: tuple[MinerName, ...] = ("decision-tree", "naive-bayes")
-    folds: int = 10
-    seed: int = 0
-    time_limit: float = 600.0
+    folds: Annotated[int, AtLeast(2), AtMost(10_000)] = 10
+    seed: Seed = 0
+    time_limit: Annotated[float, Above(0), AtMost(10_000_000)] = 600.0
     cells: CellsAs = "shares"
 
     axis: ClassVar[Axis] = "utility"
@@ -96,11 +107,9 @@ class WorkloadUtility(Measure):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.miners:
             raise ParameterError("miners must name at least one")
-        check_number("folds", self.folds, least=2, most=10_000, whole=True)
-        check_number("time-limit", self.time_limit, above=0, most=10_000_000)
-        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
         if self.cells not in get_args(CellsAs):
             raise ParameterError(
                 f"cells cannot be {self.cells!r}; allowed are {', '.join(get_args(CellsAs))}"

@@ -16,6 +16,7 @@ from sfumato.facts import (
     Detail,
     Guards,
     MeasureName,
+    RecordCount,
     RecordKind,
     Words,
 )
@@ -23,7 +24,6 @@ from sfumato.measures.base import Measure, Measurement, measure_group, worst_val
 from sfumato.measures.by_group import SMALLEST, too_small
 from sfumato.measures.groups import Group, groups_of
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -40,13 +40,13 @@ class WorstGroup(Measure):
 
     attribute: AttributeName = ""
     of: MeasureName = "utility-loss"
-    smallest: int = SMALLEST
+    smallest: RecordCount = SMALLEST
 
     better: ClassVar[Better] = "lower"
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
 
     def __post_init__(self) -> None:
-        check_number("smallest", self.smallest, least=1, most=MOST_RECORDS, whole=True)
+        super().__post_init__()
         asked = registry.build_measure(self.of)
         if isinstance(asked, WorstGroup) or asked.axis != self.axis:
             raise ParameterError(f"of: {self.of!r} is no measure of {self.axis}")

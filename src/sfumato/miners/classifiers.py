@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.facts import AtMost
+from sfumato.facts import Above, AtMost
 from sfumato.miners.base import Encoding
 from sfumato.miners.made import Classifier, Made
 from sfumato.registry import register
@@ -60,7 +60,7 @@ class NaiveBayes(Classifier):
     'bins'
     """
 
-    smoothing: Annotated[float, AtMost(1e9)] = 1.0
+    smoothing: Annotated[float, Above(0), AtMost(1e9)] = 1.0
 
     encoding: ClassVar[Encoding] = "bins"
     made: ClassVar[Made] = Made("sklearn.naive_bayes.MultinomialNB", {"alpha": "smoothing"})
@@ -86,7 +86,7 @@ class DependentBayes(Classifier):
     2
     """
 
-    smoothing: Annotated[float, AtMost(1e9)] = 1.0
+    smoothing: Annotated[float, Above(0), AtMost(1e9)] = 1.0
 
     encoding: ClassVar[Encoding] = "bins"
     made: ClassVar[Made] = Made("sfumato.miners.simple.OneDependence", {"smoothing": "smoothing"})
@@ -108,7 +108,7 @@ class LogisticRegression(Classifier):
     1.0
     """
 
-    c: Annotated[float, AtMost(1e6)] = 1.0
+    c: Annotated[float, Above(0), AtMost(1e6)] = 1.0
 
     made: ClassVar[Made] = Made(
         "sklearn.linear_model.LogisticRegression", {"C": "c"}, {"max_iter": 200}, "MinMaxScaler"
@@ -131,7 +131,7 @@ class LinearSVM(Classifier):
     'category'
     """
 
-    c: Annotated[float, AtMost(1e6)] = 1.0
+    c: Annotated[float, Above(0), AtMost(1e6)] = 1.0
 
     made: ClassVar[Made] = Made(
         "sklearn.svm.LinearSVC", {"C": "c"}, {"dual": False, "tol": 1e-3}, "MinMaxScaler"
@@ -154,7 +154,7 @@ class NearestNeighbours(Classifier):
     5
     """
 
-    k: Annotated[int, AtMost(1_000_000)] = 15
+    k: Annotated[int, Above(0), AtMost(1_000_000)] = 15
 
     made: ClassVar[Made] = Made("sfumato.miners.simple.Neighbours", {"k": "k"}, {"averages": False})
 
@@ -177,8 +177,8 @@ class NeuralNetwork(Classifier):
     32
     """
 
-    hidden: Annotated[int, AtMost(10_000)] = 32
-    epochs: Annotated[int, AtMost(10_000)] = 20
+    hidden: Annotated[int, Above(0), AtMost(10_000)] = 32
+    epochs: Annotated[int, Above(0), AtMost(10_000)] = 20
 
     made: ClassVar[Made] = Made(
         "sklearn.neural_network.MLPClassifier",

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar, Literal
 
-from sfumato.errors import ParameterError
 from sfumato.miners.base import Predicts
 from sfumato.registry import check_bounds
 
@@ -66,17 +65,12 @@ def _scaled(scaler: str, estimator: Any) -> Any:
 
 
 class _Declared:
-    """A miner that declares what it makes; its numbers must be above 0."""
+    """A miner that declares what it makes."""
 
     made: ClassVar[Made]
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        each: Field[Any]
-        for each in fields(self):  # type: ignore[arg-type] # every miner is a dataclass
-            value = getattr(self, each.name)
-            if isinstance(value, (int, float)) and not value > 0:
-                raise ParameterError(f"{each.name.replace('_', '-')} must be above 0, not {value:g}")
 
     def estimator(self, seed: int) -> Any:
         """Return the estimator."""

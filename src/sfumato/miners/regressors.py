@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.facts import AtMost
+from sfumato.facts import Above, AtMost
 from sfumato.miners.made import Made, Regressor
 from sfumato.registry import register
 
@@ -54,7 +54,7 @@ class RidgeRegression(Regressor):
     1.0
     """
 
-    penalty: Annotated[float, AtMost(1e9)] = 1.0
+    penalty: Annotated[float, Above(0), AtMost(1e9)] = 1.0
 
     made: ClassVar[Made] = Made("sklearn.linear_model.Ridge", {"alpha": "penalty"}, scaled="StandardScaler")
 
@@ -95,7 +95,7 @@ class RegressionTree(Regressor):
     20
     """
 
-    smallest: Annotated[int, AtMost(1_000_000_000)] = 20
+    smallest: Annotated[int, Above(0), AtMost(1_000_000_000)] = 20
 
     made: ClassVar[Made] = Made("sklearn.tree.DecisionTreeRegressor", {"min_samples_leaf": "smallest"})
 
@@ -120,7 +120,7 @@ class RegressionForest(Regressor):
     50
     """
 
-    trees: Annotated[int, AtMost(10_000)] = 50
+    trees: Annotated[int, Above(0), AtMost(10_000)] = 50
 
     made: ClassVar[Made] = Made(
         "sklearn.ensemble.RandomForestRegressor",
@@ -149,7 +149,7 @@ class RegressionBoosting(Regressor):
     100
     """
 
-    rounds: Annotated[int, AtMost(10_000)] = 100
+    rounds: Annotated[int, Above(0), AtMost(10_000)] = 100
 
     made: ClassVar[Made] = Made(
         "sklearn.ensemble.HistGradientBoostingRegressor", {"max_iter": "rounds"}, {"early_stopping": False}
@@ -172,6 +172,6 @@ class RegressionNeighbours(Regressor):
     15
     """
 
-    k: Annotated[int, AtMost(1_000_000)] = 15
+    k: Annotated[int, Above(0), AtMost(1_000_000)] = 15
 
     made: ClassVar[Made] = Made("sfumato.miners.simple.Neighbours", {"k": "k"}, {"averages": True})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, get_args
 
 from sfumato.errors import ParameterError
-from sfumato.facts import AtMost
+from sfumato.facts import Above, AtMost
 from sfumato.miners.forest import Features
 from sfumato.miners.made import Classifier, Made
 from sfumato.registry import register
@@ -40,17 +40,12 @@ class DecisionTree(Classifier):
     0.25
     """
 
-    confidence: Annotated[float, AtMost(0.5)] = 0.25
-    smallest: Annotated[int, AtMost(1_000_000_000)] = 2
+    confidence: Annotated[float, Above(0), AtMost(0.5)] = 0.25
+    smallest: Annotated[int, Above(0), AtMost(1_000_000_000)] = 2
 
     made: ClassVar[Made] = Made(
         "sfumato.miners.tree.PrunedTree", {"confidence": "confidence", "smallest": "smallest"}
     )
-
-    def __post_init__(self) -> None:
-        if not 0 < self.confidence <= 0.5:
-            raise ParameterError(f"confidence must be above 0 and at most 0.5, not {self.confidence:g}")
-        super().__post_init__()
 
 
 @register
@@ -112,8 +107,8 @@ class RandomForest(Classifier):
     2
     """
 
-    trees: Annotated[int, AtMost(10_000)] = 50
-    smallest_leaf: Annotated[int, AtMost(1_000_000_000)] = 2
+    trees: Annotated[int, Above(0), AtMost(10_000)] = 50
+    smallest_leaf: Annotated[int, Above(0), AtMost(1_000_000_000)] = 2
     features: Features = "root"
 
     made: ClassVar[Made] = Made(
@@ -147,7 +142,7 @@ class ExtraTrees(Classifier):
     50
     """
 
-    trees: Annotated[int, AtMost(10_000)] = 50
+    trees: Annotated[int, Above(0), AtMost(10_000)] = 50
 
     made: ClassVar[Made] = Made(
         "sklearn.ensemble.ExtraTreesClassifier", {"n_estimators": "trees"}, {"min_samples_leaf": 2}
@@ -174,7 +169,7 @@ class GradientBoosting(Classifier):
     50
     """
 
-    rounds: Annotated[int, AtMost(10_000)] = 50
+    rounds: Annotated[int, Above(0), AtMost(10_000)] = 50
 
     made: ClassVar[Made] = Made(
         "sklearn.ensemble.HistGradientBoostingClassifier", {"max_iter": "rounds"}, {"early_stopping": False}
@@ -201,7 +196,7 @@ class AdaBoost(Classifier):
     30
     """
 
-    rounds: Annotated[int, AtMost(10_000)] = 30
+    rounds: Annotated[int, Above(0), AtMost(10_000)] = 30
 
     made: ClassVar[Made] = Made(
         "sklearn.ensemble.AdaBoostClassifier",

@@ -10,11 +10,9 @@ import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.errors import ParameterError
-from sfumato.facts import Better, Words
+from sfumato.facts import Better, PositiveShare, RecordCount, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, lacking
-from sfumato.models.parameters import MOST_RECORDS, check_number, shown
 from sfumato.registry import register
 
 
@@ -42,7 +40,7 @@ class KAnonymity(PrivacyModel):
     sfumato.errors.ParameterError: a model stands twice in one requirement; keep the stricter one
     """
 
-    k: int = 5
+    k: RecordCount = 5
 
     guards: ClassVar[Literal["identity"]] = "identity"
     monotone: ClassVar[bool] = True
@@ -58,9 +56,6 @@ class KAnonymity(PrivacyModel):
         sentence="every released record looks, in its quasi-identifiers, like at least {} records, itself "
         "included",
     )
-
-    def __post_init__(self) -> None:
-        check_number("k", self.k, least=1, most=MOST_RECORDS, whole=True)
 
     @property
     def smallest_class(self) -> int:
@@ -100,9 +95,9 @@ class AlphaKAnonymity(PrivacyModel):
     ['KAnonymity', 'AlphaKAnonymity']
     """
 
-    alpha: float = 0.5
-    k: int = 5
-    alphas: Mapping[str, float] = field(default_factory=dict)
+    alpha: PositiveShare = 0.5
+    k: RecordCount = 5
+    alphas: Mapping[str, PositiveShare] = field(default_factory=dict)
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
     monotone: ClassVar[bool] = True
@@ -115,12 +110,6 @@ class AlphaKAnonymity(PrivacyModel):
         "0% to 100%",
         "share",
     )
-
-    def __post_init__(self) -> None:
-        for alpha in (self.alpha, *self.alphas.values()):
-            if not 0 < alpha <= 1:
-                raise ParameterError(f"alpha must be a share above 0 and at most 1, not {shown(alpha)}")
-        KAnonymity(self.k)
 
     @property
     def parts(self) -> tuple[PrivacyModel, ...]:

@@ -14,6 +14,7 @@ from sfumato.arrays import Booleans, Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
 from sfumato.errors import ParameterError
 from sfumato.facts import Better, Guards, Words
+from sfumato.registry import check_bounds
 
 # A score this near to the limit, in relation to it, is a tie: 0.1 + 0.2 must keep a limit of 0.3.
 _TIE = 1e-12
@@ -58,6 +59,9 @@ class PrivacyModel(ABC):
     of_people: ClassVar[bool] = False
     asks_only_size: ClassVar[bool] = False
     words: ClassVar[Words]
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
 
     @abstractmethod
     def scores(self, classes: EquivalenceClasses) -> Floats:

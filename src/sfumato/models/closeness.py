@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses
-from sfumato.facts import Better, Words
+from sfumato.facts import AtLeast, Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import convex_share
 from sfumato.models.distances import DISTANCES, require_order
-from sfumato.models.parameters import check_number
 from sfumato.registry import register
 
 
@@ -43,7 +42,7 @@ class TCloseness(PrivacyModel):
     TCloseness(t=0.2, distance='js')
     """
 
-    t: float = 0.2
+    t: Annotated[float, AtLeast(0)] = 0.2
     distance: Literal["equal", "ordered", "hierarchical", "natural", "js"] = "equal"
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
@@ -59,9 +58,6 @@ class TCloseness(PrivacyModel):
         sentence="in no group does the sensitive distribution lie further than {} from that of the whole "
         "table",
     )
-
-    def __post_init__(self) -> None:
-        check_number("t", self.t, least=0)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return D(p(E, ·), prior) for each group."""

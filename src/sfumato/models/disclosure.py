@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from sfumato.arrays import Booleans, Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Better, Words
+from sfumato.facts import Above, AtLeast, Better, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share
-from sfumato.models.parameters import check_number
 from sfumato.registry import register
 
 _TIE = 1e-12
@@ -47,8 +46,8 @@ class DeltaDisclosure(PrivacyModel):
     1.5
     """
 
-    delta: float = 1.5
-    base: float = math.e
+    delta: Annotated[float, Above(0)] = 1.5
+    base: Annotated[float, Above(1)] = math.e
     absent: Literal["violates", "ignored"] = "violates"
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
@@ -64,8 +63,7 @@ class DeltaDisclosure(PrivacyModel):
     )
 
     def __post_init__(self) -> None:
-        check_number("delta", self.delta, above=0)
-        check_number("base", self.base, above=1)
+        super().__post_init__()
         # merged with a group that lacks it, a value can become rarer than in any group that counts it
         object.__setattr__(self, "monotone", self.absent == "violates")
 
@@ -109,7 +107,7 @@ class BetaLikeness(PrivacyModel):
     BetaLikeness(beta=1.0, variant='enhanced')
     """
 
-    beta: float = 1.0
+    beta: Annotated[float, AtLeast(0)] = 1.0
     variant: Literal["basic", "enhanced"] = "basic"
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
@@ -123,9 +121,6 @@ class BetaLikeness(PrivacyModel):
         "0: no value becomes more likely. 1: some value becomes twice as likely.",
         "0 to ∞",
     )
-
-    def __post_init__(self) -> None:
-        check_number("beta", self.beta, least=0)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the largest gain of each group; infinite where the enhanced bound is broken."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Better, Words
+from sfumato.facts import Above, AtLeast, AtMost, Better, RecordCount, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, convex_share, lacking
-from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 
 
@@ -38,7 +37,7 @@ class ProbabilisticDiversity(PrivacyModel):
     2.5
     """
 
-    l: float = 3.0  # noqa: E741 - the papers' letter
+    l: Annotated[float, AtLeast(1), AtMost(10**12)] = 3.0  # noqa: E741 - the papers' letter
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
     monotone: ClassVar[bool] = True
@@ -51,9 +50,6 @@ class ProbabilisticDiversity(PrivacyModel):
         "1 to the number of sensitive values",
         sentence="no sensitive value has a share above 1/{} in any group",
     )
-
-    def __post_init__(self) -> None:
-        check_number("l", self.l, least=1, most=MOST_RECORDS)
 
     @property
     def smallest_class(self) -> int:
@@ -98,7 +94,7 @@ class DistinctDiversity(PrivacyModel):
     True
     """
 
-    l: int = 3  # noqa: E741 - the papers' letter
+    l: RecordCount = 3  # noqa: E741 - the papers' letter
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
     monotone: ClassVar[bool] = True
@@ -111,9 +107,6 @@ class DistinctDiversity(PrivacyModel):
         "1: some group gives its sensitive value away.",
         "1 to the number of sensitive values",
     )
-
-    def __post_init__(self) -> None:
-        check_number("l", self.l, least=1, most=MOST_RECORDS)
 
     @property
     def smallest_class(self) -> int:
@@ -152,7 +145,7 @@ class EntropyDiversity(PrivacyModel):
     2.5
     """
 
-    l: float = 3.0  # noqa: E741 - the papers' letter
+    l: Annotated[float, AtLeast(1), AtMost(10**12)] = 3.0  # noqa: E741 - the papers' letter
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
     monotone: ClassVar[bool] = True
@@ -165,9 +158,6 @@ class EntropyDiversity(PrivacyModel):
         "1: some group gives its sensitive value away.",
         "1 to the number of sensitive values",
     )
-
-    def __post_init__(self) -> None:
-        check_number("l", self.l, least=1, most=MOST_RECORDS)
 
     @property
     def smallest_class(self) -> int:
@@ -215,8 +205,8 @@ class RecursiveDiversity(PrivacyModel):
     True
     """
 
-    c: float = 3.0
-    l: int = 3  # noqa: E741 - the papers' letter
+    c: Annotated[float, Above(0)] = 3.0
+    l: RecordCount = 3  # noqa: E741 - the papers' letter
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
     monotone: ClassVar[bool] = True
@@ -228,10 +218,6 @@ class RecursiveDiversity(PrivacyModel):
         "Whether in every group the commonest sensitive value is rarer than c times the values from the "
         "l-th on.",
     )
-
-    def __post_init__(self) -> None:
-        check_number("c", self.c, above=0)
-        check_number("l", self.l, least=1, most=MOST_RECORDS)
 
     @property
     def smallest_class(self) -> int:

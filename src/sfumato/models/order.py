@@ -9,9 +9,8 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Better, Words
+from sfumato.facts import Better, RecordCount, Words
 from sfumato.models.base import PrivacyModel, worst_attribute
-from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 
 DiversityName = Literal["probabilistic", "distinct"]
@@ -50,8 +49,8 @@ class SafetyOrder(PrivacyModel):
     'attribute'
     """
 
-    d1: int = 5
-    d2: int = 1
+    d1: RecordCount = 5
+    d2: RecordCount = 1
     prefer: Literal["k", "l"] = "l"
     diversity: DiversityName = "probabilistic"
 
@@ -67,10 +66,6 @@ class SafetyOrder(PrivacyModel):
         " it promises neither.",
         "0 to ∞",
     )
-
-    def __post_init__(self) -> None:
-        for name, value in (("d1", self.d1), ("d2", self.d2)):
-            check_number(name, value, least=1, most=MOST_RECORDS, whole=True)
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return for each class a number that is at least d1 when it stays.

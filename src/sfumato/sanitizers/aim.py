@@ -10,15 +10,13 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.arrays import Integers
-from sfumato.errors import ParameterError
-from sfumato.facts import AtMost, Guarantee, RecordKind
+from sfumato.facts import Above, AtLeast, AtMost, Below, Guarantee, RecordKind
 from sfumato.registry import check_bounds, register
 from sfumato.release import Release
-from sfumato.sanitizers.base import MOST_EPSILON, MOST_MADE
+from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
 from sfumato.sanitizers.markov_field import fitted_field
 from sfumato.sanitizers.private_synthesis import (
     Fitting,
-    check_budget,
     counted_singly,
     guaranteed,
     synthesized,
@@ -70,12 +68,12 @@ class AIM:
     Guarantee(epsilon=0.5, delta=1e-06, unit='record')
     """
 
-    epsilon: Annotated[float, AtMost(MOST_EPSILON)] = 1.0
-    delta: float = 1e-6
-    n_records: Annotated[int, AtMost(MOST_MADE)] = 0
-    records_per_person: Annotated[int, AtMost(1_000_000)] = 1
-    degree: Annotated[int, AtMost(8)] = 2
-    rounds: Annotated[int, AtMost(1_000)] = 10
+    epsilon: PrivacyBudget = 1.0
+    delta: Annotated[float, Above(0), Below(1)] = 1e-6
+    n_records: MadeRecords = 0
+    records_per_person: Annotated[int, AtLeast(1), AtMost(1_000_000)] = 1
+    degree: Annotated[int, AtLeast(2), AtMost(8)] = 2
+    rounds: Annotated[int, AtLeast(0), AtMost(1_000)] = 10
 
     kind: ClassVar[RecordKind] = "synthetic"
     repeatable: ClassVar[bool] = False
@@ -89,11 +87,6 @@ class AIM:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        check_budget(self)
-        if self.degree < 2:
-            raise ParameterError(f"degree must be 2 or more, not {self.degree}")
-        if self.rounds < 0:
-            raise ParameterError(f"rounds must be 0 or more, not {self.rounds}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release records that stand for nobody."""

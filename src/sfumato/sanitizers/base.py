@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from sfumato import registry
 from sfumato.arrays import Integers, sealed
 from sfumato.classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
 from sfumato.errors import Infeasible, ParameterError
+from sfumato.facts import Above, AtLeast, AtMost
 from sfumato.faults import blamed_on
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
@@ -22,10 +23,10 @@ from sfumato.table import Records, Table
 
 MOST_RECORDS = 1_000_000_000
 """No table that fits into memory has more records, so that no class or leaf of more is worth asking for."""
-MOST_MADE = 10_000_000
-"""So many synthetic records at most are made where their number is given."""
-MOST_EPSILON = 1_000_000.0
-"""From a far smaller epsilon on, nothing is promised to anybody."""
+MadeRecords = Annotated[int, AtLeast(0), AtMost(10_000_000)]
+"""How many synthetic records to make; as many as the table has, if 0."""
+PrivacyBudget = Annotated[float, Above(0), AtMost(1_000_000)]
+"""An epsilon; a far smaller one than the largest promises nothing to anybody."""
 
 
 @runtime_checkable
@@ -147,12 +148,6 @@ def put_together(part_of: Integers, rows: Integers, weights: Integers) -> tuple[
     number, n_pairs = number_rows([part_of, rows], spans, len(rows))
     first = first_row_of_group(number, n_pairs)
     return part_of[first], rows[first], sum_by_group(number, n_pairs, weights)
-
-
-def check_share(name: str, share: float) -> None:
-    """Raise `ParameterError` when a parameter is not a share."""
-    if not 0 <= share <= 1:
-        raise ParameterError(f"{name} must be a share between 0 and 1, not {share:g}")
 
 
 def without_failing(release: Release, model: PrivacyModel, limit: float) -> Release:

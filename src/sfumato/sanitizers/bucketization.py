@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.arrays import Codes, Integers
 from sfumato.cells import Cells, exact_cells
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import AtMost, AttributeName
+from sfumato.facts import AtLeast, AtMost, AttributeName
 from sfumato.kernels.anatomizing import diverse_groups, separate_people
 from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, sum_by_group
 from sfumato.models.anonymity import KAnonymity
@@ -65,7 +65,7 @@ class Bucketize:
     variant: Variant = "strict"
     form: Form = "one-table"
     free: tuple[AttributeName, ...] = ()
-    smallest_group: Annotated[int, AtMost(MOST_RECORDS)] = 1
+    smallest_group: Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)] = 1
 
     does: ClassVar[str] = (
         "Quasi-identifiers stay exact; sensitive values are exchanged among the records of a bucket."
@@ -73,8 +73,6 @@ class Bucketize:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.smallest_group < 1:
-            raise ParameterError(f"smallest-group must be at least 1, not {self.smallest_group}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release the records with their sensitive values permuted within mondrian's parts."""
@@ -124,7 +122,7 @@ class Anatomy:
     3.0
     """
 
-    l: Annotated[int, AtMost(MOST_RECORDS)] = 3  # noqa: E741 - the paper's letter
+    l: Annotated[int, AtLeast(2), AtMost(MOST_RECORDS)] = 3  # noqa: E741 - the paper's letter
     form: Form = "two-tables"
 
     does: ClassVar[str] = (
@@ -133,8 +131,6 @@ class Anatomy:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.l < 2:
-            raise ParameterError(f"l must be at least 2, not {self.l}")
 
     @property
     def model(self) -> PrivacyModel:

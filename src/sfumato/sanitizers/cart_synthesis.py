@@ -10,10 +10,10 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.cells import Cells, exact_cells
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AtMost, AttributeName, RecordKind
+from sfumato.facts import AtLeast, AtMost, AttributeName, RecordKind
 from sfumato.registry import check_bounds, register
 from sfumato.release import Release, made_up
-from sfumato.sanitizers.base import MOST_MADE, MOST_RECORDS
+from sfumato.sanitizers.base import MOST_RECORDS, MadeRecords
 from sfumato.sanitizers.noise import number_cells
 from sfumato.schema import Schema
 from sfumato.table import Column, Table
@@ -59,9 +59,9 @@ class CartSynthesis:
     """
 
     order: tuple[AttributeName, ...] = ()
-    min_leaf: Annotated[int, AtMost(MOST_RECORDS)] = 5
+    min_leaf: Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)] = 5
     smoothing: bool = False
-    n_records: Annotated[int, AtMost(MOST_MADE)] = 0
+    n_records: MadeRecords = 0
 
     kind: ClassVar[RecordKind] = "synthetic"
     does: ClassVar[str] = (
@@ -71,10 +71,6 @@ class CartSynthesis:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.min_leaf < 1:
-            raise ParameterError(f"min-leaf must be at least 1, not {self.min_leaf}")
-        if self.n_records < 0:
-            raise ParameterError(f"n-records must be 0 or more, not {self.n_records}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release records that stand for nobody."""

@@ -10,15 +10,15 @@ import numpy as np
 from sfumato.arrays import Booleans, Integers
 from sfumato.cells import Cells, ValueSets, exact_cells
 from sfumato.errors import Infeasible
+from sfumato.facts import Share
 from sfumato.hierarchy import ROOT, Hierarchy
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release, failing_rows, released
 from sfumato.sanitizers.base import (
     check_feasible,
-    check_share,
     put_together,
     watched_attributes,
     whole_table,
@@ -66,14 +66,14 @@ class CellSuppression:
     """
 
     model: PrivacyModel = KAnonymity(5)
-    suppression: float = 0.0
+    suppression: Share = 0.0
 
     ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = "Only those cells are withheld that would make a record too distinct."
     times_mondrian: ClassVar[float] = 5.0
 
     def __post_init__(self) -> None:
-        check_share("suppression", self.suppression)
+        check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release ``*`` for the cells that give somebody away, and the others as they are."""

@@ -11,12 +11,12 @@ import numpy as np
 from sfumato.arrays import Integers
 from sfumato.cells import block_cells, exact_node
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AttributeName, Recodes
+from sfumato.facts import AttributeName, Recodes, Share
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release, released
-from sfumato.sanitizers.base import check_feasible, check_share, without_failing
+from sfumato.sanitizers.base import check_feasible, without_failing
 from sfumato.schema import Schema
 from sfumato.table import Table
 
@@ -57,7 +57,7 @@ class Cut:
 
     cuts: Mapping[str, str] = field(default_factory=dict)
     model: PrivacyModel = KAnonymity(5)
-    suppression: float = 0.0
+    suppression: Share = 0.0
     free: tuple[AttributeName, ...] = ()
 
     recodes: ClassVar[Recodes] = "values"
@@ -67,7 +67,7 @@ class Cut:
     )
 
     def __post_init__(self) -> None:
-        check_share("suppression", self.suppression)
+        check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every quasi-identifier as its block, without the records that fail."""

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.arrays import Integers
 from sfumato.cells import Cells
 from sfumato.errors import Infeasible, ParameterError, suggestion
-from sfumato.facts import AtMost, AttributeName, RecordKind
+from sfumato.facts import AtLeast, AtMost, AttributeName, RecordKind
 from sfumato.hierarchy import Dates
 from sfumato.registry import check_bounds, register
 from sfumato.release import Release
@@ -54,7 +54,7 @@ class DateShift:
     datetime.timedelta(days=4)
     """
 
-    days: Annotated[int, AtMost(36_525)] = 182
+    days: Annotated[int, AtLeast(1), AtMost(36_525)] = 182
     attributes: tuple[AttributeName, ...] = ()
 
     kind: ClassVar[RecordKind] = "perturbed"
@@ -64,8 +64,6 @@ class DateShift:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if not 1 <= self.days <= 36_525:
-            raise ParameterError(f"days must be 1 to 36525, not {self.days}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release the dates moved, every person's by a number of days of their own."""

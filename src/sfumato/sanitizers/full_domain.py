@@ -10,12 +10,12 @@ import numpy as np
 
 from sfumato.cells import level_cells
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AtMost, Recodes
+from sfumato.facts import AtMost, Recodes, Share
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import check_bounds, register
 from sfumato.release import Release, released
-from sfumato.sanitizers.base import check_feasible, check_share, without_failing
+from sfumato.sanitizers.base import check_feasible, without_failing
 from sfumato.schema import Schema
 from sfumato.table import Table
 
@@ -50,7 +50,7 @@ class FullDomain:
 
     levels: Mapping[str, Annotated[int, AtMost(1_000)]] = field(default_factory=dict)
     model: PrivacyModel = KAnonymity(5)
-    suppression: float = 0.0
+    suppression: Share = 0.0
 
     recodes: ClassVar[Recodes] = "values"
     ignores_sensitive: ClassVar[bool] = True
@@ -62,7 +62,6 @@ class FullDomain:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        check_share("suppression", self.suppression)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every quasi-identifier on its level, without the records that fail."""

@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
-from sfumato.errors import ParameterError
-from sfumato.facts import AtMost
+from sfumato.facts import AtLeast, AtMost
 from sfumato.kernels.clustering import Covers, range_costs
 from sfumato.kernels.improving import (
     Journal,
@@ -101,7 +100,7 @@ class LocalRecoding:
     """
 
     model: PrivacyModel = KAnonymity(5)
-    effort: Annotated[int, AtMost(1_000)] = 10
+    effort: Annotated[int, AtLeast(0), AtMost(1_000)] = 10
     cells: Literal["sets", "nodes"] = "sets"
     borders: Borders = "tight"
 
@@ -114,8 +113,6 @@ class LocalRecoding:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.effort < 0:
-            raise ParameterError(f"effort must be 0 or more, not {self.effort}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every quasi-identifier as a cover of its class's values."""

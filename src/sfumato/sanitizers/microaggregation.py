@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.cells import Cells
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import AtMost, RecordKind
+from sfumato.errors import Infeasible
+from sfumato.facts import AtLeast, AtMost, RecordKind
 from sfumato.kernels.microaggregating import mdav
 from sfumato.registry import check_bounds, register
 from sfumato.release import Release
@@ -55,7 +55,7 @@ class Microaggregation:
     ('perturbed', 3)
     """
 
-    k: Annotated[int, AtMost(MOST_RECORDS)] = 5
+    k: Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)] = 5
 
     kind: ClassVar[RecordKind] = "perturbed"
     does: ClassVar[str] = "Similar records are gathered in groups; each group shows its average."
@@ -63,8 +63,6 @@ class Microaggregation:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.k < 1:
-            raise ParameterError(f"k must be at least 1, not {self.k}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release the average of each group for every quasi-identifier."""

@@ -10,14 +10,13 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.facts import AtMost, Guarantee, RecordKind
+from sfumato.facts import Above, AtLeast, AtMost, Below, Guarantee, RecordKind
 from sfumato.registry import check_bounds, register
 from sfumato.release import Release
-from sfumato.sanitizers.base import MOST_EPSILON, MOST_MADE
+from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
 from sfumato.sanitizers.noisy_counts import noisy_largest, variance_of, with_noise
 from sfumato.sanitizers.private_synthesis import (
     Fitting,
-    check_budget,
     counted_singly,
     guaranteed,
     synthesized,
@@ -73,10 +72,10 @@ class MST:
     ('synthetic', 50)
     """
 
-    epsilon: Annotated[float, AtMost(MOST_EPSILON)] = 1.0
-    delta: float = 1e-6
-    n_records: Annotated[int, AtMost(MOST_MADE)] = 0
-    records_per_person: Annotated[int, AtMost(1_000_000)] = 1
+    epsilon: PrivacyBudget = 1.0
+    delta: Annotated[float, Above(0), Below(1)] = 1e-6
+    n_records: MadeRecords = 0
+    records_per_person: Annotated[int, AtLeast(1), AtMost(1_000_000)] = 1
 
     kind: ClassVar[RecordKind] = "synthetic"
     repeatable: ClassVar[bool] = False
@@ -88,7 +87,6 @@ class MST:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        check_budget(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release records that stand for nobody."""

@@ -12,10 +12,10 @@ import numpy as np
 from sfumato.arrays import Floats, Integers
 from sfumato.cells import Cells
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AtMost, AttributeName, RecordKind
+from sfumato.facts import Above, AtMost, AttributeName, RecordKind
 from sfumato.registry import check_bounds, register
 from sfumato.release import Release, released
-from sfumato.sanitizers.base import MOST_EPSILON
+from sfumato.sanitizers.base import PrivacyBudget
 from sfumato.schema import Schema
 from sfumato.table import Column, Table, text
 
@@ -62,9 +62,9 @@ class Laplace:
     (True, 12)
     """
 
-    epsilon: Annotated[float, AtMost(MOST_EPSILON)] = 1.0
+    epsilon: PrivacyBudget = 1.0
     attributes: tuple[AttributeName, ...] = ()
-    ranges: Mapping[str, Annotated[float, AtMost(1e15)]] = field(default_factory=dict)
+    ranges: Mapping[str, Annotated[float, Above(0), AtMost(1e15)]] = field(default_factory=dict)
     rounded: bool = True
 
     kind: ClassVar[RecordKind] = "perturbed"
@@ -74,11 +74,6 @@ class Laplace:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if not 0 < self.epsilon < float("inf"):
-            raise ParameterError(f"epsilon must be above 0, not {self.epsilon:g}")
-        for name, width in self.ranges.items():
-            if not 0 < width < float("inf"):
-                raise ParameterError(f"ranges: that of {name!r} must be above 0, not {width:g}")
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release the numeric attributes with noise, every record its own."""

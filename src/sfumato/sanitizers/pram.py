@@ -10,11 +10,10 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AttributeName, RecordKind
+from sfumato.facts import AttributeName, RecordKind, Share
 from sfumato.kernels.grouping import number_rows
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release
-from sfumato.sanitizers.base import check_share
 from sfumato.sanitizers.changed_records import changed_release, chosen_attributes, records_of, with_codes
 from sfumato.schema import Schema
 from sfumato.table import Table
@@ -61,9 +60,9 @@ class PRAM:
     ('perturbed', 12)
     """
 
-    retain: float = 0.8
+    retain: Share = 0.8
     attributes: tuple[AttributeName, ...] = ()
-    probabilities: Mapping[str, float] = field(default_factory=dict)
+    probabilities: Mapping[str, Share] = field(default_factory=dict)
     within: tuple[AttributeName, ...] = ()
     two_stage: bool = False
 
@@ -72,9 +71,7 @@ class PRAM:
     times_mondrian: ClassVar[float] = 0.5
 
     def __post_init__(self) -> None:
-        check_share("retain", self.retain)
-        for name, probability in self.probabilities.items():
-            check_share(f"probabilities: {name}", probability)
+        check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release each value or another, every record by itself."""

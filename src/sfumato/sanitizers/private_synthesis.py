@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
@@ -10,7 +9,6 @@ from typing import Literal, Protocol
 import numpy as np
 
 from sfumato.arrays import Integers
-from sfumato.errors import ParameterError
 from sfumato.facts import Guarantee
 from sfumato.release import Release, made_up
 from sfumato.sanitizers.coding import Coding, counted_rows
@@ -90,18 +88,6 @@ class CountedSingly:
 
 Fit = Callable[[Sequence[Integers], float, float, int], Fitting]
 """From the keys of each attribute's records, rho, delta and how many records one person may have."""
-
-
-def check_budget(how: Budget) -> None:
-    """Refuse parameters that mean nothing."""
-    if not 0 < how.epsilon < math.inf:
-        raise ParameterError(f"epsilon must be above 0, not {how.epsilon:g}")
-    if not 0 < how.delta < 1:
-        raise ParameterError(f"delta must lie between 0 and 1, not {how.delta:g}")
-    if how.n_records < 0:
-        raise ParameterError(f"n-records must be 0 or more, not {how.n_records}")
-    if how.records_per_person < 1:
-        raise ParameterError(f"records-per-person must be at least 1, not {how.records_per_person}")
 
 
 def guaranteed(how: Budget, schema: Schema) -> Guarantee:

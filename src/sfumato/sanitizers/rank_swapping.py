@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Integers
-from sfumato.facts import AttributeName, RecordKind
+from sfumato.facts import AttributeName, RecordKind, Share
 from sfumato.kernels.swapping import swapped
-from sfumato.registry import register
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release
-from sfumato.sanitizers.base import check_share
 from sfumato.sanitizers.changed_records import changed_release, chosen_attributes, records_of, with_codes
 from sfumato.schema import Schema
 from sfumato.table import Table
@@ -47,7 +46,7 @@ class RankSwapping:
     True
     """
 
-    reach: float = 0.05
+    reach: Share = 0.05
     attributes: tuple[AttributeName, ...] = ()
 
     kind: ClassVar[RecordKind] = "perturbed"
@@ -55,7 +54,7 @@ class RankSwapping:
     times_mondrian: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        check_share("reach", self.reach)
+        check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release every value with another record's of nearly the same rank."""

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.errors import ParameterError
-from sfumato.registry import register
+from sfumato.facts import PositiveShare
+from sfumato.registry import check_bounds, register
 from sfumato.release import Release, released
 from sfumato.sanitizers.changed_records import records_of
 from sfumato.schema import Schema
@@ -40,14 +40,13 @@ class Sampling:
     (3, 9)
     """
 
-    share: float = 0.1
+    share: PositiveShare = 0.1
 
     does: ClassVar[str] = "A random sample of the people is released."
     times_mondrian: ClassVar[float] = 0.1
 
     def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise ParameterError(f"share must lie above 0 and up to 1, not {self.share:g}")
+        check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release the records of those who are drawn."""

@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from sfumato.columns import Limit
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import AtMost
+from sfumato.errors import Infeasible
+from sfumato.facts import AtLeast, AtMost
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.closeness import TCloseness
 from sfumato.models.diversity import ProbabilisticDiversity
@@ -81,9 +81,9 @@ class Suited:
     ['suppress-quasi-identifiers', 'suppress-sensitive', 'as-is', 'mondrian k=2', 'mondrian k=3']
     """
 
-    k: tuple[Annotated[int, AtMost(MOST_RECORDS)], ...] = ()
-    l: tuple[Annotated[float, AtMost(MOST_RECORDS)], ...] = ()  # noqa: E741 - the papers' letter
-    t: tuple[float, ...] = ()
+    k: tuple[Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)], ...] = ()
+    l: tuple[Annotated[float, AtLeast(1), AtMost(MOST_RECORDS)], ...] = ()  # noqa: E741 - the papers' letter
+    t: tuple[Annotated[float, AtLeast(0)], ...] = ()
     every_kind: bool = False
     borders: Borders = "tight"
 
@@ -91,10 +91,6 @@ class Suited:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        for name, least in (("k", 1), ("l", 1), ("t", 0)):
-            low = [value for value in getattr(self, name) if not least <= value < math.inf]
-            if low:
-                raise ParameterError(f"{name} must be at least {least}, not {low[0]:g}")
 
     @property
     def sanitizers(self) -> tuple[str, ...]:

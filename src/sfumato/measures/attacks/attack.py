@@ -8,12 +8,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.arrays import Booleans, Floats
-from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, Detail, FileName, Guards, RecordKind
+from sfumato.facts import (
+    EVERY_KIND,
+    AttributeName,
+    Axis,
+    Better,
+    Detail,
+    FileName,
+    Guards,
+    RecordCount,
+    RecordKind,
+    Seed,
+)
 from sfumato.measures.attacks.rates import Rate, Risk, rate, risk
 from sfumato.measures.attacks.setting import Listed, Setting, setting_of
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.groups import Group
-from sfumato.models.parameters import MOST_RECORDS, MOST_SEED, check_number
 from sfumato.release import Release
 
 ATTACK_DETAILS: Mapping[str, Detail] = {
@@ -134,18 +144,14 @@ class AttackMeasure(Measure):
 
     known: tuple[AttributeName, ...] = ()
     control: FileName | None = None
-    people: int = 1000
-    seed: int = 0
+    people: RecordCount = 1000
+    seed: Seed = 0
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
     guards: ClassVar[Guards] = "identity"
     is_attack: ClassVar[bool] = True
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
-
-    def __post_init__(self) -> None:
-        check_number("people", self.people, least=1, most=MOST_RECORDS, whole=True)
-        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return what the attack gets beyond the control group."""

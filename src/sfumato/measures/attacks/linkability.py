@@ -10,14 +10,13 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Integers
 from sfumato.errors import ParameterError
-from sfumato.facts import Attacker, AttributeName, Words
+from sfumato.facts import Attacker, AttributeName, RecordCount, Words
 from sfumato.kernels.attacking import draw_nearest
 from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, attempted
 from sfumato.measures.attacks.distances import known_attributes, sight
 from sfumato.measures.attacks.setting import Listed, Setting
 from sfumato.measures.base import Measurement
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import MOST_RECORDS, check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -56,7 +55,7 @@ class Linkability(AttackMeasure):
     """
 
     other: tuple[AttributeName, ...] = ()
-    neighbours: int = 1
+    neighbours: RecordCount = 1
 
     against: ClassVar[Attacker] = Attacker(
         "The one with two sources",
@@ -76,7 +75,6 @@ class Linkability(AttackMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number("neighbours", self.neighbours, least=1, most=MOST_RECORDS, whole=True)
         for name in self.known:
             if name in self.other:
                 raise ParameterError(f"{name!r} is both in known and in other; give it to one of the two")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
 from sfumato.classes import SensitiveCounts
-from sfumato.facts import Attacker, Detail, Needs, Words
+from sfumato.facts import AtLeast, AtMost, Attacker, Detail, Needs, Words
 from sfumato.kernels.grouping import value_counts
 from sfumato.measures.aware.reader import RECIPE_READER
 from sfumato.measures.base import SensitiveMeasure
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -53,7 +52,7 @@ class DeFinettiGain(SensitiveMeasure):
     0.0
     """
 
-    rounds: int = 20
+    rounds: Annotated[int, AtLeast(1), AtMost(10_000)] = 20
 
     needs: ClassVar[Needs] = "records"
     against: ClassVar[Attacker] = RECIPE_READER
@@ -70,9 +69,6 @@ class DeFinettiGain(SensitiveMeasure):
         baseline="right guesses from the counts of each group",
         details={"accuracy": Detail("right guesses of who learns from the groups")},
     )
-
-    def __post_init__(self) -> None:
-        check_number("rounds", self.rounds, least=1, most=10_000, whole=True)
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the share of right guesses beyond those from the counts."""

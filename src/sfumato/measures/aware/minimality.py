@@ -6,20 +6,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Codes, Integers
 from sfumato.cells import level_cells
 from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Detail, Words
+from sfumato.facts import AtLeast, AtMost, Detail, Words
 from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group, value_counts
 from sfumato.measures.aware.reader import RecipeReaderMeasure
 from sfumato.measures.base import Measurement
 from sfumato.measures.reasons import NotApplicable
 from sfumato.models.base import PrivacyModel
-from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release, holds
 from sfumato.sanitizers.mondrian import refused_cuts
@@ -74,7 +73,7 @@ class MinimalityRisk(RecipeReaderMeasure):
     (20, [[0.25, 0.75], [0.3, 0.7]])
     """
 
-    ways: int = 20_000
+    ways: Annotated[int, AtLeast(1), AtMost(10_000_000)] = 20_000
 
     words: ClassVar[Words] = Words(
         "minimality risk",
@@ -92,9 +91,6 @@ class MinimalityRisk(RecipeReaderMeasure):
             "attribute": Detail("attribute that would be finer"),
         },
     )
-
-    def __post_init__(self) -> None:
-        check_number("ways", self.ways, least=1, most=10_000_000, whole=True)
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""

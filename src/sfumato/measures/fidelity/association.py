@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.arrays import Codes, Floats
-from sfumato.facts import Words
+from sfumato.facts import Seed, Words
 from sfumato.measures.base import Measurement
 from sfumato.measures.fidelity.base import FidelityMeasure
 from sfumato.measures.fidelity.records import SingleValues
@@ -45,7 +45,7 @@ class CorrelationDifference(FidelityMeasure):
     0.0
     """
 
-    seed: int = 0
+    seed: Seed = 0
 
     words: ClassVar[Words] = Words(
         "correlation difference",

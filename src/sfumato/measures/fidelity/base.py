@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, RecordKind
+from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, RecordKind, Seed
 from sfumato.measures.base import Measure, Measurement
 from sfumato.measures.fidelity.records import (
     SingleValues,
@@ -17,7 +17,6 @@ from sfumato.measures.fidelity.records import (
     released_records,
 )
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import MOST_SEED, check_number
 from sfumato.release import Release
 
 
@@ -28,10 +27,7 @@ class FidelityMeasure(Measure):
     better: ClassVar[Better] = "lower"
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
 
-    seed: int
-
-    def __post_init__(self) -> None:
-        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
+    seed: Seed
 
     @property
     def fewest_attributes(self) -> int:
@@ -55,7 +51,7 @@ class TargetMeasure(FidelityMeasure):
     """A comparison of what is learned about one attribute from the others."""
 
     target: AttributeName = ""
-    seed: int = 0
+    seed: Seed = 0
 
     def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterable[Measurement]:
         """Return the measurement for the target, or for each sensitive attribute."""

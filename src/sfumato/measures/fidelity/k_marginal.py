@@ -6,18 +6,17 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.arrays import Floats, Integers
-from sfumato.facts import Better, Words
+from sfumato.facts import AtLeast, AtMost, Better, Seed, Words
 from sfumato.kernels.grouping import number_rows
 from sfumato.measures.base import Measurement
 from sfumato.measures.fidelity.base import FidelityMeasure
 from sfumato.measures.fidelity.records import SingleValues
 from sfumato.measures.reasons import NotApplicable
-from sfumato.models.parameters import check_number
 from sfumato.registry import register
 from sfumato.release import Release
 
@@ -54,10 +53,10 @@ class KMarginal(FidelityMeasure):
     1000.0
     """
 
-    attributes: int = 3
-    marginals: int = 100
-    bins: int = 20
-    seed: int = 0
+    attributes: Annotated[int, AtLeast(1), AtMost(1_000)] = 3
+    marginals: Annotated[int, AtLeast(1), AtMost(100_000)] = 100
+    bins: Annotated[int, AtLeast(2), AtMost(100_000)] = 20
+    seed: Seed = 0
 
     better: ClassVar[Better] = "higher"
     words: ClassVar[Words] = Words(
@@ -69,11 +68,6 @@ class KMarginal(FidelityMeasure):
         sentence="counts of a few attributes together reach {} of 1000 points",
         baseline="with every attribute drawn by itself",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, least, most in (("attributes", 1, 1_000), ("marginals", 1, 100_000), ("bins", 2, 100_000)):
-            check_number(name, getattr(self, name), least=least, most=most, whole=True)
 
     @property
     def fewest_attributes(self) -> int:

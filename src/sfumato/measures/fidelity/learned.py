@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sfumato.arrays import Codes, Floats, Integers
-from sfumato.facts import Detail, Words
+from sfumato.facts import Detail, Seed, Words
 from sfumato.kernels.grouping import number_rows
 from sfumato.measures.base import Measurement
 from sfumato.measures.fidelity.base import FidelityMeasure, TargetMeasure
@@ -55,7 +55,7 @@ class Propensity(FidelityMeasure):
     0.0
     """
 
-    seed: int = 0
+    seed: Seed = 0
 
     words: ClassVar[Words] = Words(
         "propensity score",

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.errors import ParameterError, suggestion
+from sfumato.facts import Above, AtLeast, AtMost, Between, Seed, shown
 from sfumato.measures.scenario.expressions import Expression, Type
 from sfumato.miners.base import CellsAs
-from sfumato.models.parameters import MOST_SEED, check_number, shown
+from sfumato.registry import check_bounds
 from sfumato.table import Table
 
 Weights = str | float | Callable[[Table], Any]
@@ -108,7 +109,7 @@ class Adversary:
     attributes: tuple[str, ...] = ()
     weights: Weights = 1.0
     reduction: Judgement = "exact"
-    c: float = 0.0
+    c: Annotated[float, Between(0, 100, "a percentage")] = 0.0
     miners: tuple[str, ...] = (
         "naive-bayes",
         "decision-tree",
@@ -131,8 +132,7 @@ class Adversary:
                 )
         _check_weights(self.weights)
         _check_judgement(self.reduction, REDUCTIONS, ("predicted", "released", "true"))
-        if not 0 <= self.c <= 100:
-            raise ParameterError(f"c must be from 0 to 100 per cent, not {shown(self.c)}")
+        check_bounds(self)
         _check_word("guesses", self.guesses, get_args(Guesses))
         _check_word("trained-on", self.trained_on, get_args(TrainedOn))
         if not self.miners:
@@ -184,20 +184,16 @@ class Scenario:
     name: str = ""
     user: User = field(default_factory=User)
     adversary: Adversary = field(default_factory=Adversary)
-    folds: int = 10
-    seed: int = 0
-    time_limit: float = 600.0
-    control: float = 0.2
+    folds: Annotated[int, AtLeast(2), AtMost(10_000)] = 10
+    seed: Seed = 0
+    time_limit: Annotated[float, Above(0), AtMost(10_000_000)] = 600.0
+    control: Annotated[float, Between(0, 0.5, "a share")] = 0.2
     cells: CellsAs = "shares"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.user, User) and isinstance(self.adversary, Adversary)):
             raise ParameterError("the user and the adversary of a scenario are tables; write them as such")
-        check_number("folds", self.folds, least=2, most=10_000, whole=True)
-        check_number("seed", self.seed, least=0, most=MOST_SEED, whole=True)
-        check_number("time-limit", self.time_limit, above=0, most=10_000_000)
-        if not 0 <= self.control <= 0.5:
-            raise ParameterError(f"control must be a share from 0 to 0.5, not {shown(self.control)}")
+        check_bounds(self)
         _check_word("cells", self.cells, get_args(CellsAs))
 
     def to_dict(self) -> dict[str, Any]:

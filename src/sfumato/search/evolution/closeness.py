@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.errors import ParameterError
+from sfumato.facts import Share, check_bound
 from sfumato.kernels.evolving_closeness import CLOSE_TRAITS, Whole, suppress_far
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
@@ -17,7 +18,6 @@ from sfumato.models.closeness import TCloseness
 from sfumato.models.diversity import DistinctDiversity, ProbabilisticDiversity
 from sfumato.models.order import DiversityName
 from sfumato.recipe import Recipe
-from sfumato.sanitizers.base import check_share
 from sfumato.schema import Schema
 from sfumato.search.evolution.problems import Evaluation, Preferred, main_rows, most_within
 from sfumato.search.evolution.space import Genes, RecodingSpace
@@ -73,7 +73,7 @@ class ClosenessProblem:
     is_counted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_share("eta", self.eta)
+        check_bound("eta", Share, self.eta)
         if not self.space.rows.sensitive.n_values:
             raise ParameterError(f"{self.problem} needs a sensitive attribute; give one role = 'sensitive'")
         if self.space.rows.persons.people.size:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Floats, Integers
 from sfumato.errors import ParameterError
+from sfumato.facts import Share, check_bound
 from sfumato.kernels.evolving import (
     TRAITS,
     keep_all,
@@ -24,7 +25,6 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.diversity import DistinctDiversity, ProbabilisticDiversity
 from sfumato.models.order import DiversityName, SafetyOrder
 from sfumato.recipe import Recipe
-from sfumato.sanitizers.base import check_share
 from sfumato.search.evolution.space import Genes, RecodingSpace
 
 ProblemName = Literal["zero-suppression", "suppression", "any-suppression", "k-l-safety"]
@@ -137,7 +137,7 @@ class PublisherProblem:
     is_counted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_share("eta", self.eta)
+        check_bound("eta", Share, self.eta)
         if self.problem not in PROBLEMS:
             raise ParameterError(f"no problem {self.problem!r}; there are {', '.join(PROBLEMS)}")
         if self.problem == "k-l-safety" and not self.space.rows.sensitive.n_values:

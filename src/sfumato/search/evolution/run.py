@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.errors import Infeasible, ParameterError
+from sfumato.errors import Infeasible
+from sfumato.facts import AtLeast, Probability
+from sfumato.registry import check_bounds
 from sfumato.runtime.machine import processors
 from sfumato.search.evolution.archive import Archive
 from sfumato.search.evolution.problems import Evaluation, Problem
@@ -42,19 +45,13 @@ class Settings:
     200
     """
 
-    population: int = 200
-    generations: int = 250
-    crossover: float = 0.9
-    mutation: float = 0.1
+    population: Annotated[int, AtLeast(4)] = 200
+    generations: Annotated[int, AtLeast(1)] = 250
+    crossover: Probability = 0.9
+    mutation: Probability = 0.1
 
     def __post_init__(self) -> None:
-        if self.population < 4:
-            raise ParameterError(f"population must be at least 4, not {self.population}")
-        if self.generations < 1:
-            raise ParameterError(f"generations must be at least 1, not {self.generations}")
-        for name, rate in (("crossover", self.crossover), ("mutation", self.mutation)):
-            if not 0 <= rate <= 1:
-                raise ParameterError(f"{name} must be a probability between 0 and 1, not {rate:g}")
+        check_bounds(self)
 
 
 @dataclass

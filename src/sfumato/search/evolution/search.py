@@ -11,14 +11,13 @@ import numpy as np
 from sfumato import registry
 from sfumato.columns import Limit
 from sfumato.errors import ParameterError
-from sfumato.facts import AtMost, AttributeName, MeasureName, SanitizerName
+from sfumato.facts import AtLeast, AtMost, AttributeName, MeasureName, Probability, SanitizerName, Share
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.order import DiversityName
 from sfumato.progress import tell
 from sfumato.recipe import Recipe
 from sfumato.registry import check_bounds, register
-from sfumato.sanitizers.base import check_share
 from sfumato.schema import Schema
 from sfumato.search.evolution.closeness import ClosenessName, ClosenessProblem, Farness
 from sfumato.search.evolution.cuts import CutSpace
@@ -113,7 +112,7 @@ class Evolution:
     """
 
     problem: Literal[ProblemName, ClosenessName] = "suppression"
-    eta: float = 0.1
+    eta: Share = 0.1
     prefer: Preferred = "l"
     guarantee: bool = True
     objectives: tuple[MeasureName, ...] = ()
@@ -126,17 +125,14 @@ class Evolution:
     granularity: Mapping[str, Annotated[float, AtMost(1e15)]] = field(default_factory=dict)
     population: Annotated[int, AtMost(10_000)] = 0
     generations: Annotated[int, AtMost(10_000)] = 0
-    crossover: float = 0.9
-    mutation: float = 0.1
-    most: Annotated[int, AtMost(MOST_CANDIDATES)] = 30
+    crossover: Probability = 0.9
+    mutation: Probability = 0.1
+    most: Annotated[int, AtLeast(1), AtMost(MOST_CANDIDATES)] = 30
     diversity: DiversityName = "probabilistic"
     distance: Farness = "equal"
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        check_share("eta", self.eta)
-        if self.most < 1:
-            raise ParameterError(f"most must be at least 1, not {self.most}")
         self._settings()
         self._limits()
         for name in (*self.objectives, *self.limits):

@@ -14,11 +14,11 @@ import numpy as np
 
 from sfumato.arrays import Booleans, Floats, Integers
 from sfumato.errors import Infeasible, ParameterError, suggestion
-from sfumato.facts import own
+from sfumato.facts import Share, check_bound, own
 from sfumato.kernels.grouping import first_row_of_group, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.models.bounds import lost_share
-from sfumato.sanitizers.base import check_feasible, check_share
+from sfumato.sanitizers.base import check_feasible
 from sfumato.schema import Schema
 from sfumato.search.lattice.lattice import GeneralizationLattice, Levels
 from sfumato.table import Table
@@ -121,7 +121,7 @@ def optimal_node(
             suggestion(str(objective), get_args(Objective)) or f"; there are {', '.join(get_args(Objective))}"
         )
         raise ParameterError(f"no objective {objective!r}{hint}")
-    check_share("suppression", suppression)
+    check_bound("suppression", Share, suppression)
     deadline = math.inf if budget is None else time.monotonic() + budget
     bound_table, bound_schema = schema.bind(table)
     bound_schema.require("quasi-identifying", "a lattice")

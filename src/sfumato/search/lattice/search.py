@@ -10,12 +10,11 @@ import numpy as np
 
 from sfumato.arrays import Integers
 from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import AtMost, MeasureName
+from sfumato.facts import Above, AtLeast, AtMost, MeasureName, Share
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.registry import check_bounds, register
-from sfumato.sanitizers.base import check_share
 from sfumato.sanitizers.full_domain import FullDomain
 from sfumato.schema import Schema
 from sfumato.search.lattice.optimum import Objective, optimal_node
@@ -58,15 +57,12 @@ class Lattice:
     """
 
     model: PrivacyModel = KAnonymity(5)
-    suppression: float = 0.0
+    suppression: Share = 0.0
     objective: Objective = "total-loss"
-    budget: Annotated[float, AtMost(604_800)] = 60.0
+    budget: Annotated[float, Above(0), AtMost(604_800)] = 60.0
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        check_share("suppression", self.suppression)
-        if not self.budget > 0:
-            raise ParameterError(f"budget must be more than 0 seconds, not {self.budget:g}")
 
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterator[Recipe]:
         """Yield the recipe of the best recoding; where there is none, one that will say why."""
@@ -119,14 +115,11 @@ class LatticeFront:
 
     privacy: MeasureName = "k-anonymity"
     utility: MeasureName = "total-loss"
-    suppression: float = 0.0
-    most: Annotated[int, AtMost(MOST_CANDIDATES)] = 30
+    suppression: Share = 0.0
+    most: Annotated[int, AtLeast(1), AtMost(MOST_CANDIDATES)] = 30
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        check_share("suppression", self.suppression)
-        if self.most < 1:
-            raise ParameterError(f"most must be at least 1, not {self.most}")
         if self.suppression > 0 and self.privacy != "k-anonymity":
             raise ParameterError(f"with suppression the front is that of k-anonymity, not of {self.privacy}")
 
