@@ -165,7 +165,7 @@ def test_more_effort_does_not_lose_more_on_adult() -> None:
 
 def test_bad_parameters_and_tables_are_refused() -> None:
     table, schema = people(0)
-    with pytest.raises(ParameterError, match="effort must be 0 or more"):
+    with pytest.raises(ParameterError, match="effort must be at least 0"):
         LocalRecoding(effort=-1)
     with pytest.raises(Infeasible, match="k-anonymity with k = 201 cannot hold"):
         sanitize(table, schema, LocalRecoding(KAnonymity(201)))

@@ -108,7 +108,7 @@ def test_records_keep_their_values_as_often_as_they_should(retain: float, kept: 
 def test_parameters_that_mean_nothing_are_refused() -> None:
     with pytest.raises(ParameterError, match="retain"):
         PRAM(1.5)
-    with pytest.raises(ParameterError, match="probabilities: town"):
+    with pytest.raises(ParameterError, match=r"probabilities\.town"):
         PRAM(probabilities={"town": -0.1})
     for wrong in (PRAM(attributes=("twon",)), PRAM(within=("twon",)), PRAM(probabilities={"twon": 0.5})):
         with pytest.raises(ParameterError, match="did you mean 'town'"):
