@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.facts import Above, AtMost
+from sfumato.facts import Above, AtLeast, AtMost
 from sfumato.miners.base import Encoding
 from sfumato.miners.made import Classifier, Made
 from sfumato.registry import register
@@ -108,7 +108,7 @@ class LogisticRegression(Classifier):
     1.0
     """
 
-    c: Annotated[float, Above(0), AtMost(1e6)] = 1.0
+    c: Annotated[float, AtLeast(1e-6), AtMost(1e6)] = 1.0
 
     made: ClassVar[Made] = Made(
         "sklearn.linear_model.LogisticRegression", {"C": "c"}, {"max_iter": 200}, "MinMaxScaler"
@@ -131,7 +131,7 @@ class LinearSVM(Classifier):
     'category'
     """
 
-    c: Annotated[float, Above(0), AtMost(1e6)] = 1.0
+    c: Annotated[float, AtLeast(1e-6), AtMost(1e6)] = 1.0
 
     made: ClassVar[Made] = Made(
         "sklearn.svm.LinearSVC", {"C": "c"}, {"dual": False, "tol": 1e-3}, "MinMaxScaler"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, get_args
 
 from sfumato.errors import ParameterError
-from sfumato.facts import Above, AtMost
+from sfumato.facts import Above, AtLeast, AtMost
 from sfumato.miners.forest import Features
 from sfumato.miners.made import Classifier, Made
 from sfumato.registry import register
@@ -40,7 +40,7 @@ class DecisionTree(Classifier):
     0.25
     """
 
-    confidence: Annotated[float, Above(0), AtMost(0.5)] = 0.25
+    confidence: Annotated[float, AtLeast(1e-9), AtMost(0.5)] = 0.25
     smallest: Annotated[int, Above(0), AtMost(1_000_000_000)] = 2
 
     made: ClassVar[Made] = Made(
